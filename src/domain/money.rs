@@ -1,0 +1,243 @@
+//! Money as integers of minor units: VES, USD and USDT in cents, COP in whole pesos. No float goes in or comes out.
+//!
+//! Arithmetic is checked: a sum that does not fit is `None`, and the caller refuses before anything is written.
+
+use bincode::{Decode, Encode};
+use rust_decimal::prelude::ToPrimitive;
+use rust_decimal::{Decimal, RoundingStrategy};
+use std::fmt;
+
+/// Amounts beyond this many minor units are refused (`contract.md`, section 17: up to 999999999999.99).
+pub const AMOUNT_MINOR_MAX: i64 = 99_999_999_999_999;
+
+/// A currency that a ledger is kept in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub enum Currency {
+    /// Bolívares, two decimals.
+    Ves,
+    /// Colombian pesos, whole.
+    Cop,
+    /// Tether dollars, two decimals.
+    Usdt,
+}
+
+impl Currency {
+    /// The ISO-like code that the API speaks.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Currency::Ves => "VES",
+            Currency::Cop => "COP",
+            Currency::Usdt => "USDT",
+        }
+    }
+
+    /// How many decimals an amount of it has.
+    pub const fn decimals(self) -> u32 {
+        match self {
+            Currency::Ves | Currency::Usdt => 2,
+            Currency::Cop => 0,
+        }
+    }
+
+    /// The currency with this code.
+    pub fn from_code(code: &str) -> Option<Currency> {
+        match code {
+            "VES" => Some(Currency::Ves),
+            "COP" => Some(Currency::Cop),
+            "USDT" => Some(Currency::Usdt),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! money {
+    ($(#[$doc:meta])* $name:ident, $decimals:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+        pub struct $name(i64);
+
+        impl $name {
+            /// Nothing.
+            pub const ZERO: $name = $name(0);
+            /// Digits after the point.
+            pub const DECIMALS: u32 = $decimals;
+
+            /// From minor units.
+            pub const fn from_minor(minor: i64) -> Self {
+                $name(minor)
+            }
+
+            /// In minor units.
+            pub const fn minor(self) -> i64 {
+                self.0
+            }
+
+            /// The sum, unless it does not fit.
+            pub fn plus(self, other: Self) -> Option<Self> {
+                self.0.checked_add(other.0).map($name)
+            }
+
+            /// The difference, unless it does not fit.
+            pub fn minus(self, other: Self) -> Option<Self> {
+                self.0.checked_sub(other.0).map($name)
+            }
+
+            /// The same amount in the other direction.
+            pub fn negated(self) -> Self {
+                $name(-self.0)
+            }
+
+            /// True below zero.
+            pub const fn is_negative(self) -> bool {
+                self.0 < 0
+            }
+
+            /// True for nothing.
+            pub const fn is_zero(self) -> bool {
+                self.0 == 0
+            }
+
+            /// As an exact decimal number.
+            pub fn decimal(self) -> Decimal {
+                Decimal::new(self.0, $decimals)
+            }
+
+            /// The exact amount that `value` says; `None` when it has more decimals than the currency or exceeds the largest amount.
+            pub fn exact(value: Decimal) -> Option<Self> {
+                let rounded = value.round_dp($decimals);
+                if rounded != value {
+                    return None;
+                }
+                Self::rounded(value)
+            }
+
+            /// `value` rounded half up (away from zero) to the minor unit (`contract.md`, section 1, "Rounding").
+            pub fn rounded(value: Decimal) -> Option<Self> {
+                Self::with(value, RoundingStrategy::MidpointAwayFromZero)
+            }
+
+            /// `value` rounded down to the minor unit.
+            pub fn floored(value: Decimal) -> Option<Self> {
+                Self::with(value, RoundingStrategy::ToNegativeInfinity)
+            }
+
+            /// `value` rounded up to the minor unit.
+            pub fn ceiled(value: Decimal) -> Option<Self> {
+                Self::with(value, RoundingStrategy::ToPositiveInfinity)
+            }
+
+            fn with(value: Decimal, strategy: RoundingStrategy) -> Option<Self> {
+                let scaled = value.round_dp_with_strategy($decimals, strategy).checked_mul(Decimal::from(10_i64.pow($decimals)))?;
+                let minor = scaled.to_i64()?;
+                (minor.abs() <= AMOUNT_MINOR_MAX).then_some($name(minor))
+            }
+        }
+
+        /// With exactly the currency's decimals, as the API writes strings.
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_minor(f, self.0, $decimals)
+            }
+        }
+    };
+}
+
+money!(
+    /// Bolívares, in cents.
+    Ves,
+    2
+);
+money!(
+    /// US dollars, in cents: the price of a payment.
+    Usd,
+    2
+);
+money!(
+    /// Tether dollars, in cents.
+    Usdt,
+    2
+);
+money!(
+    /// Colombian pesos, whole.
+    Cop,
+    0
+);
+
+/// Writes `minor` units with `decimals` digits after the point, e.g. −1234 with 2 as `-12.34`.
+pub fn write_minor(f: &mut impl fmt::Write, minor: i64, decimals: u32) -> fmt::Result {
+    let sign = if minor < 0 { "-" } else { "" };
+    let magnitude = minor.unsigned_abs();
+    if decimals == 0 {
+        return write!(f, "{sign}{magnitude}");
+    }
+    let unit = 10_u64.pow(decimals);
+    write!(f, "{sign}{}.{:0width$}", magnitude / unit, magnitude % unit, width = decimals as usize)
+}
+
+/// A price or a percentage: an exact decimal that travels in records as mantissa and scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Rate(pub Decimal);
+
+impl Rate {
+    /// `amount` percent of this rate read as a percentage: `amount × rate / 100`, exact.
+    pub fn percent_of(self, amount: Decimal) -> Option<Decimal> {
+        amount.checked_mul(self.0)?.checked_div(Decimal::ONE_HUNDRED)
+    }
+}
+
+impl Encode for Rate {
+    fn encode<E: bincode::enc::Encoder>(&self, encoder: &mut E) -> Result<(), bincode::error::EncodeError> {
+        self.0.mantissa().encode(encoder)?;
+        self.0.scale().encode(encoder)
+    }
+}
+
+impl<C> Decode<C> for Rate {
+    fn decode<D: bincode::de::Decoder<Context = C>>(decoder: &mut D) -> Result<Self, bincode::error::DecodeError> {
+        let mantissa = i128::decode(decoder)?;
+        let scale = u32::decode(decoder)?;
+        Decimal::try_from_i128_with_scale(mantissa, scale).map(Rate).map_err(|_| bincode::error::DecodeError::Other("a rate out of range"))
+    }
+}
+
+bincode::impl_borrow_decode!(Rate);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::str::FromStr;
+
+    fn decimal(text: &str) -> Decimal {
+        Decimal::from_str(text).expect("a decimal")
+    }
+
+    #[test]
+    fn half_a_cent_goes_up() {
+        for (given, cents) in [("0.025", 3), ("0.015", 2), ("0.0149", 1), ("-0.025", -3), ("13.005", 1301)] {
+            assert_eq!(Ves::rounded(decimal(given)), Some(Ves::from_minor(cents)), "{given}");
+        }
+    }
+
+    #[test]
+    fn exact_refuses_a_fraction_of_a_cent_and_what_is_too_large() {
+        assert_eq!(Usd::exact(decimal("4.35")), Some(Usd::from_minor(435)));
+        assert_eq!(Usd::exact(decimal("10.000")), Some(Usd::from_minor(1000)));
+        assert_eq!(Usd::exact(decimal("10.001")), None);
+        assert_eq!(Ves::exact(decimal("999999999999.99")), Some(Ves::from_minor(AMOUNT_MINOR_MAX)));
+        assert_eq!(Ves::exact(decimal("1000000000000.00")), None);
+        assert_eq!(Cop::exact(decimal("20000.5")), None);
+    }
+
+    #[test]
+    fn shown_with_its_decimals() {
+        assert_eq!(Ves::from_minor(-5).to_string(), "-0.05");
+        assert_eq!(Ves::from_minor(123_456).to_string(), "1234.56");
+        assert_eq!(Cop::from_minor(-20_000).to_string(), "-20000");
+    }
+
+    #[test]
+    fn sums_that_do_not_fit_are_none() {
+        assert_eq!(Ves::from_minor(i64::MAX).plus(Ves::from_minor(1)), None);
+        assert_eq!(Ves::from_minor(i64::MIN).minus(Ves::from_minor(1)), None);
+    }
+}

@@ -1,0 +1,2 @@
+//! pasarela
+fn main() {}
