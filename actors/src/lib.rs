@@ -1,1 +1,25 @@
-//! actors
+//! Hosts pure machines on ractor, over a write-ahead log.
+//!
+//! A [`Machine`] says what should happen: how a command changes a tenant's *book* (its money, in memory) and one *entity* (a payment, a payout …). This crate makes it happen:
+//! one actor per book, which decides in one turn and is the only writer of its tenant's records; one actor per active entity, which serialises what is asked of it, waits for
+//! its records and performs their effects; permits, deadlines, a clock that a test moves, snapshots, recovery and supervision.
+//!
+//! It promises: a command is decided on the state that all commands before it left; nothing is answered before it is durable; the book never waits; a panic in `decide` changes
+//! nothing; a panic in `evolve` ends the engine before the record is written. It must not know what a payment is, nor how it was asked for.
+//!
+//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `rider` what travels with a record · `jump` and `alarm` time · `recovery` · `housekeeping`.
+
+mod alarm;
+mod book;
+pub mod engine;
+mod entity;
+mod housekeeping;
+mod jump;
+pub mod machine;
+mod recovery;
+mod rider;
+
+pub use alarm::Clock;
+pub use engine::{Config, Engine, StartError, Status};
+pub use machine::{Decision, Effects, Machine, Turn};
+pub use rider::{Answer, Failure, Held, Outcome, Settled, Timing};

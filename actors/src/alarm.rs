@@ -1,0 +1,116 @@
+//! Time: where "now" comes from, and the alarm that wakes a book at its next deadline.
+
+use crate::book::BookMessage;
+use crate::engine::Engine;
+use crate::machine::Machine;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::{Notify, mpsc};
+
+/// The longest the alarm sleeps in one go, so that a wall clock that was set is noticed.
+const NAP_MAX: Duration = Duration::from_secs(1);
+
+/// Where "now" comes from.
+#[derive(Clone, Default)]
+pub struct Clock {
+    manual: Option<Arc<(AtomicI64, Notify)>>,
+}
+
+impl Clock {
+    /// The machine's clock.
+    pub fn system() -> Self {
+        Clock { manual: None }
+    }
+
+    /// A clock that stands at `now_ms` until it is moved.
+    pub fn manual(now_ms: i64) -> Self {
+        Clock { manual: Some(Arc::new((AtomicI64::new(now_ms), Notify::new()))) }
+    }
+
+    /// Milliseconds since the epoch.
+    pub fn wall_ms(&self) -> i64 {
+        match &self.manual {
+            Some(manual) => manual.0.load(Ordering::Acquire),
+            None => {
+                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+            }
+        }
+    }
+
+    /// Moves a manual clock forward; the machine's clock moves by itself.
+    pub fn forward(&self, by_ms: i64) {
+        if let Some(manual) = &self.manual {
+            manual.0.fetch_add(by_ms, Ordering::AcqRel);
+            manual.1.notify_one();
+        }
+    }
+
+    async fn moved(&self) {
+        match &self.manual {
+            Some(manual) => manual.1.notified().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// Sets alarms.
+pub(crate) struct Alarm {
+    set: mpsc::UnboundedSender<(i64, u64)>,
+}
+
+/// The alarms that were set, for the task that rings them.
+pub(crate) struct Rings {
+    set: mpsc::UnboundedReceiver<(i64, u64)>,
+    clock: Clock,
+}
+
+impl Alarm {
+    pub fn new(clock: Clock) -> (Self, Rings) {
+        // Bounded by use: a book sets an alarm only when it is earlier than the one it has.
+        let (set, from) = mpsc::unbounded_channel();
+        (Alarm { set }, Rings { set: from, clock })
+    }
+
+    /// Wakes the book of `tenant` at `wall_ms`.
+    pub fn set(&self, wall_ms: i64, tenant: u64) {
+        // After the engine's end there is nobody to wake.
+        let _ = self.set.send((wall_ms, tenant));
+    }
+}
+
+/// Rings alarms until the engine is gone.
+pub(crate) fn run<M: Machine>(mut rings: Rings, engine: Engine<M>) {
+    let engine = WeakEngine { shared: Arc::downgrade(&engine.shared), runtime: engine.shared.runtime.clone() };
+    engine.runtime.clone().spawn(async move {
+        let mut alarms: BTreeSet<(i64, u64)> = BTreeSet::new();
+        loop {
+            let now_ms = rings.clock.wall_ms();
+            let nap = alarms.first().map_or(NAP_MAX, |(at_ms, _)| Duration::from_millis(u64::try_from(at_ms - now_ms).unwrap_or(0)).min(NAP_MAX));
+            tokio::select! {
+                set = rings.set.recv() => match set {
+                    Some(alarm) => { alarms.insert(alarm); }
+                    None => return,
+                },
+                () = tokio::time::sleep(nap) => {}
+                () = rings.clock.moved() => {}
+            }
+            let Some(shared) = engine.shared.upgrade() else { return };
+            let engine = Engine { shared };
+            let now_ms = rings.clock.wall_ms();
+            while let Some(&(at_ms, tenant)) = alarms.first()
+                && at_ms <= now_ms
+            {
+                alarms.pop_first();
+                engine.book(tenant, |slot| slot.send(BookMessage::Wake));
+            }
+        }
+    });
+}
+
+struct WeakEngine<M: Machine> {
+    shared: std::sync::Weak<crate::engine::Shared<M>>,
+    runtime: tokio::runtime::Handle,
+}

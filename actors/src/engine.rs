@@ -1,0 +1,319 @@
+//! The handle to a running engine: what the rest of the program asks.
+
+use crate::alarm::{Alarm, Clock};
+use crate::book::{BookArguments, BookMessage, BookSlot, spawn_book};
+use crate::entity::{EntityMessage, EntitySlot, spawn_entity};
+use crate::housekeeping;
+use crate::machine::{Effects, Machine};
+use crate::recovery;
+use crate::rider::{Answer, Ask, Failure, Held, Outcome, Rider};
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, oneshot};
+use wal::{Log, OpenError, Reader, Seq, Store};
+
+/// How the engine is run. Times in milliseconds or seconds as their names say.
+#[derive(Clone)]
+pub struct Config {
+    /// Requests under way at once; one more is `Overloaded`.
+    pub permits_max: usize,
+    /// A round of snapshots after so many records.
+    pub snapshot_records: u64,
+    /// A round of snapshots after so many seconds, if anything was written.
+    pub snapshot_seconds: u64,
+    /// A book without a deadline leaves memory after so many seconds without a request.
+    pub idle_seconds: u64,
+    /// What to do when an invariant breaks or the log fails. It must end the process; a test may only note it.
+    pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Where "now" comes from.
+    pub clock: Clock,
+}
+
+/// Why the engine did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The log refused.
+    #[error(transparent)]
+    Log(#[from] OpenError),
+    /// A record or a snapshot cannot be read.
+    #[error("{0}")]
+    Recovery(String),
+}
+
+/// What an operator may want to know.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The newest durable record.
+    pub durable_seq: Seq,
+    /// Every record up to here is in snapshots.
+    pub snapshot_seq: Seq,
+    /// Books in memory.
+    pub books: usize,
+    /// Active entities.
+    pub entities: usize,
+    /// Requests under way.
+    pub under_way: usize,
+    /// The log's counters.
+    pub log: wal::Stats,
+}
+
+/// What actors share.
+pub(crate) struct Shared<M: Machine> {
+    pub machine: Arc<M>,
+    pub effects: Arc<dyn Effects<M>>,
+    pub log: Log<Rider<M>>,
+    pub reader: Reader,
+    pub config: Config,
+    pub alarm: Alarm,
+    pub books: DashMap<u64, Arc<BookSlot<M>>>,
+    pub entities: DashMap<(u64, M::EntityId), EntitySlot<M>>,
+    pub jumps: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
+    pub permits: Arc<Semaphore>,
+    pub stopping: AtomicBool,
+    pub failed: OnceLock<String>,
+    pub snapshot_seq: AtomicU64,
+    pub runtime: tokio::runtime::Handle,
+    pub seeds: AtomicU64,
+    pub seed_base: u64,
+    /// Seconds of the engine's life, for idleness; coarse on purpose.
+    pub coarse_seconds: AtomicI64,
+}
+
+/// The engine. Clone it freely.
+pub struct Engine<M: Machine> {
+    pub(crate) shared: Arc<Shared<M>>,
+}
+
+impl<M: Machine> Clone for Engine<M> {
+    fn clone(&self) -> Self {
+        Engine { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<M: Machine> Engine<M> {
+    /// Opens the log on `store`, replays what snapshots do not hold, and is ready when it returns.
+    pub async fn start(machine: M, effects: Arc<dyn Effects<M>>, store: Box<dyn Store>, log: wal::Config, config: Config) -> Result<Self, StartError> {
+        let log = Log::<Rider<M>>::open(store, log)?;
+        let reader = log.reader();
+        let machine = Arc::new(machine);
+        let recovered = recovery::recover(&machine, &reader).map_err(StartError::Recovery)?;
+        let (alarm, rings) = Alarm::new(config.clock.clone());
+        let shared = Arc::new(Shared {
+            machine,
+            effects,
+            reader,
+            snapshot_seq: AtomicU64::new(log.reader().floor()),
+            log,
+            alarm,
+            books: DashMap::new(),
+            entities: DashMap::new(),
+            jumps: DashMap::new(),
+            permits: Arc::new(Semaphore::new(config.permits_max)),
+            stopping: AtomicBool::new(false),
+            failed: OnceLock::new(),
+            runtime: tokio::runtime::Handle::current(),
+            seeds: AtomicU64::new(0),
+            seed_base: random_base(),
+            coarse_seconds: AtomicI64::new(0),
+            config,
+        });
+        let engine = Engine { shared: Arc::clone(&shared) };
+        let fatal = Arc::downgrade(&shared);
+        shared.log.on_poison(Box::new(move |poisoned| {
+            if let Some(shared) = fatal.upgrade() {
+                shared.fail(&poisoned.to_string());
+            }
+        }));
+        for (tenant, book) in recovered {
+            let slot = engine.book_with(tenant, Some(book));
+            slot.send(BookMessage::Wake);
+        }
+        crate::alarm::run(rings, engine.clone());
+        housekeeping::run(engine.clone());
+        Ok(engine)
+    }
+
+    /// Takes part of the engine's capacity, or says that there is none.
+    fn admit(&self) -> Result<Held, Failure> {
+        if let Some(why) = self.shared.failed.get() {
+            return Err(Failure::Storage(why.clone()));
+        }
+        if self.shared.stopping.load(Ordering::Acquire) {
+            return Err(Failure::ShuttingDown);
+        }
+        let permit = Arc::clone(&self.shared.permits).try_acquire_owned().map_err(|_| Failure::Overloaded)?;
+        Ok(Box::new(permit))
+    }
+
+    /// Asks a book itself. `until_answer` is held until the answer is sent.
+    pub async fn ask_book(&self, tenant: u64, command: M::Command, until_answer: Option<Held>) -> Outcome<M> {
+        let permit = self.admit()?;
+        let (answer, from) = Answer::new(None, Some(Box::new((permit, until_answer))));
+        self.book(tenant, |slot| {
+            slot.send(BookMessage::Ask(Ask { command, entity: None, id: None, at_ms: None, asked: Instant::now(), answer }));
+        });
+        received(from.await)
+    }
+
+    /// Asks an entity. `until_record` is held until the first record is durable, `until_answer` until the answer is sent, also when nobody waits for it any more.
+    pub async fn ask_entity(&self, tenant: u64, id: M::EntityId, new: bool, command: M::Command, until_record: Option<Held>, until_answer: Option<Held>) -> Outcome<M> {
+        let permit = self.admit()?;
+        let (answer, from) = Answer::new(until_record, Some(Box::new((permit, until_answer))));
+        self.tell_entity(tenant, id, new, EntityMessage::Ask { command, at_ms: None, asked: Instant::now(), answer });
+        received(from.await)
+    }
+
+    /// Asks a question of a book; what the answer rests on is durable when it comes.
+    pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
+        let _permit = self.admit()?;
+        let (to, from) = oneshot::channel();
+        self.book(tenant, |slot| slot.send(BookMessage::View { query, to }));
+        from.await.map_err(|_| gone())?
+    }
+
+    /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first, each at its own instant and in order.
+    pub async fn advance(&self, tenant: u64, advance_ms: i64, until_answer: Option<Held>) -> Outcome<M> {
+        let permit = self.admit()?;
+        let engine = self.clone();
+        // A task of its own: a caller who goes away must not leave a clock between two instants.
+        let jump = self.shared.runtime.spawn(async move {
+            let _held = (permit, until_answer);
+            crate::jump::advance(&engine, tenant, advance_ms).await
+        });
+        jump.await.map_err(|_| gone())?
+    }
+
+    /// The log and its indexes, for reading.
+    pub fn reader(&self) -> &Reader {
+        &self.shared.reader
+    }
+
+    /// The machine that is hosted.
+    pub fn machine(&self) -> &M {
+        &self.shared.machine
+    }
+
+    /// True when a write can be accepted; else why not.
+    pub fn ready(&self) -> Result<(), String> {
+        match self.shared.failed.get() {
+            Some(why) => Err(why.clone()),
+            None if self.shared.stopping.load(Ordering::Acquire) => Err("shutting down".to_owned()),
+            None => Ok(()),
+        }
+    }
+
+    /// Counts for an operator.
+    pub fn status(&self) -> Status {
+        Status {
+            durable_seq: self.shared.log.durable_seq(),
+            snapshot_seq: self.shared.snapshot_seq.load(Ordering::Acquire),
+            books: self.shared.books.len(),
+            entities: self.shared.entities.len(),
+            under_way: self.shared.config.permits_max - self.shared.permits.available_permits(),
+            log: self.shared.log.stats(),
+        }
+    }
+
+    /// Writes a snapshot of every book that changed; returns the sequence up to which no replay is needed.
+    pub async fn snapshot(&self) -> Result<Seq, Failure> {
+        housekeeping::snapshot_round(self).await
+    }
+
+    /// A consistent copy of the data directory at `path`, taken while the engine runs.
+    pub fn checkpoint(&self, path: &std::path::Path) -> Result<(), String> {
+        self.shared.log.checkpoint(path).map_err(|error| error.to_string())
+    }
+
+    /// Stops: no new requests, those under way are finished (for at most `patience`), snapshots are written, the log is closed.
+    pub async fn stop(&self, patience: Duration) {
+        self.shared.stopping.store(true, Ordering::Release);
+        let all = u32::try_from(self.shared.config.permits_max).unwrap_or(u32::MAX);
+        let _ = tokio::time::timeout(patience, self.shared.permits.acquire_many(all)).await;
+        if self.shared.failed.get().is_none()
+            && let Err(failure) = housekeeping::snapshot_round(self).await
+        {
+            tracing::warn!(?failure, "no snapshot at the end; the next start replays the tail");
+        }
+        let log = self.shared.log.clone();
+        let _ = tokio::task::spawn_blocking(move || log.close()).await;
+    }
+
+    /// Runs `with` on the slot of a book, which is started when it is not there. Under the map's lock, so that a retiring book sees the message or a new one gets it.
+    pub(crate) fn book<R>(&self, tenant: u64, with: impl FnOnce(&BookSlot<M>) -> R) -> R {
+        let now = self.shared.coarse_seconds.load(Ordering::Relaxed);
+        if let Some(slot) = self.shared.books.get(&tenant) {
+            slot.touch(now);
+            return with(&slot);
+        }
+        match self.shared.books.entry(tenant) {
+            Entry::Occupied(slot) => with(slot.get()),
+            Entry::Vacant(vacant) => {
+                let slot = spawn_book(self, BookArguments { tenant, book: None });
+                slot.touch(now);
+                with(&vacant.insert(slot))
+            }
+        }
+    }
+
+    fn book_with(&self, tenant: u64, book: Option<M::Book>) -> Arc<BookSlot<M>> {
+        let slot = spawn_book(self, BookArguments { tenant, book });
+        self.shared.books.insert(tenant, Arc::clone(&slot));
+        slot
+    }
+
+    /// Gives a message to an entity's actor, which is started when it is not there.
+    pub(crate) fn tell_entity(&self, tenant: u64, id: M::EntityId, new: bool, message: EntityMessage<M>) {
+        let _runtime = self.shared.runtime.enter();
+        let mut message = message;
+        loop {
+            let undelivered = match self.shared.entities.entry((tenant, id)) {
+                Entry::Occupied(slot) => slot.get().send(message),
+                Entry::Vacant(vacant) => {
+                    let slot = spawn_entity(self, tenant, id, new);
+                    let slot = vacant.insert(slot);
+                    slot.send(message)
+                }
+            };
+            let Err(back) = undelivered else { return };
+            // The actor died of a defect in this crate; its state is on disk, so a new one takes over.
+            self.shared.entities.remove(&(tenant, id));
+            message = back;
+        }
+    }
+}
+
+impl<M: Machine> Shared<M> {
+    /// The engine cannot go on. Said once.
+    pub(crate) fn fail(&self, why: &str) {
+        if self.failed.set(why.to_owned()).is_ok() {
+            tracing::error!(why, "the engine stops");
+            (self.config.on_fatal)(why);
+        }
+    }
+
+    /// Random bits for one turn.
+    pub(crate) fn seed(&self) -> u64 {
+        // A counter through a bijection: distinct within a run, and with a random base between runs.
+        let n = self.seeds.fetch_add(1, Ordering::Relaxed);
+        let mut z = self.seed_base.wrapping_add(n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+}
+
+fn random_base() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+fn gone() -> Failure {
+    Failure::Defect("the actor is gone".to_owned())
+}
+
+pub(crate) fn received<M: Machine>(received: Result<Outcome<M>, oneshot::error::RecvError>) -> Outcome<M> {
+    received.unwrap_or_else(|_| Err(gone()))
+}

@@ -1,0 +1,208 @@
+//! The entity actor: one payment, payout, merchant … while it is active. It serialises what is asked of its entity, waits for its own records, performs their effects, and stops
+//! when nothing is left to do; its state is in the log.
+
+use crate::book::BookMessage;
+use crate::engine::{Engine, received};
+use crate::machine::Machine;
+use crate::rider::{Answer, Ask, Outcome, Settled};
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use std::collections::HashMap;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+pub(crate) enum EntityMessage<M: Machine> {
+    /// Someone asks.
+    Ask { command: M::Command, at_ms: Option<i64>, asked: Instant, answer: Answer<M> },
+    /// The record of somebody else's command asks for this.
+    Perform { effect: M::Effect, at_ms: Option<i64> },
+    /// An effect that took its time has come to this.
+    Result { command: M::Command, at_ms: Option<i64>, effect: u64 },
+    /// An effect that took its time has broken off; the entity's deadline will look after it.
+    Lost { effect: u64 },
+}
+
+pub(crate) struct EntitySlot<M: Machine> {
+    actor: ActorRef<EntityMessage<M>>,
+    /// Messages sent and not yet dealt with. It is raised under the map's lock, so an actor that removes itself at zero loses none.
+    pending: Arc<AtomicUsize>,
+}
+
+impl<M: Machine> EntitySlot<M> {
+    /// Gives the message back when the actor is gone.
+    pub fn send(&self, message: EntityMessage<M>) -> Result<(), EntityMessage<M>> {
+        self.pending.fetch_add(1, Ordering::AcqRel);
+        self.actor.cast(message).map_err(|error| match error {
+            ractor::MessagingErr::SendErr(message) => message,
+            // ractor gives the message back for a stopped actor, and there is no other case for a local actor of the right type.
+            other => unreachable!("a message was not delivered: {other}"),
+        })
+    }
+}
+
+struct EntityHost<M>(PhantomData<fn() -> M>);
+
+pub(crate) struct EntityState<M: Machine> {
+    engine: Engine<M>,
+    tenant: u64,
+    id: M::EntityId,
+    entity: Option<Arc<M::Entity>>,
+    pending: Arc<AtomicUsize>,
+    effects_begun: u64,
+    /// Callers who wait for an effect, with what was durable before it.
+    waiting: HashMap<u64, Option<(Answer<M>, Settled<M>)>>,
+}
+
+pub(crate) fn spawn_entity<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId, new: bool) -> EntitySlot<M> {
+    let pending = Arc::new(AtomicUsize::new(0));
+    let start = EntityStart { engine: engine.clone(), tenant, id, new, pending: Arc::clone(&pending) };
+    match ractor::ActorRuntime::spawn_instant(None, EntityHost::<M>(PhantomData), start) {
+        Ok((actor, _started)) => EntitySlot { actor, pending },
+        Err(error) => {
+            engine.shared.fail(&format!("an entity's actor did not start: {error}"));
+            std::process::abort();
+        }
+    }
+}
+
+struct EntityStart<M: Machine> {
+    engine: Engine<M>,
+    tenant: u64,
+    id: M::EntityId,
+    /// The caller made the id a moment ago: there is nothing to load.
+    new: bool,
+    pending: Arc<AtomicUsize>,
+}
+
+impl<M: Machine> Actor for EntityHost<M> {
+    type Msg = EntityMessage<M>;
+    type State = EntityState<M>;
+    type Arguments = EntityStart<M>;
+
+    async fn pre_start(&self, _myself: ActorRef<Self::Msg>, start: Self::Arguments) -> Result<Self::State, ActorProcessingErr> {
+        let entity = if start.new { None } else { load(&start.engine, start.tenant, start.id)? };
+        Ok(EntityState { engine: start.engine, tenant: start.tenant, id: start.id, entity, pending: start.pending, effects_begun: 0, waiting: HashMap::new() })
+    }
+
+    async fn handle(&self, myself: ActorRef<Self::Msg>, message: Self::Msg, state: &mut Self::State) -> Result<(), ActorProcessingErr> {
+        match message {
+            EntityMessage::Ask { command, at_ms, asked, answer } => {
+                let outcome = state.decide(command, at_ms, asked).await;
+                state.follow(outcome, Some(answer), None, at_ms).await;
+            }
+            EntityMessage::Perform { effect, at_ms } => state.perform(effect, None, at_ms).await,
+            EntityMessage::Result { command, at_ms, effect } => {
+                let outcome = state.decide(command, at_ms, Instant::now()).await;
+                let (answer, before) = match state.waiting.remove(&effect).flatten() {
+                    Some((answer, before)) => (Some(answer), Some(before)),
+                    None => (None, None),
+                };
+                state.follow(outcome, answer, before, at_ms).await;
+            }
+            EntityMessage::Lost { effect } => {
+                tracing::error!(tenant = state.tenant, id = ?state.id, "an effect broke off");
+                if let Some((answer, before)) = state.waiting.remove(&effect).flatten() {
+                    answer.send(Ok(before));
+                }
+            }
+        }
+        state.pending.fetch_sub(1, Ordering::AcqRel);
+        if state.waiting.is_empty() {
+            let key = (state.tenant, state.id);
+            let idle = state.engine.shared.entities.remove_if(&key, |_, slot| Arc::ptr_eq(&slot.pending, &state.pending) && slot.pending.load(Ordering::Acquire) == 0);
+            if idle.is_some() {
+                myself.stop(None);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<M: Machine> EntityState<M> {
+    /// Has the book decide on this entity as it is, and waits until that is durable.
+    async fn decide(&mut self, command: M::Command, at_ms: Option<i64>, asked: Instant) -> Outcome<M> {
+        let (answer, from) = Answer::new(None, None);
+        let ask = Ask { command, entity: self.entity.clone(), id: Some(self.id), at_ms, asked, answer };
+        self.engine.book(self.tenant, |slot| slot.send(BookMessage::Ask(ask)));
+        let outcome = received(from.await);
+        if let Ok(settled) = &outcome {
+            self.entity.clone_from(&settled.entity);
+        }
+        outcome
+    }
+
+    /// Answers, or performs the effects first. `before` is what the same request made durable earlier.
+    async fn follow(&mut self, outcome: Outcome<M>, answer: Option<Answer<M>>, before: Option<Settled<M>>, at_ms: Option<i64>) {
+        let mut settled = match outcome {
+            Ok(settled) => settled,
+            Err(failure) => {
+                if let Some(answer) = answer {
+                    answer.send(Err(failure));
+                }
+                return;
+            }
+        };
+        let effects = std::mem::take(&mut settled.effects);
+        if let Some(before) = before
+            && settled.record.is_none()
+        {
+            settled.record = before.record;
+            settled.seq = before.seq;
+            settled.time_ms = before.time_ms;
+            settled.timing = before.timing;
+        }
+        let mut effects = effects.into_iter();
+        let Some(first) = effects.next() else {
+            if let Some(answer) = answer {
+                answer.send(Ok(settled));
+            }
+            return;
+        };
+        let waiting = answer.map(|mut answer| {
+            answer.recorded();
+            (answer, settled)
+        });
+        self.perform(first, waiting, at_ms).await;
+        for effect in effects {
+            self.perform(effect, None, at_ms).await;
+        }
+    }
+
+    /// Performs an effect. One that is done at once (a simulator) is followed up at once; another goes on by itself, and its result comes back as a message.
+    fn perform<'a>(&'a mut self, effect: M::Effect, waiting: Option<(Answer<M>, Settled<M>)>, at_ms: Option<i64>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            let mut performing = self.engine.shared.effects.perform(self.tenant, effect);
+            if let Poll::Ready(command) = performing.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                let outcome = self.decide(command, at_ms, Instant::now()).await;
+                let (answer, before) = waiting.unzip();
+                self.follow(outcome, answer, before, at_ms).await;
+                return;
+            }
+            self.effects_begun += 1;
+            let effect = self.effects_begun;
+            self.waiting.insert(effect, waiting);
+            let (engine, tenant, id) = (self.engine.clone(), self.tenant, self.id);
+            self.engine.shared.runtime.spawn(async move {
+                let message = match tokio::spawn(performing).await {
+                    Ok(command) => EntityMessage::Result { command, at_ms, effect },
+                    Err(_) => EntityMessage::Lost { effect },
+                };
+                engine.tell_entity(tenant, id, false, message);
+            });
+        })
+    }
+}
+
+/// The newest durable state of an entity.
+pub(crate) fn load<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId) -> Result<Option<Arc<M::Entity>>, ActorProcessingErr> {
+    let shared = &engine.shared;
+    let Some(seq) = shared.reader.index_get(&shared.machine.entity_key(tenant, id))? else { return Ok(None) };
+    let seq = u64::from_be_bytes(seq.as_slice().try_into()?);
+    let record = shared.reader.record(seq)?.ok_or_else(|| format!("the index names record {seq}, which is not there"))?;
+    let record = shared.machine.decode(&record.payload)?;
+    Ok(shared.machine.entity_in(&record, id))
+}

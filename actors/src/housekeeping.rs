@@ -1,0 +1,90 @@
+//! What the engine does by itself: rounds of snapshots, so that a restart replays little, and idle books leaving memory.
+
+use crate::book::BookMessage;
+use crate::engine::Engine;
+use crate::machine::Machine;
+use crate::rider::{Failure, Rider};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use wal::Seq;
+
+/// One look around per second; idleness is measured in these.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Books asked for a snapshot at once, so that a round does not fill the log's queue.
+const ROUND_WIDTH: usize = 64;
+
+/// Keeps house until the engine is gone.
+pub(crate) fn run<M: Machine>(engine: Engine<M>) {
+    let weak = Arc::downgrade(&engine.shared);
+    let runtime = engine.shared.runtime.clone();
+    drop(engine);
+    runtime.spawn(async move {
+        let mut ticks: i64 = 0;
+        let mut last_round: i64 = 0;
+        loop {
+            tokio::time::sleep(TICK).await;
+            let Some(shared) = weak.upgrade() else { return };
+            if shared.stopping.load(Ordering::Acquire) || shared.failed.get().is_some() {
+                return;
+            }
+            ticks += 1;
+            shared.coarse_seconds.store(ticks, Ordering::Relaxed);
+            let engine = Engine { shared };
+            let shared = &engine.shared;
+            let tail = shared.log.durable_seq().saturating_sub(shared.snapshot_seq.load(Ordering::Acquire));
+            let due = tail >= shared.config.snapshot_records || (tail > 0 && ticks - last_round >= seconds(shared.config.snapshot_seconds));
+            if due {
+                last_round = ticks;
+                if let Err(failure) = snapshot_round(&engine).await {
+                    tracing::warn!(?failure, "a round of snapshots was not finished");
+                }
+            }
+            let idle = seconds(shared.config.idle_seconds);
+            for slot in &shared.books {
+                if ticks - slot.last_used.load(Ordering::Relaxed) >= idle {
+                    slot.touch(ticks);
+                    slot.send(BookMessage::Retire);
+                }
+            }
+        }
+    });
+}
+
+fn seconds(seconds: u64) -> i64 {
+    i64::try_from(seconds).unwrap_or(i64::MAX)
+}
+
+/// A snapshot of every book in memory that changed, then the floor: records up to it need no replay.
+pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq, Failure> {
+    let shared = &engine.shared;
+    // What is durable now is in the books already, and a book that is not in memory left a snapshot behind.
+    let floor = shared.log.durable_seq();
+    if floor == shared.snapshot_seq.load(Ordering::Acquire) {
+        return Ok(floor);
+    }
+    let tenants: Vec<u64> = shared.books.iter().map(|slot| *slot.key()).collect();
+    for group in tenants.chunks(ROUND_WIDTH) {
+        let mut saved = Vec::with_capacity(group.len());
+        for tenant in group {
+            let (to, from) = oneshot::channel();
+            if let Some(slot) = shared.books.get(tenant) {
+                slot.send(BookMessage::Snapshot(to));
+                saved.push(from);
+            }
+        }
+        for from in saved {
+            // A book that retires in between drops the sender; its own snapshot is durable before it goes.
+            if let Ok(outcome) = from.await {
+                outcome?;
+            }
+        }
+    }
+    let (to, from) = oneshot::channel();
+    shared.log.raise_floor(floor, Rider::Done(to));
+    from.await.map_err(|_| Failure::ShuttingDown)??;
+    shared.snapshot_seq.store(floor, Ordering::Release);
+    Ok(floor)
+}

@@ -1,0 +1,138 @@
+//! What a machine is: pure functions over a book and its entities. No I/O, clock, randomness or async in here.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::hash::Hash;
+use std::pin::Pin;
+use std::sync::Arc;
+use wal::IndexOps;
+
+/// What the host gives to a decision: everything that a pure function cannot know by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// Whose book this is.
+    pub tenant: u64,
+    /// The tenant's clock, milliseconds since the epoch; never less than in the turn before.
+    pub now_ms: i64,
+    /// Random bits from which the ids of this turn are derived.
+    pub seed: u64,
+}
+
+/// What `decide` came to.
+pub struct Decision<M: Machine + ?Sized> {
+    /// What is to be written; `None` when nothing changes.
+    pub record: Option<M::Record>,
+    /// A rule said no. With a record beside it, the refusal itself is what is kept.
+    pub refusal: Option<M::Refusal>,
+    /// What to ask of the outside world once the record is durable.
+    pub effects: Vec<M::Effect>,
+}
+
+impl<M: Machine + ?Sized> Decision<M> {
+    /// Nothing changes; the answer is the entity as it is.
+    pub fn unchanged() -> Self {
+        Decision { record: None, refusal: None, effects: Vec::new() }
+    }
+
+    /// This record, and nothing to do outside.
+    pub fn write(record: M::Record) -> Self {
+        Decision { record: Some(record), refusal: None, effects: Vec::new() }
+    }
+
+    /// This record, then these effects.
+    pub fn write_then(record: M::Record, effects: Vec<M::Effect>) -> Self {
+        Decision { record: Some(record), refusal: None, effects }
+    }
+
+    /// No.
+    pub fn refuse(refusal: M::Refusal) -> Self {
+        Decision { record: None, refusal: Some(refusal), effects: Vec::new() }
+    }
+}
+
+/// The pure rules that the engine hosts.
+///
+/// `decide` may refuse and changes nothing. `evolve` may not fail: replay is `evolve` over the log, with the code that ran live.
+pub trait Machine: Send + Sync + 'static {
+    /// Names one entity within a tenant.
+    type EntityId: Copy + Eq + Hash + Debug + Send + Sync + 'static;
+    /// The state of one entity.
+    type Entity: Send + Sync + 'static;
+    /// The state of one tenant, in memory.
+    type Book: Send + 'static;
+    /// What is asked.
+    type Command: Send + 'static;
+    /// What is written: everything about one decision.
+    type Record: Send + Sync + 'static;
+    /// Why a rule said no.
+    type Refusal: Send + Sync + 'static;
+    /// What to ask of the outside world.
+    type Effect: Send + 'static;
+    /// A question to a book.
+    type Query: Send + 'static;
+    /// The answer to it.
+    type View: Send + 'static;
+
+    /// The book of a tenant that has no record yet.
+    fn empty(&self, tenant: u64) -> Self::Book;
+
+    /// The tenant's clock when the machine's clock says `wall_ms`; never less than the time of the tenant's last record.
+    fn now_ms(&self, book: &Self::Book, wall_ms: i64) -> i64;
+
+    /// The wall time at which the tenant's clock will say `tenant_ms`.
+    fn wall_ms(&self, book: &Self::Book, tenant_ms: i64) -> i64;
+
+    /// Lets time pass: what is due by itself at `now_ms` (a hold that ends) takes effect. Deterministic in the book and the time, so replay needs no record of it.
+    fn settle(&self, book: &mut Self::Book, now_ms: i64);
+
+    /// What `command` makes of the book and the entity.
+    fn decide(&self, book: &Self::Book, entity: Option<&Self::Entity>, command: Self::Command, turn: Turn) -> Decision<Self>;
+
+    /// Applies a record to the book.
+    fn evolve(&self, book: &mut Self::Book, record: &Self::Record, time_ms: i64);
+
+    /// The invariants that must hold after `record`; the error names the one that does not.
+    fn check(&self, book: &Self::Book, record: &Self::Record) -> Result<(), String>;
+
+    /// The bytes of a record, for the log.
+    fn encode(&self, record: &Self::Record) -> Vec<u8>;
+
+    /// A record from its bytes.
+    fn decode(&self, bytes: &[u8]) -> Result<Self::Record, String>;
+
+    /// The index entries that belong to a record.
+    fn index(&self, tenant: u64, time_ms: i64, record: &Self::Record, ops: &mut IndexOps);
+
+    /// The key under which [`Machine::index`] keeps the sequence of the record with the entity's newest state.
+    fn entity_key(&self, tenant: u64, id: Self::EntityId) -> Vec<u8>;
+
+    /// The state that a record gives to an entity; `None` when it does not speak of it or removes it.
+    fn entity_in(&self, record: &Self::Record, id: Self::EntityId) -> Option<Arc<Self::Entity>>;
+
+    /// Whom the result of an effect concerns.
+    fn effect_target(&self, effect: &Self::Effect) -> Self::EntityId;
+
+    /// The book as bytes, for a snapshot.
+    fn save(&self, book: &Self::Book) -> Vec<u8>;
+
+    /// A book from a snapshot.
+    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<Self::Book, String>;
+
+    /// The earliest deadline of the book and whose it is, skipping those that `skip` names.
+    fn next_due(&self, book: &Self::Book, skip: &dyn Fn(Self::EntityId) -> bool) -> Option<(i64, Self::EntityId)>;
+
+    /// What is asked of an entity whose deadline has come.
+    fn deadline(&self, id: Self::EntityId) -> Self::Command;
+
+    /// What is asked of a book to move its clock forward by `advance_ms`; its turn bears the instant arrived at.
+    fn move_clock(&self, advance_ms: i64) -> Self::Command;
+
+    /// Answers a question from the book as it is at `now_ms`.
+    fn view(&self, book: &Self::Book, query: Self::Query, now_ms: i64) -> Self::View;
+}
+
+/// The outside world: performs effects. The result comes back as a command to the effect's target.
+pub trait Effects<M: Machine>: Send + Sync + 'static {
+    /// Performs one effect and says what to tell its target. Called only after the record that asked for it is durable.
+    fn perform(&self, tenant: u64, effect: M::Effect) -> Pin<Box<dyn Future<Output = M::Command> + Send>>;
+}

@@ -1,0 +1,94 @@
+//! What a start rebuilds: the books of all tenants that have records after the floor, or a deadline. Snapshots plus tail; tenants in parallel. The cost follows the tail, not the
+//! history.
+
+use crate::book::wake_key;
+use crate::machine::Machine;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+use wal::{Reader, Record};
+
+/// Records handed to a replaying thread at once.
+const BATCH: usize = 1024;
+
+/// The books that must be in memory, as the log leaves them.
+pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<HashMap<u64, M::Book>, String> {
+    let began = Instant::now();
+    let width = std::thread::available_parallelism().map_or(1, usize::from);
+    let (mut books, records) = std::thread::scope(|scope| {
+        let mut lanes = Vec::with_capacity(width);
+        let mut threads = Vec::with_capacity(width);
+        for _ in 0..width {
+            let (give, take) = crossbeam::channel::bounded::<Vec<Record>>(4);
+            lanes.push((give, Vec::with_capacity(BATCH)));
+            threads.push(scope.spawn(move || replay(machine, reader, &take)));
+        }
+        let read = distribute(reader, &mut lanes);
+        drop(lanes);
+        let mut books = HashMap::new();
+        for thread in threads {
+            books.extend(thread.join().map_err(|_| "a panic while replaying".to_owned())??);
+        }
+        Ok::<_, String>((books, read?))
+    })?;
+    let (from, to) = (wake_key(0), wake_key(u64::MAX));
+    for marked in reader.index_scan(&from, &to, false) {
+        let (key, _) = marked.map_err(|error| error.to_string())?;
+        let tenant = key.last_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)).ok_or("a wake mark without a tenant")?;
+        if let std::collections::hash_map::Entry::Vacant(vacant) = books.entry(tenant) {
+            vacant.insert(load(machine, reader, tenant)?.1);
+        }
+    }
+    let took = began.elapsed();
+    tracing::info!(records, books = books.len(), took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX), "replayed the tail of the log");
+    Ok(books)
+}
+
+/// Reads the tail and gives each record to the lane of its tenant; returns how many there were.
+fn distribute(reader: &Reader, lanes: &mut [(crossbeam::channel::Sender<Vec<Record>>, Vec<Record>)]) -> Result<u64, String> {
+    let mut read = 0;
+    for record in reader.records(reader.floor() + 1, None) {
+        let record = record.map_err(|error| error.to_string())?;
+        read += 1;
+        let lane = usize::try_from(record.tenant).unwrap_or(0) % lanes.len();
+        let (give, batch) = &mut lanes[lane];
+        batch.push(record);
+        // A lane that broke off says why when it is joined.
+        if batch.len() == BATCH && give.send(std::mem::replace(batch, Vec::with_capacity(BATCH))).is_err() {
+            break;
+        }
+    }
+    for (give, batch) in lanes {
+        let _ = give.send(std::mem::take(batch));
+    }
+    Ok(read)
+}
+
+fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::channel::Receiver<Vec<Record>>) -> Result<HashMap<u64, M::Book>, String> {
+    let mut books: HashMap<u64, (u64, M::Book)> = HashMap::new();
+    for batch in take {
+        for stored in batch {
+            let (snapshot_seq, book) = match books.entry(stored.tenant) {
+                std::collections::hash_map::Entry::Occupied(book) => book.into_mut(),
+                std::collections::hash_map::Entry::Vacant(vacant) => vacant.insert(load(machine, reader, stored.tenant)?),
+            };
+            // The snapshot may have been written after the floor was taken.
+            if stored.seq <= *snapshot_seq {
+                continue;
+            }
+            let record = machine.decode(&stored.payload).map_err(|error| format!("record {}: {error}", stored.seq))?;
+            machine.settle(book, stored.time_ms);
+            machine.evolve(book, &record, stored.time_ms);
+            machine.check(book, &record).map_err(|breach| format!("record {}: {breach}", stored.seq))?;
+        }
+    }
+    Ok(books.into_iter().map(|(tenant, (_, book))| (tenant, book)).collect())
+}
+
+/// A tenant's newest snapshot, or its empty book.
+fn load<M: Machine>(machine: &Arc<M>, reader: &Reader, tenant: u64) -> Result<(u64, M::Book), String> {
+    match reader.snapshot(tenant, None).map_err(|error| error.to_string())? {
+        Some(stored) => Ok((stored.seq, machine.restore(tenant, &stored.state).map_err(|error| format!("the snapshot of book {tenant} at {}: {error}", stored.seq))?)),
+        None => Ok((0, machine.empty(tenant))),
+    }
+}

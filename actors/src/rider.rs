@@ -1,0 +1,148 @@
+//! What travels with a record or a fence through the log: the answer to the one who asked. It is sent when the writer says that it is durable.
+
+use crate::engine::Engine;
+use crate::entity::EntityMessage;
+use crate::machine::Machine;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use wal::{Completion, Durable, Poisoned, Seq};
+
+/// Something that must live as long as a request is under way, such as a permit or a reserved name.
+pub type Held = Box<dyn Send>;
+
+/// Where the time of a request went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timing {
+    /// From being asked to the book's turn.
+    pub queue: Duration,
+    /// The turn itself.
+    pub apply: Duration,
+    /// From the append to durable.
+    pub wal: Duration,
+}
+
+/// An answer that is durable: what it says has been synced.
+pub struct Settled<M: Machine> {
+    /// The entity after the command, when one was asked.
+    pub entity: Option<Arc<M::Entity>>,
+    /// What was written; `None` when nothing changed.
+    pub record: Option<Arc<M::Record>>,
+    /// The sequence of that record.
+    pub seq: Option<Seq>,
+    /// The tenant's clock at the decision.
+    pub time_ms: i64,
+    /// Where the time went.
+    pub timing: Timing,
+    /// A rule said no.
+    pub refusal: Option<M::Refusal>,
+    /// What the asking entity is to perform now.
+    pub(crate) effects: Vec<M::Effect>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Too much is under way; nothing happened; try again later.
+    Overloaded,
+    /// The engine is going down; nothing happened.
+    ShuttingDown,
+    /// The log refused a write: the outcome is unknown until a restart.
+    Storage(String),
+    /// A rule has a defect; nothing changed.
+    Defect(String),
+}
+
+/// What comes back to the one who asked.
+pub type Outcome<M> = Result<Settled<M>, Failure>;
+
+/// Where an answer goes, with what is held until then.
+pub struct Answer<M: Machine> {
+    to: oneshot::Sender<Outcome<M>>,
+    until_answer: Option<Held>,
+    until_record: Option<Held>,
+}
+
+impl<M: Machine> Answer<M> {
+    /// An answer and its receiving end. `until_record` is dropped when the first record of the request is durable, `until_answer` just before the answer is sent.
+    pub fn new(until_record: Option<Held>, until_answer: Option<Held>) -> (Self, oneshot::Receiver<Outcome<M>>) {
+        let (to, from) = oneshot::channel();
+        (Answer { to, until_answer, until_record }, from)
+    }
+
+    /// The first record is durable: others may look it up now.
+    pub fn recorded(&mut self) {
+        self.until_record = None;
+    }
+
+    /// Sends it. What was held is let go first, so that the caller's next request does not meet its own reservation.
+    pub fn send(mut self, outcome: Outcome<M>) {
+        self.until_record = None;
+        self.until_answer = None;
+        // The caller may have gone; what happened has happened.
+        let _ = self.to.send(outcome);
+    }
+}
+
+/// What the log carries for the engine.
+pub(crate) enum Rider<M: Machine> {
+    /// The answer to a command.
+    Answer {
+        answer: Answer<M>,
+        settled: Settled<M>,
+        /// To perform when it is durable.
+        effects: Vec<M::Effect>,
+        engine: Engine<M>,
+        tenant: u64,
+        /// The entity that asked: it performs its own effects.
+        asker: Option<M::EntityId>,
+    },
+    /// The answer to a question.
+    View { to: oneshot::Sender<Result<M::View, Failure>>, view: M::View },
+    /// Something that only wants to know that it is durable.
+    Done(oneshot::Sender<Result<Seq, Failure>>),
+}
+
+impl<M: Machine> Completion for Rider<M> {
+    fn complete(self, outcome: Result<Durable, Poisoned>) {
+        let outcome = outcome.map_err(|poisoned| Failure::Storage(poisoned.to_string()));
+        match self {
+            Rider::Answer { answer, mut settled, effects, engine, tenant, asker } => match outcome {
+                Ok(durable) => {
+                    settled.timing.wal = durable.waited;
+                    if settled.record.is_some() {
+                        settled.seq = Some(durable.seq);
+                    }
+                    for effect in effects {
+                        let target = engine.shared.machine.effect_target(&effect);
+                        if asker == Some(target) {
+                            settled.effects.push(effect);
+                        } else {
+                            engine.tell_entity(tenant, target, false, EntityMessage::Perform { effect, at_ms: None });
+                        }
+                    }
+                    answer.send(Ok(settled));
+                }
+                Err(failure) => answer.send(Err(failure)),
+            },
+            Rider::View { to, view } => {
+                let _ = to.send(outcome.map(|_| view));
+            }
+            Rider::Done(to) => {
+                let _ = to.send(outcome.map(|durable| durable.seq));
+            }
+        }
+    }
+}
+
+/// A command on its way to a book.
+pub(crate) struct Ask<M: Machine> {
+    pub command: M::Command,
+    pub entity: Option<Arc<M::Entity>>,
+    /// The entity's name, to find its new state in the record.
+    pub id: Option<M::EntityId>,
+    /// The instant that the decision bears; `None` is the tenant's now.
+    pub at_ms: Option<i64>,
+    pub asked: Instant,
+    pub answer: Answer<M>,
+}

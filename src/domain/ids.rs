@@ -1,0 +1,159 @@
+//! Names of things: UUIDv7 ids, and the ids that are derived from them so that nothing needs to be stored for them.
+//!
+//! The lowest 16 bits of an id are a number: 0 for an entity itself, 1 and up for its operations with a bank; the n-th row or event of a record bears n.
+
+use bincode::{Decode, Encode};
+use std::fmt;
+use uuid::Uuid;
+
+/// A UUIDv7.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct Id([u8; 16]);
+
+impl Id {
+    /// The `n`-th id of what happened at `time_ms` with the random bits `seed`.
+    pub fn derived(time_ms: i64, seed: u64, n: u16) -> Id {
+        let mut bytes = [0; 16];
+        let ms = u64::try_from(time_ms).unwrap_or(0).to_be_bytes();
+        bytes[..6].copy_from_slice(&ms[2..]);
+        let seed = seed.to_be_bytes();
+        bytes[6] = 0x70 | (seed[0] & 0x0F);
+        bytes[7] = seed[1];
+        bytes[8] = 0x80 | (seed[2] & 0x3F);
+        bytes[9..14].copy_from_slice(&seed[3..8]);
+        bytes[14..].copy_from_slice(&n.to_be_bytes());
+        Id(bytes)
+    }
+
+    /// The id of the `n`-th operation with a bank (1 and up) of the entity with this id.
+    pub fn operation(self, n: u16) -> Id {
+        let mut bytes = self.0;
+        bytes[14..].copy_from_slice(&n.to_be_bytes());
+        Id(bytes)
+    }
+
+    /// The entity of an operation, and which of its operations it is.
+    pub fn entity_and_operation(self) -> (Id, u16) {
+        (self.operation(0), u16::from_be_bytes([self.0[14], self.0[15]]))
+    }
+
+    /// Reads the hyphenated form, in either case.
+    pub fn parse(text: &str) -> Option<Id> {
+        if text.len() != 36 {
+            return None;
+        }
+        Uuid::try_parse(text).ok().map(Id::from)
+    }
+
+    /// From its 16 bytes.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Id {
+        Id(bytes)
+    }
+
+    /// Its 16 bytes, which sort by time.
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+impl From<Uuid> for Id {
+    fn from(uuid: Uuid) -> Id {
+        Id(uuid.into_bytes())
+    }
+}
+
+impl From<Id> for Uuid {
+    fn from(id: Id) -> Uuid {
+        Uuid::from_bytes(id.0)
+    }
+}
+
+/// Lower case, hyphenated.
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0; 36];
+        f.write_str(Uuid::from_bytes(self.0).hyphenated().encode_lower(&mut text))
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The kinds of entities, each with a list, a file and actors of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[repr(u8)]
+pub enum Kind {
+    /// Money collected from a payer.
+    Payment = 1,
+    /// Money sent out.
+    Payout = 2,
+    /// A seller of the tenant.
+    Merchant = 3,
+}
+
+impl Kind {
+    /// As people read it in the log.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Payment => "payment",
+            Kind::Payout => "payout",
+            Kind::Merchant => "merchant",
+        }
+    }
+}
+
+/// Names one entity of a tenant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct EntityId {
+    /// What it is.
+    pub kind: Kind,
+    /// Which one.
+    pub id: Id,
+}
+
+impl EntityId {
+    /// The payment `id`.
+    pub const fn payment(id: Id) -> Self {
+        EntityId { kind: Kind::Payment, id }
+    }
+
+    /// The payout `id`.
+    pub const fn payout(id: Id) -> Self {
+        EntityId { kind: Kind::Payout, id }
+    }
+
+    /// The merchant `id`.
+    pub const fn merchant(id: Id) -> Self {
+        EntityId { kind: Kind::Merchant, id }
+    }
+}
+
+impl fmt::Debug for EntityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind.name(), self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_ids_are_version_7_and_carry_their_time() {
+        let id = Id::derived(1_795_226_000_123, u64::MAX, 7);
+        let uuid = Uuid::from(id);
+        assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122));
+        assert_eq!(uuid.get_timestamp().map(|at| at.to_unix().0), Some(1_795_226_000));
+        assert_eq!(Id::parse(&id.to_string()), Some(id));
+    }
+
+    #[test]
+    fn an_operation_leads_back_to_its_entity() {
+        let entity = Id::derived(1, 2, 0);
+        assert_eq!(entity.operation(2).entity_and_operation(), (entity, 2));
+        assert_ne!(entity.operation(1), entity);
+    }
+}
