@@ -1,1 +1,3 @@
 //! pasarela
+
+pub mod domain;

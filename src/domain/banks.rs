@@ -1,0 +1,346 @@
+//! The Venezuelan banks: codes, current names, and what can be done with each.
+//!
+//! The code is the key: names change while codes stay (0169 was Mi Banco, 0175 Bicentenario). The embedded catalogue is what a first
+//! start begins with; the operator's changes and a feed come on top of it.
+
+use bincode::{Decode, Encode};
+use std::fmt;
+
+/// A bank's number in the Venezuelan payment system, written with four digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct BankCode(u16);
+
+impl BankCode {
+    /// Reads four digits, such as `0134`.
+    pub fn parse(text: &str) -> Result<BankCode, &'static str> {
+        const EXPECTED: &str = "must be a bank code of 4 digits, for example 0134";
+        if text.len() != 4 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(EXPECTED);
+        }
+        text.parse().ok().filter(|number| *number > 0).map(BankCode).ok_or(EXPECTED)
+    }
+
+    /// From the number that some calls carry, such as 134.
+    pub fn from_number(number: i64) -> Result<BankCode, &'static str> {
+        match u16::try_from(number) {
+            Ok(number @ 1..=9999) => Ok(BankCode(number)),
+            _ => Err("must be a bank code as a number, for example 134"),
+        }
+    }
+
+    /// The number, such as 134.
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+}
+
+/// Four digits.
+impl fmt::Display for BankCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}", self.0)
+    }
+}
+
+/// Four digits.
+impl fmt::Debug for BankCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What can be done with a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub enum Service {
+    /// Charging a customer who gives a key of their bank.
+    C2p,
+    /// Paying and being paid by phone number.
+    PagoMovil,
+    /// Immediate debit with a code of the bank.
+    Debit,
+    /// Immediate credit to a phone or an account.
+    Credit,
+}
+
+impl Service {
+    /// Every service, in the order in which they are shown.
+    pub const ALL: [Service; 4] = [Service::C2p, Service::PagoMovil, Service::Debit, Service::Credit];
+
+    /// As the API writes it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Service::C2p => "C2P",
+            Service::PagoMovil => "PAGO_MOVIL",
+            Service::Debit => "DEBIT",
+            Service::Credit => "CREDIT",
+        }
+    }
+
+    /// The service that the API writes so.
+    pub fn from_code(code: &str) -> Option<Service> {
+        Service::ALL.into_iter().find(|service| service.code() == code)
+    }
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// A set of services.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Services(u8);
+
+impl Services {
+    /// No service at all.
+    pub const NONE: Services = Services(0);
+    /// Every service.
+    pub const ALL: Services = Services::NONE.with(Service::C2p).with(Service::PagoMovil).with(Service::Debit).with(Service::Credit);
+
+    /// These and one more.
+    pub const fn with(self, service: Service) -> Services {
+        Services(self.0 | service.bit())
+    }
+
+    /// These less one.
+    pub const fn without(self, service: Service) -> Services {
+        Services(self.0 & !service.bit())
+    }
+
+    /// True when `service` is among them.
+    pub const fn contains(self, service: Service) -> bool {
+        self.0 & service.bit() != 0
+    }
+
+    /// One after the other, in the order in which they are shown.
+    pub fn iter(self) -> impl Iterator<Item = Service> {
+        Service::ALL.into_iter().filter(move |service| self.contains(*service))
+    }
+}
+
+impl FromIterator<Service> for Services {
+    fn from_iter<I: IntoIterator<Item = Service>>(services: I) -> Services {
+        services.into_iter().fold(Services::NONE, Services::with)
+    }
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+/// A bank.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Bank {
+    /// Its code, which is its name for ever.
+    pub code: BankCode,
+    /// Its name at present.
+    pub name: String,
+    /// What can be done with it.
+    pub services: Services,
+    /// Where its logo is; without one it is shown by name.
+    pub logo_url: Option<String>,
+    /// Left out of lists, and refused like a bank without services.
+    pub hidden: bool,
+}
+
+impl Bank {
+    /// True when the bank sends its customer an SMS with the key once we ask it to; with any other bank the customer makes the key.
+    pub fn sends_otp(&self) -> bool {
+        sends_otp(self.code)
+    }
+}
+
+/// True when the bank sends its customer an SMS with the key once we ask it to: only Banco de Venezuela does.
+pub const fn sends_otp(bank: BankCode) -> bool {
+    bank.0 == 102
+}
+
+/// The banks that are known, by code.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Catalogue {
+    banks: Vec<Bank>,
+}
+
+impl Catalogue {
+    /// The catalogue that comes with the program.
+    pub fn embedded() -> Catalogue {
+        let mut catalogue = Catalogue { banks: Vec::with_capacity(EMBEDDED.len()) };
+        for (number, name, services, hidden) in EMBEDDED {
+            catalogue.put(Bank { code: BankCode(number), name: name.to_owned(), services, logo_url: None, hidden });
+        }
+        catalogue
+    }
+
+    /// The bank with this code, hidden or not.
+    pub fn get(&self, code: BankCode) -> Option<&Bank> {
+        self.position(code).ok().map(|at| &self.banks[at])
+    }
+
+    /// True when the code is a bank's, hidden or not: an account of it may exist.
+    pub fn knows(&self, code: BankCode) -> bool {
+        self.position(code).is_ok()
+    }
+
+    /// True when `service` can be used with this bank now.
+    pub fn offers(&self, code: BankCode, service: Service) -> bool {
+        self.get(code).is_some_and(|bank| !bank.hidden && bank.services.contains(service))
+    }
+
+    /// The banks that are shown, by code.
+    pub fn shown(&self) -> impl Iterator<Item = &Bank> {
+        self.banks.iter().filter(|bank| !bank.hidden)
+    }
+
+    /// All banks, by code; for the operator.
+    pub fn all(&self) -> &[Bank] {
+        &self.banks
+    }
+
+    /// Adds a bank, or takes its place.
+    pub fn put(&mut self, bank: Bank) {
+        match self.position(bank.code) {
+            Ok(at) => self.banks[at] = bank,
+            Err(at) => self.banks.insert(at, bank),
+        }
+    }
+
+    fn position(&self, code: BankCode) -> Result<usize, usize> {
+        self.banks.binary_search_by_key(&code, |bank| bank.code)
+    }
+}
+
+/// Everything but C2P.
+const NO_C2P: Services = Services::ALL.without(Service::C2p);
+/// Only credits.
+const CREDIT: Services = Services::NONE.with(Service::Credit);
+
+/// Code, current name, services, hidden.
+///
+/// Who takes C2P comes from a payer list in production (2025). That a bank which takes C2P also takes pago móvil, immediate debit and
+/// immediate credit is a choice: all three run over the same interbank network, and the operator can correct a bank at any time.
+/// Further choices: N58 (0178) is in name lists but not in the C2P list; Citibank (0190) is in one old list, so it is only paid to;
+/// the central bank (0001) is nobody's payer bank and has no service; BOD (0116) became part of BNC in 2022: it is kept for the
+/// history's sake, hidden, and refused for anything new.
+const EMBEDDED: [(u16, &str, Services, bool); 30] = [
+    (1, "Banco Central de Venezuela", Services::NONE, false),
+    (102, "Banco de Venezuela", Services::ALL, false),
+    (104, "Venezolano de Crédito", Services::ALL, false),
+    (105, "Mercantil", Services::ALL, false),
+    (108, "BBVA Provincial", Services::ALL, false),
+    (114, "Bancaribe", Services::ALL, false),
+    (115, "Banco Exterior", Services::ALL, false),
+    (116, "Banco Occidental de Descuento (BOD)", Services::NONE, true),
+    (128, "Banco Caroní", Services::ALL, false),
+    (134, "Banesco", Services::ALL, false),
+    (137, "Banco Sofitasa", Services::ALL, false),
+    (138, "Banco Plaza", Services::ALL, false),
+    (146, "Bangente", Services::ALL, false),
+    (151, "BFC Banco Fondo Común", Services::ALL, false),
+    (156, "100% Banco", Services::ALL, false),
+    (157, "DelSur", Services::ALL, false),
+    (163, "Banco del Tesoro", Services::ALL, false),
+    (166, "Banco Agrícola de Venezuela", Services::ALL, false),
+    (168, "Bancrecer", Services::ALL, false),
+    (169, "R4, Banco Microfinanciero", Services::ALL, false),
+    (171, "Banco Activo", Services::ALL, false),
+    (172, "Bancamiga", Services::ALL, false),
+    (173, "Banco Internacional de Desarrollo", Services::ALL, false),
+    (174, "Banplus", Services::ALL, false),
+    (175, "Banco Digital de los Trabajadores", Services::ALL, false),
+    (177, "Banfanb", Services::ALL, false),
+    (178, "N58 Banco Digital", NO_C2P, false),
+    (190, "Citibank", CREDIT, false),
+    (191, "Banco Nacional de Crédito (BNC)", Services::ALL, false),
+    (601, "Instituto Municipal de Crédito Popular", Services::ALL, false),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(number: u16) -> BankCode {
+        BankCode::from_number(i64::from(number)).expect("a code")
+    }
+
+    #[test]
+    fn codes_read_and_written() {
+        for (text, number) in [("0134", 134), ("0001", 1), ("0601", 601), ("9999", 9999)] {
+            let read = BankCode::parse(text).expect(text);
+            assert_eq!((read.number(), read.to_string().as_str()), (number, text));
+            assert_eq!(BankCode::from_number(i64::from(number)), Ok(read));
+        }
+        for text in ["", "134", "00134", "0000", "O134", " 134", "+134", "-134", "０134"] {
+            assert!(BankCode::parse(text).is_err(), "{text}");
+        }
+        for number in [0, -134, 10_000, i64::MAX, i64::MIN] {
+            assert!(BankCode::from_number(number).is_err(), "{number}");
+        }
+    }
+
+    #[test]
+    fn the_embedded_catalogue_is_sorted_and_whole() {
+        let catalogue = Catalogue::embedded();
+        assert_eq!(catalogue.all().len(), 30);
+        assert!(catalogue.all().is_sorted_by_key(|bank| bank.code));
+        assert!(catalogue.all().iter().all(|bank| !bank.name.is_empty() && bank.logo_url.is_none()));
+        assert_eq!(catalogue.shown().count(), 29);
+        assert!(catalogue.shown().all(|bank| bank.code != code(116)));
+    }
+
+    #[test]
+    fn who_takes_c2p() {
+        let catalogue = Catalogue::embedded();
+        for bank in [102, 104, 105, 108, 114, 115, 128, 134, 137, 138, 146, 151, 156, 157, 163, 166, 168, 169, 171, 172, 173, 174, 175, 177, 191, 601] {
+            assert!(catalogue.offers(code(bank), Service::C2p), "{bank}");
+        }
+        for bank in [1, 116, 178, 190, 9999] {
+            assert!(!catalogue.offers(code(bank), Service::C2p), "{bank}");
+        }
+    }
+
+    #[test]
+    fn banks_out_of_business_are_known_but_offer_nothing() {
+        let catalogue = Catalogue::embedded();
+        for bank in [1, 116] {
+            assert!(catalogue.knows(code(bank)));
+            assert!(Service::ALL.into_iter().all(|service| !catalogue.offers(code(bank), service)));
+        }
+        assert!(!catalogue.knows(code(9999)));
+        assert!(catalogue.offers(code(178), Service::PagoMovil) && catalogue.offers(code(190), Service::Credit));
+    }
+
+    #[test]
+    fn one_bank_sends_an_sms() {
+        let senders: Vec<u16> = Catalogue::embedded().all().iter().filter(|bank| bank.sends_otp()).map(|bank| bank.code.number()).collect();
+        assert_eq!(senders, [102]);
+    }
+
+    #[test]
+    fn a_hidden_bank_offers_nothing_and_a_new_one_takes_its_place_in_order() {
+        let mut catalogue = Catalogue::embedded();
+        let hidden = Bank { hidden: true, ..catalogue.get(code(134)).expect("Banesco").clone() };
+        catalogue.put(hidden);
+        assert!(!catalogue.offers(code(134), Service::C2p) && catalogue.knows(code(134)));
+        catalogue.put(Bank { code: code(120), name: "Nuevo".to_owned(), services: CREDIT, logo_url: None, hidden: false });
+        assert!(catalogue.all().is_sorted_by_key(|bank| bank.code));
+        assert_eq!(catalogue.all().len(), 31);
+    }
+
+    #[test]
+    fn services_are_a_set() {
+        let some: Services = [Service::Credit, Service::C2p, Service::Credit].into_iter().collect();
+        assert_eq!(some.iter().map(Service::code).collect::<Vec<_>>(), ["C2P", "CREDIT"]);
+        assert_eq!(Services::ALL.iter().count(), 4);
+        assert_eq!(Service::from_code("PAGO_MOVIL"), Some(Service::PagoMovil));
+        assert_eq!(Service::from_code("pago_movil"), None);
+    }
+
+    #[test]
+    fn survives_its_encoding() {
+        let config = bincode::config::standard();
+        let catalogue = Catalogue::embedded();
+        let bytes = bincode::encode_to_vec(&catalogue, config).expect("encodes");
+        let (back, _): (Catalogue, usize) = bincode::decode_from_slice(&bytes, config).expect("decodes");
+        assert_eq!(back, catalogue);
+    }
+}
