@@ -1,0 +1,197 @@
+//! A tenant's book in one mode: what its money decisions need, in memory. Everything in it derives from the tenant's records.
+
+use crate::domain::banks::BankCode;
+use crate::domain::identity::IdentityDocument;
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::ledger::{Account, HoldChange, Ledger, Posting};
+use crate::domain::merchants::{Merchant, MethodStatus};
+use crate::domain::money::{Currency, Ves};
+use crate::domain::phone::MobilePhone;
+use crate::domain::record::{Entity, Record, Was};
+use crate::domain::settings::Sheet;
+use crate::domain::time::Timestamp;
+use bincode::{Decode, Encode};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// What the balance must know of a merchant in order to pay it or sell for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Seller {
+    /// What the tenant owes it.
+    pub account: Account,
+    /// Whether it takes part.
+    pub active: bool,
+    /// Its name, for payouts.
+    pub name: String,
+    /// Who it is, for the bank.
+    pub identification: Option<IdentityDocument>,
+    /// Where it can be paid.
+    pub methods: Vec<SellerMethod>,
+    /// The method that is used when none is named.
+    pub default_method: Option<Id>,
+    /// Payouts that it was sent, failed ones included.
+    pub payouts: u64,
+}
+
+/// A payout method as the balance sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct SellerMethod {
+    /// Its name.
+    pub id: Id,
+    /// The bank.
+    pub bank: BankCode,
+    /// The phone.
+    pub phone: MobilePhone,
+    /// Whether money may be sent to it.
+    pub verified: bool,
+}
+
+/// The book.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Book {
+    /// The time of the newest record.
+    pub last: Timestamp,
+    /// How far the test clock is ahead.
+    pub offset_ms: i64,
+    /// Settings and live status.
+    pub sheet: Sheet,
+    /// The tenant's own balances, by currency.
+    pub accounts: BTreeMap<Currency, Account>,
+    /// What stands against them: fees, rails, the operator.
+    pub counter: BTreeMap<(Ledger, Currency), i64>,
+    /// Sellers.
+    pub sellers: HashMap<Id, Seller>,
+    /// When sellers' holds end: so that time passing need not visit every seller.
+    pub seller_releases: BTreeSet<(Timestamp, Id)>,
+    /// The number of the newest event.
+    pub events: u64,
+    /// What is due by itself, in order.
+    pub agenda: BTreeSet<(Timestamp, EntityId)>,
+}
+
+static NOTHING: Account = Account { net: 0, held: 0, holds: BTreeMap::new() };
+
+impl Book {
+    /// The tenant's own account in a currency.
+    pub fn account(&self, currency: Currency) -> &Account {
+        self.accounts.get(&currency).unwrap_or(&NOTHING)
+    }
+
+    /// What may be paid out: the ledger less the reserve and what is held (`service.md`, "Balance"). In cents; may be negative.
+    pub fn available_ves(&self) -> i64 {
+        self.account(Currency::Ves).free() - self.sheet.settings.reserve.minor()
+    }
+
+    /// What sellers are owed: pending and available, in cents.
+    pub fn seller_totals(&self) -> (i64, i64) {
+        self.sellers.values().fold((0, 0), |(pending, available), seller| (pending + seller.account.held, available + seller.account.free()))
+    }
+
+    /// Whether an adjustment by `amount` fits: what would overflow is refused before anything is written.
+    pub fn has_room_for(&self, currency: Currency, minor: i64) -> bool {
+        self.account(currency).net.checked_add(minor).is_some_and(|net| net.unsigned_abs() < (i64::MAX as u64) / 4)
+    }
+
+    /// Lets holds end.
+    pub fn settle(&mut self, now: Timestamp) {
+        for account in self.accounts.values_mut() {
+            account.settle(now);
+        }
+        while let Some(&(at, merchant)) = self.seller_releases.first()
+            && at <= now
+        {
+            self.seller_releases.pop_first();
+            if let Some(seller) = self.sellers.get_mut(&merchant) {
+                seller.account.settle(now);
+            }
+        }
+    }
+
+    /// Applies a record.
+    pub fn evolve(&mut self, record: &Record, time: Timestamp) {
+        self.last = self.last.max(time);
+        self.offset_ms += record.clock_advance_ms;
+        if let Some(sheet) = &record.sheet {
+            self.sheet = sheet.clone();
+        }
+        for written in &record.entities {
+            self.agenda(written.state.id(), written.was, written.state.deadline());
+            self.project(&written.state, written.was.is_none());
+        }
+        for (id, was) in &record.removed {
+            self.agenda(*id, Some(*was), None);
+            self.sellers.remove(&id.id);
+        }
+        for posting in &record.postings {
+            self.post(posting);
+        }
+        for change in &record.holds {
+            self.hold(change);
+        }
+        self.events += record.events.len() as u64;
+    }
+
+    fn agenda(&mut self, id: EntityId, was: Option<Was>, now: Option<Timestamp>) {
+        let before = was.and_then(|was| was.deadline);
+        if before == now {
+            return;
+        }
+        if let Some(at) = before {
+            self.agenda.remove(&(at, id));
+        }
+        if let Some(at) = now {
+            self.agenda.insert((at, id));
+        }
+    }
+
+    /// Keeps what the balance must know of an entity.
+    fn project(&mut self, state: &Arc<Entity>, new: bool) {
+        match &**state {
+            Entity::Merchant(merchant) => self.know_seller(merchant),
+            Entity::Payout(payout) if new => {
+                if let Some(merchant) = payout.merchant {
+                    self.sellers.entry(merchant).or_default().payouts += 1;
+                }
+            }
+            Entity::Payout(_) | Entity::Payment(_) => {}
+        }
+    }
+
+    fn know_seller(&mut self, merchant: &Merchant) {
+        let seller = self.sellers.entry(merchant.id).or_default();
+        seller.active = merchant.active;
+        seller.name.clone_from(&merchant.name);
+        seller.identification = merchant.identification;
+        seller.default_method = merchant.default_method;
+        seller.methods = merchant
+            .methods
+            .iter()
+            .map(|method| SellerMethod { id: method.id, bank: method.bank, phone: method.phone, verified: matches!(method.status, MethodStatus::Verified { .. }) })
+            .collect();
+    }
+
+    fn post(&mut self, posting: &Posting) {
+        match posting.ledger {
+            Ledger::Tenant => self.accounts.entry(posting.currency).or_default().net += posting.minor,
+            Ledger::Seller(merchant) => self.sellers.entry(merchant).or_default().account.net += posting.minor,
+            Ledger::Fees | Ledger::Rail | Ledger::Operator => *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor,
+        }
+    }
+
+    fn hold(&mut self, change: &HoldChange) {
+        match change.ledger {
+            Ledger::Tenant => self.accounts.entry(change.currency).or_default().hold(change),
+            Ledger::Seller(merchant) => {
+                self.sellers.entry(merchant).or_default().account.hold(change);
+                self.seller_releases.insert((change.release_at, merchant));
+            }
+            // Nothing is held there; the invariants refuse a record that says otherwise.
+            Ledger::Fees | Ledger::Rail | Ledger::Operator => {}
+        }
+    }
+
+    /// What an insufficient balance is told.
+    pub fn available(&self) -> Ves {
+        Ves::from_minor(self.available_ves())
+    }
+}

@@ -1,0 +1,154 @@
+//! What the rules of one resource come to: a draft of a record, a refusal, effects. The machine completes it.
+
+use crate::domain::bank::Effect;
+use crate::domain::date::Date;
+use crate::domain::events::{Event, EventKind, Extra};
+use crate::domain::ids::EntityId;
+use crate::domain::kept::KeepRef;
+use crate::domain::ledger::{HoldChange, Posting};
+use crate::domain::platform::PlatformChange;
+use crate::domain::record::{Cause, Entity, Was, Written};
+use crate::domain::refusal::Refusal;
+use crate::domain::settings::Sheet;
+use crate::domain::time::Timestamp;
+use std::sync::Arc;
+
+/// What a rule may know besides the state.
+pub struct Turn<'a> {
+    /// The tenant's clock.
+    pub now: Timestamp,
+    /// Random bits from which ids are derived.
+    pub seed: u64,
+    /// Whether real money moves.
+    pub livemode: bool,
+    /// Days on which banks are closed.
+    pub holidays: &'a [Date],
+}
+
+/// A record in the making.
+pub struct Draft {
+    /// What it is about, for people who read the log.
+    pub cause: Cause,
+    /// See [`crate::domain::record::Record`].
+    pub postings: Vec<Posting>,
+    /// Changes of holds.
+    pub holds: Vec<HoldChange>,
+    /// New states.
+    pub entities: Vec<Written>,
+    /// What is gone.
+    pub removed: Vec<(EntityId, Was)>,
+    /// What happened, for webhooks.
+    pub events: Vec<Event>,
+    /// A new version of what the book knows of its tenant.
+    pub sheet: Option<Sheet>,
+    /// The test clock moves by so many milliseconds.
+    pub clock_advance_ms: i64,
+    /// A change of tenants or keys.
+    pub platform: Option<PlatformChange>,
+    /// The kept answer that this record replaces.
+    pub replaces_kept: Option<Arc<KeepRef>>,
+}
+
+impl Draft {
+    /// An empty one.
+    pub fn new(cause: Cause) -> Draft {
+        Draft {
+            cause,
+            postings: Vec::new(),
+            holds: Vec::new(),
+            entities: Vec::new(),
+            removed: Vec::new(),
+            events: Vec::new(),
+            sheet: None,
+            clock_advance_ms: 0,
+            platform: None,
+            replaces_kept: None,
+        }
+    }
+
+    /// Adds one side of the double entry; nothing is not written (`contract.md`, section 17: no movement of 0.00).
+    pub fn post(&mut self, posting: Posting) {
+        if posting.minor != 0 {
+            self.postings.push(posting);
+        }
+    }
+
+    /// Changes a hold; nothing is not written.
+    pub fn hold(&mut self, change: HoldChange) {
+        if change.minor != 0 {
+            self.holds.push(change);
+        }
+    }
+
+    /// A new entity.
+    pub fn create(&mut self, entity: Entity) {
+        self.entities.push(Written { state: Arc::new(entity), was: None });
+    }
+
+    /// A new state of the entity that stood as `was`.
+    pub fn change(&mut self, was: impl Into<Was>, entity: Entity) {
+        self.entities.push(Written { state: Arc::new(entity), was: Some(was.into()) });
+    }
+
+    /// The entity is gone.
+    pub fn remove(&mut self, id: EntityId, was: impl Into<Was>) {
+        self.removed.push((id, was.into()));
+    }
+
+    /// Something happened to `subject`.
+    pub fn event(&mut self, kind: EventKind, subject: EntityId) {
+        self.events.push(Event { kind, subject: Some(subject), extra: Extra::None });
+    }
+
+    /// Something happened to `subject`, and there is more to say.
+    pub fn event_with(&mut self, kind: EventKind, subject: Option<EntityId>, extra: Extra) {
+        self.events.push(Event { kind, subject, extra });
+    }
+
+    /// This record's answer takes the place of the one kept for the request that began it.
+    pub fn replace_kept(&mut self, kept: Option<Arc<KeepRef>>) {
+        self.replaces_kept = kept;
+    }
+}
+
+/// What a rule came to.
+pub struct Outcome {
+    /// What is to be written.
+    pub draft: Option<Draft>,
+    /// A rule said no.
+    pub refusal: Option<Refusal>,
+    /// What to do outside once it is durable.
+    pub effects: Vec<Effect>,
+}
+
+impl Outcome {
+    /// Nothing changes.
+    pub fn unchanged() -> Outcome {
+        Outcome { draft: None, refusal: None, effects: Vec::new() }
+    }
+
+    /// Nothing changes, but something is to be asked outside: what it rests on was written before.
+    pub fn effects(effects: Vec<Effect>) -> Outcome {
+        Outcome { draft: None, refusal: None, effects }
+    }
+
+    /// No.
+    pub fn refuse(refusal: Refusal) -> Outcome {
+        Outcome { draft: None, refusal: Some(refusal), effects: Vec::new() }
+    }
+
+    /// This.
+    pub fn write(draft: Draft) -> Outcome {
+        Outcome { draft: Some(draft), refusal: None, effects: Vec::new() }
+    }
+
+    /// This, and the answer is no all the same.
+    pub fn write_and_refuse(draft: Draft, refusal: Refusal) -> Outcome {
+        Outcome { draft: Some(draft), refusal: Some(refusal), effects: Vec::new() }
+    }
+
+    /// This, then these effects.
+    pub fn write_then(draft: Draft, effects: Vec<Effect>) -> Outcome {
+        Outcome { draft: Some(draft), refusal: None, effects }
+    }
+}

@@ -1,0 +1,88 @@
+//! What happened, for webhooks and for GET /v1/events: numbered per tenant and mode without gaps, in the record that made it so. The data is rendered from that record when it is
+//! read or sent.
+
+use crate::domain::ids::{EntityId, Id};
+use bincode::{Decode, Encode};
+
+/// The names of `service.md`, "Events". New ones are added at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum EventKind {
+    /// A payment completed.
+    PaymentCompleted,
+    /// A payment failed.
+    PaymentFailed,
+    /// An intent was superseded or expired.
+    PaymentCanceled,
+    /// A payment went back.
+    PaymentReversed,
+    /// A payout is paid.
+    PayoutCompleted,
+    /// A payout failed.
+    PayoutFailed,
+    /// A payout method is verified.
+    MerchantVerified,
+    /// The bank says that a payout method is not the merchant's.
+    MerchantRejected,
+    /// PATCH isActive false.
+    MerchantDeactivated,
+    /// PATCH isActive true.
+    MerchantReactivated,
+    /// A seller's sale landed, was released or went back.
+    MerchantBalanceUpdated,
+    /// The operator changed what the live key may do.
+    TenantLiveStatusChanged,
+}
+
+impl EventKind {
+    /// As webhooks say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EventKind::PaymentCompleted => "payment.completed",
+            EventKind::PaymentFailed => "payment.failed",
+            EventKind::PaymentCanceled => "payment.canceled",
+            EventKind::PaymentReversed => "payment.reversed",
+            EventKind::PayoutCompleted => "payout.completed",
+            EventKind::PayoutFailed => "payout.failed",
+            EventKind::MerchantVerified => "merchant.verified",
+            EventKind::MerchantRejected => "merchant.rejected",
+            EventKind::MerchantDeactivated => "merchant.deactivated",
+            EventKind::MerchantReactivated => "merchant.reactivated",
+            EventKind::MerchantBalanceUpdated => "merchant.balance.updated",
+            EventKind::TenantLiveStatusChanged => "tenant.live_status_changed",
+        }
+    }
+}
+
+/// What the subject's state does not say.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Extra {
+    /// Nothing.
+    None,
+    /// Which payout method, and why it was rejected.
+    Method {
+        /// The method.
+        id: Id,
+        /// The bank's code.
+        failure_code: Option<String>,
+    },
+    /// The account's live status.
+    LiveStatus {
+        /// Now.
+        status: String,
+        /// Before.
+        previous: String,
+        /// Why.
+        reason: Option<String>,
+    },
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Event {
+    /// What.
+    pub kind: EventKind,
+    /// To whom; its state is in the same record.
+    pub subject: Option<EntityId>,
+    /// What else there is to say.
+    pub extra: Extra,
+}

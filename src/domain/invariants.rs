@@ -1,0 +1,83 @@
+//! What must be true of every record and of the book after it. Checked before a record is written, when it is replayed, and in release builds; a breach stops the engine.
+
+use crate::domain::book::Book;
+use crate::domain::ids::Id;
+use crate::domain::ledger::{Account, Ledger};
+use crate::domain::record::{Cause, Record};
+use std::collections::BTreeSet;
+
+/// Checks `record` and what `book` became by it; the error names the first thing that is wrong.
+pub fn check(book: &Book, record: &Record) -> Result<(), String> {
+    sums_to_zero(record)?;
+    movements_are_of_the_tenant_or_a_seller(record)?;
+    for account in touched(book, record) {
+        holds_agree(account)?;
+    }
+    nothing_is_overdrawn(book, record)
+}
+
+fn sums_to_zero(record: &Record) -> Result<(), String> {
+    // At most three currencies; a map would cost more than it saves.
+    let mut sums = [0_i128; 3];
+    for posting in &record.postings {
+        if posting.minor == 0 {
+            return Err("a posting of nothing".to_owned());
+        }
+        sums[posting.currency as usize] += i128::from(posting.minor);
+    }
+    if sums == [0; 3] { Ok(()) } else { Err(format!("the postings of {} do not sum to zero: {sums:?}", record.cause.name())) }
+}
+
+fn movements_are_of_the_tenant_or_a_seller(record: &Record) -> Result<(), String> {
+    for posting in &record.postings {
+        let owned = matches!(posting.ledger, Ledger::Tenant | Ledger::Seller(_));
+        if owned != posting.row.is_some() {
+            return Err(format!("a posting to {:?} with the wrong kind of row", posting.ledger));
+        }
+    }
+    if record.holds.iter().any(|change| !matches!(change.ledger, Ledger::Tenant | Ledger::Seller(_))) {
+        return Err("a hold on an account that has none".to_owned());
+    }
+    Ok(())
+}
+
+/// The accounts that the record changed.
+fn touched<'a>(book: &'a Book, record: &Record) -> impl Iterator<Item = &'a Account> {
+    let currencies: BTreeSet<_> = record.postings.iter().filter(|posting| posting.ledger == Ledger::Tenant).map(|posting| posting.currency).collect();
+    let sellers: BTreeSet<Id> = record.postings.iter().filter_map(|posting| if let Ledger::Seller(id) = posting.ledger { Some(id) } else { None }).collect();
+    let own = currencies.into_iter().map(|currency| book.account(currency));
+    own.chain(sellers.into_iter().filter_map(|id| book.sellers.get(&id)).map(|seller| &seller.account))
+}
+
+/// The running total is what the holds say, as far as can be told without adding all of them up (`pasarela wal verify` does).
+fn holds_agree(account: &Account) -> Result<(), String> {
+    if account.held < 0 {
+        return Err(format!("less than nothing is held: {}", account.held));
+    }
+    if account.holds.is_empty() != (account.held == 0) {
+        return Err(format!("{} is held by {} holds", account.held, account.holds.len()));
+    }
+    if account.holds.first_key_value().is_some_and(|(_, held)| *held < 0) {
+        return Err("a hold of less than nothing".to_owned());
+    }
+    Ok(())
+}
+
+/// What was spent was there.
+fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
+    if record.cause != Cause::PayoutCreated {
+        return Ok(());
+    }
+    for posting in &record.postings {
+        match posting.ledger {
+            Ledger::Tenant if book.available_ves() < 0 => return Err(format!("{} overdraws the balance: {} left", record.cause.name(), book.available_ves())),
+            Ledger::Seller(id) => {
+                if book.sellers.get(&id).is_none_or(|seller| seller.account.free() < 0) {
+                    return Err(format!("{} overdraws seller {id}", record.cause.name()));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

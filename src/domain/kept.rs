@@ -1,0 +1,69 @@
+//! Kept answers: what an Idempotency-Key was answered, written in the record of the money it speaks of (`contract.md`, sections 1 and 17, "Idempotency").
+
+use crate::domain::time::Timestamp;
+use bincode::{Decode, Encode};
+
+/// An answer is kept so long, on the tenant's clock.
+pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What an answer shows. The API renders it; the log remembers which it was, so that the record of a bank's late answer can replace what was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Shape {
+    /// A C2P intent.
+    Intent,
+    /// A payment after its charge.
+    Executed,
+    /// A payment after a reversal.
+    Reversed,
+    /// A new payout.
+    PayoutCreated,
+    /// A new merchant.
+    MerchantCreated,
+    /// A merchant that got a new method or identity on a known reference.
+    MerchantUpdated,
+    /// A verification that began.
+    VerificationStarted,
+    /// A payout method.
+    PayoutMethod,
+    /// A movement of test money or of the operator's.
+    Movement,
+    /// The test clock.
+    Clock,
+    /// A tenant with its new keys, or anything else of the operators'; never kept.
+    Platform,
+}
+
+/// Which use of which key.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct KeepRef {
+    /// The key, as sent.
+    pub key: String,
+    /// The path that it was used on.
+    pub path: String,
+    /// The first half of the SHA-256 of the body.
+    pub body_hash: [u8; 16],
+    /// The tenant's clock when it was first seen.
+    pub first_seen: Timestamp,
+    /// What the answer shows.
+    pub shape: Shape,
+    /// The request's id, which error bodies carry.
+    pub request_id: String,
+}
+
+/// A kept answer.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Kept {
+    /// Which use of which key.
+    pub of: std::sync::Arc<KeepRef>,
+    /// The status.
+    pub status: u16,
+    /// The body, byte by byte.
+    pub body: Vec<u8>,
+}
+
+impl Kept {
+    /// The instant at which it is gone.
+    pub fn expires_at(&self) -> Timestamp {
+        self.of.first_seen.plus_ms(KEPT_MS)
+    }
+}

@@ -1,0 +1,390 @@
+//! Merchants: the tenant's sellers, their payout methods, and the proof of a method by two micro-deposits (`service.md`, "Merchants"; `contract.md`, sections 7 and 17).
+
+use crate::domain::bank::{Answer, Effect, Heard, How, Order};
+use crate::domain::banks::BankCode;
+use crate::domain::book::Book;
+use crate::domain::decision::{Draft, Outcome, Turn};
+use crate::domain::events::{EventKind, Extra};
+use crate::domain::external_ref::ExternalRef;
+use crate::domain::identity::IdentityDocument;
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::money::Ves;
+use crate::domain::phone::MobilePhone;
+use crate::domain::record::{Cause, Entity};
+use crate::domain::refusal::Refusal;
+use crate::domain::time::Timestamp;
+use bincode::{Decode, Encode};
+
+/// Wrong tries after which a start is void.
+pub const TRIES: u8 = 3;
+
+/// A start that nobody confirmed can be repeated after so long.
+const START_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The bank's code for "these data are not this client's".
+const NOT_THE_CLIENT: &str = "BE01";
+
+/// Where a merchant stands; derived from its methods. The number is part of list facets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// No method yet.
+    Shell = 0,
+    /// Methods, none verified.
+    Unverified = 1,
+    /// At least one verified method.
+    Verified = 2,
+    /// The bank rejected the last method.
+    Rejected = 3,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 4] = [Status::Shell, Status::Unverified, Status::Verified, Status::Rejected];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Shell => "shell",
+            Status::Unverified => "unverified",
+            Status::Verified => "verified",
+            Status::Rejected => "rejected",
+        }
+    }
+}
+
+/// How far the proof of a payout method is.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum MethodStatus {
+    /// Not begun, or void.
+    Unverified,
+    /// The deposits were sent.
+    Verifying {
+        /// The operation that sent them.
+        operation: Id,
+        /// Their amounts.
+        amounts: (Ves, Ves),
+        /// Tries left; none is locked.
+        tries_left: u8,
+        /// When.
+        started_at: Timestamp,
+    },
+    /// Proved.
+    Verified {
+        /// When.
+        at: Timestamp,
+    },
+}
+
+impl MethodStatus {
+    /// As the API writes it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            MethodStatus::Unverified | MethodStatus::Verifying { tries_left: 0, .. } => "unverified",
+            MethodStatus::Verifying { .. } => "verifying",
+            MethodStatus::Verified { .. } => "verified",
+        }
+    }
+}
+
+/// Where a merchant can be paid.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct PayoutMethod {
+    /// Its name.
+    pub id: Id,
+    /// The bank.
+    pub bank: BankCode,
+    /// The phone.
+    pub phone: MobilePhone,
+    /// How far its proof is.
+    pub status: MethodStatus,
+    /// When it was added.
+    pub created_at: Timestamp,
+}
+
+/// A seller.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Merchant {
+    /// Its name here.
+    pub id: Id,
+    /// Its name at the tenant's.
+    pub external_ref: ExternalRef,
+    /// Its name for people.
+    pub name: String,
+    /// Who it is.
+    pub identification: Option<IdentityDocument>,
+    /// Where to write.
+    pub contact_email: Option<String>,
+    /// Where to call.
+    pub contact_phone: Option<String>,
+    /// Whether it takes part.
+    pub active: bool,
+    /// Whether the bank rejected the last method.
+    pub rejected: bool,
+    /// Where it can be paid, oldest first.
+    pub methods: Vec<PayoutMethod>,
+    /// The method that is used when none is named.
+    pub default_method: Option<Id>,
+    /// Test merchants are paid no real money.
+    pub livemode: bool,
+    /// When it was registered.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Merchant {
+    /// Where it stands.
+    pub fn status(&self) -> Status {
+        if self.methods.iter().any(|method| matches!(method.status, MethodStatus::Verified { .. })) {
+            Status::Verified
+        } else if !self.methods.is_empty() {
+            Status::Unverified
+        } else if self.rejected {
+            Status::Rejected
+        } else {
+            Status::Shell
+        }
+    }
+
+    /// The byte by which lists are filtered.
+    pub fn facet(&self) -> u8 {
+        facet(self.status(), self.active)
+    }
+
+    /// One of its methods.
+    pub fn method(&self, id: Id) -> Option<&PayoutMethod> {
+        self.methods.iter().find(|method| method.id == id)
+    }
+
+    fn changed(&self, now: Timestamp, change: impl FnOnce(&mut Merchant)) -> Merchant {
+        let mut changed = Merchant { updated_at: now, ..self.clone() };
+        change(&mut changed);
+        changed
+    }
+
+    /// Takes a method away; when it was the default, the oldest verified one takes its place, else the oldest.
+    fn drop_method(&mut self, id: Id) {
+        self.methods.retain(|method| method.id != id);
+        if self.default_method == Some(id) {
+            let verified = self.methods.iter().find(|method| matches!(method.status, MethodStatus::Verified { .. }));
+            self.default_method = verified.or(self.methods.first()).map(|method| method.id);
+        }
+    }
+}
+
+/// The facet of merchants in this state.
+pub const fn facet(status: Status, active: bool) -> u8 {
+    (status as u8) << 1 | active as u8
+}
+
+/// What is asked of a registration.
+pub struct Registration {
+    /// The id, if it is a new one.
+    pub id: Id,
+    /// The tenant's name for it.
+    pub external_ref: ExternalRef,
+    /// Its name for people.
+    pub name: String,
+    /// Who it is.
+    pub identification: Option<IdentityDocument>,
+    /// Where to write.
+    pub contact_email: Option<String>,
+    /// Where to call.
+    pub contact_phone: Option<String>,
+    /// A first payout method.
+    pub method: Option<(BankCode, MobilePhone)>,
+}
+
+/// A new merchant, or the four rules for one whose reference is known (`service.md`, "Rules for externalRef").
+pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Outcome {
+    let Some(merchant) = existing else { return created(ask, turn) };
+    if merchant.methods.is_empty() {
+        let changed = merchant.changed(turn.now, |merchant| {
+            merchant.name.clone_from(&ask.name);
+            merchant.identification = ask.identification;
+            merchant.contact_email.clone_from(&ask.contact_email);
+            merchant.contact_phone.clone_from(&ask.contact_phone);
+            attach(merchant, ask.method, turn);
+        });
+        let same = Merchant { updated_at: merchant.updated_at, ..changed.clone() } == *merchant;
+        return if same { Outcome::unchanged() } else { change(merchant, changed) };
+    }
+    let known = |bank: BankCode, phone: MobilePhone| merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone));
+    let bank_known = ask.method.is_none_or(|(bank, _)| merchant.methods.iter().any(|method| method.bank == bank));
+    let method_known = ask.method.is_none_or(|(bank, phone)| known(bank, phone));
+    let differs: Vec<&'static str> = [
+        ("name", merchant.name != ask.name),
+        ("identification", merchant.identification != ask.identification),
+        ("contactEmail", merchant.contact_email != ask.contact_email),
+        ("contactPhone", merchant.contact_phone != ask.contact_phone),
+        ("bankCode", !bank_known),
+        ("phone", bank_known && !method_known),
+    ]
+    .into_iter()
+    .filter_map(|(name, differs)| differs.then_some(name))
+    .collect();
+    if differs.is_empty() { Outcome::unchanged() } else { Outcome::refuse(Refusal::ExternalRefConflict { existing: merchant.id, differs }) }
+}
+
+fn created(ask: Registration, turn: &Turn) -> Outcome {
+    let mut merchant = Merchant {
+        id: ask.id,
+        external_ref: ask.external_ref,
+        name: ask.name,
+        identification: ask.identification,
+        contact_email: ask.contact_email,
+        contact_phone: ask.contact_phone,
+        active: true,
+        rejected: false,
+        methods: Vec::new(),
+        default_method: None,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        updated_at: turn.now,
+    };
+    attach(&mut merchant, ask.method, turn);
+    let mut draft = Draft::new(Cause::MerchantCreated);
+    draft.create(Entity::Merchant(merchant));
+    Outcome::write(draft)
+}
+
+fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn: &Turn) {
+    let Some((bank, phone)) = method else { return };
+    let id = Id::derived(turn.now.unix_ms(), turn.seed, 1);
+    merchant.methods.push(PayoutMethod { id, bank, phone, status: MethodStatus::Unverified, created_at: turn.now });
+    merchant.default_method.get_or_insert(id);
+    merchant.rejected = false;
+}
+
+fn change(was: &Merchant, changed: Merchant) -> Outcome {
+    Outcome::write(change_draft(was, changed))
+}
+
+fn change_draft(was: &Merchant, changed: Merchant) -> Draft {
+    let mut draft = Draft::new(Cause::MerchantChanged);
+    draft.change(was, Entity::Merchant(changed));
+    draft
+}
+
+/// One more payout method.
+pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn: &Turn) -> Outcome {
+    if merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone)) {
+        return Outcome::unchanged();
+    }
+    change(merchant, merchant.changed(turn.now, |merchant| attach(merchant, Some((bank, phone)), turn)))
+}
+
+/// The method that is used when none is named.
+pub fn set_default(merchant: &Merchant, method: Id, turn: &Turn) -> Outcome {
+    if merchant.method(method).is_none() {
+        return Outcome::refuse(Refusal::NotFound);
+    }
+    if merchant.default_method == Some(method) {
+        return Outcome::unchanged();
+    }
+    change(merchant, merchant.changed(turn.now, |merchant| merchant.default_method = Some(method)))
+}
+
+/// A method is taken away.
+pub fn delete_method(merchant: &Merchant, method: Id, turn: &Turn) -> Outcome {
+    if merchant.method(method).is_none() {
+        return Outcome::refuse(Refusal::NotFound);
+    }
+    change(merchant, merchant.changed(turn.now, |merchant| merchant.drop_method(method)))
+}
+
+/// Takes part, or does not.
+pub fn set_active(merchant: &Merchant, active: bool, turn: &Turn) -> Outcome {
+    if merchant.active == active {
+        return Outcome::unchanged();
+    }
+    let kind = if active { EventKind::MerchantReactivated } else { EventKind::MerchantDeactivated };
+    let mut draft = change_draft(merchant, merchant.changed(turn.now, |merchant| merchant.active = active));
+    draft.event(kind, EntityId::merchant(merchant.id));
+    Outcome::write(draft)
+}
+
+/// Gone, with its methods and its reference, if it never received a payout and is owed nothing.
+pub fn delete(book: &Book, merchant: &Merchant) -> Outcome {
+    let Some(seller) = book.sellers.get(&merchant.id) else { return Outcome::refuse(Refusal::NotFound) };
+    if seller.payouts > 0 {
+        return Outcome::refuse(Refusal::MerchantHasPayouts { count: seller.payouts });
+    }
+    if seller.account.net != 0 || seller.account.held != 0 {
+        return Outcome::refuse(Refusal::MerchantHasBalance);
+    }
+    let mut draft = Draft::new(Cause::MerchantDeleted);
+    draft.remove(EntityId::merchant(merchant.id), merchant);
+    Outcome::write(draft)
+}
+
+/// Sends the two micro-deposits.
+pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), turn: &Turn) -> Outcome {
+    let Some(found) = merchant.method(method) else { return Outcome::refuse(Refusal::NotFound) };
+    match found.status {
+        MethodStatus::Verified { .. } => return Outcome::refuse(Refusal::AlreadyVerified),
+        MethodStatus::Verifying { tries_left: 1.., started_at, .. } if turn.now < started_at.plus_ms(START_MS) => return Outcome::refuse(Refusal::VerificationInProgress),
+        MethodStatus::Unverified | MethodStatus::Verifying { .. } => {}
+    }
+    let operation = Id::derived(turn.now.unix_ms(), turn.seed, 2);
+    let effect = Effect {
+        entity: EntityId::merchant(merchant.id),
+        operation,
+        at: turn.now,
+        how: How::Send,
+        order: Order::MicroDeposit { bank: found.bank, phone: found.phone, identity: merchant.identification, amounts },
+    };
+    let status = MethodStatus::Verifying { operation, amounts, tries_left: TRIES, started_at: turn.now };
+    let draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
+    Outcome::write_then(draft, vec![effect])
+}
+
+fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
+    for method in &mut merchant.methods {
+        if method.id == id {
+            method.status = status;
+            return;
+        }
+    }
+}
+
+/// What the bank says about the deposits.
+pub fn heard(merchant: &Merchant, heard: Heard, turn: &Turn) -> Outcome {
+    let sent_by = |method: &&PayoutMethod| matches!(method.status, MethodStatus::Verifying { operation, .. } if operation == heard.operation);
+    let Some(method) = merchant.methods.iter().find(sent_by).map(|method| method.id) else { return Outcome::unchanged() };
+    let Answer::Refused { code } = heard.answer else { return Outcome::unchanged() };
+    if code != NOT_THE_CLIENT {
+        return change(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, MethodStatus::Unverified)));
+    }
+    let rejected = merchant.changed(turn.now, |merchant| {
+        merchant.drop_method(method);
+        merchant.rejected = merchant.methods.is_empty();
+    });
+    let mut draft = change_draft(merchant, rejected);
+    draft.event_with(EventKind::MerchantRejected, Some(EntityId::merchant(merchant.id)), Extra::Method { id: method, failure_code: Some(code) });
+    Outcome::write(draft)
+}
+
+/// The amounts that the seller saw, in either order.
+pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Outcome {
+    let Some(method) = merchant.method(id) else { return Outcome::refuse(Refusal::NotFound) };
+    let MethodStatus::Verifying { operation, amounts, tries_left, started_at } = method.status else {
+        let refusal = if matches!(method.status, MethodStatus::Verified { .. }) { Refusal::AlreadyVerified } else { Refusal::VerificationNotStarted };
+        return Outcome::refuse(refusal);
+    };
+    if tries_left == 0 {
+        return Outcome::refuse(Refusal::VerificationLocked);
+    }
+    if seen == amounts || (seen.1, seen.0) == amounts {
+        let verified = merchant.changed(turn.now, |merchant| set_status(merchant, id, MethodStatus::Verified { at: turn.now }));
+        let mut draft = change_draft(merchant, verified);
+        draft.event_with(EventKind::MerchantVerified, Some(EntityId::merchant(merchant.id)), Extra::Method { id, failure_code: None });
+        return Outcome::write(draft);
+    }
+    let tries_left = tries_left - 1;
+    let status = MethodStatus::Verifying { operation, amounts, tries_left, started_at };
+    let draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, id, status)));
+    let refusal = if tries_left == 0 { Refusal::VerificationLocked } else { Refusal::AmountsMismatch { attempts_left: tries_left } };
+    Outcome::write_and_refuse(draft, refusal)
+}

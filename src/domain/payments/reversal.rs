@@ -1,0 +1,179 @@
+//! Reversal of a C2P payment: the money is set aside, the bank is asked, and only then it goes back (`contract.md`, sections 5 and 17, "Payments").
+
+use super::{CHARGE, Method, Payment, Phase, REVERSE, Status, sale::HOLD_MS};
+use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
+use crate::domain::book::Book;
+use crate::domain::decision::{Draft, Outcome, Turn};
+use crate::domain::events::EventKind;
+use crate::domain::ids::EntityId;
+use crate::domain::kept::KeepRef;
+use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row, UNTIL_DECIDED};
+use crate::domain::money::{Currency, Ves};
+use crate::domain::record::{Cause, Entity};
+use crate::domain::refusal::Refusal;
+use bincode::{Decode, Encode};
+use std::sync::Arc;
+
+/// Where the money for a reversal was taken from, in minor units, so that it can go back to the very same places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Aside {
+    /// From what was left of the sale's own hold.
+    pub from_hold: i64,
+    /// From the tenant's available balance.
+    pub from_available: i64,
+    /// From what was left of the seller's hold on the sale.
+    pub seller_from_hold: i64,
+    /// From the seller's available balance.
+    pub seller_from_available: i64,
+}
+
+/// The tenant asks for it.
+pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    if payment.method != Method::C2p {
+        return Outcome::refuse(Refusal::NotReversible);
+    }
+    if matches!(payment.phase, Phase::Reversing { .. }) {
+        return Outcome::refuse(Refusal::ReversalInProgress);
+    }
+    let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else { return Outcome::refuse(Refusal::PaymentNotCompleted) };
+    if turn.now >= completed_at.plus_ms(HOLD_MS) {
+        return Outcome::refuse(Refusal::ReversalWindowExpired);
+    }
+    let aside = match set_aside(book, payment) {
+        Ok(aside) => aside,
+        Err(refusal) => return Outcome::refuse(refusal),
+    };
+    let phase = Phase::Reversing { looks: 0, next_look: turn.now.plus_ms(POLL_MS), resent: false, aside };
+    let reversing = Payment { phase, kept, ..payment.clone() };
+    let effect = order(&reversing, How::Send, turn);
+    let mut draft = Draft::new(Cause::ReversalBegun);
+    move_aside(&mut draft, payment, aside, 1);
+    draft.change(payment, Entity::Payment(reversing));
+    Outcome::write_then(draft, vec![effect])
+}
+
+/// Who gives what: first what is left of the sale's own holds, then what is available; all or nothing.
+fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
+    let net = payment.net().unwrap_or_default().minor();
+    let share = payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();
+    let account = book.account(Currency::Ves);
+    let from_hold = payment.available_at.map_or(0, |at| account.held_for(at, payment.id)).min(net - share);
+    let from_available = net - share - from_hold;
+    if from_available > 0 && from_available > book.available_ves() {
+        return Err(Refusal::InsufficientBalance { available: Ves::from_minor(book.available_ves()) });
+    }
+    let mut aside = Aside { from_hold, from_available, seller_from_hold: 0, seller_from_available: 0 };
+    if let Some(sale) = &payment.marketplace
+        && let Some(seller) = book.sellers.get(&sale.merchant)
+    {
+        aside.seller_from_hold = sale.seller_available_at.map_or(0, |at| seller.account.held_for(at, payment.id)).min(share);
+        aside.seller_from_available = share - aside.seller_from_hold;
+        if aside.seller_from_available > 0 && aside.seller_from_available > seller.account.free() {
+            return Err(Refusal::InsufficientBalance { available: Ves::from_minor(book.available_ves()) });
+        }
+    }
+    Ok(aside)
+}
+
+/// Moves money between its holds and the one without an end; `sign` −1 moves it back.
+fn move_aside(draft: &mut Draft, payment: &Payment, aside: Aside, sign: i64) {
+    let mut hold = |ledger, release_at, minor| draft.hold(HoldChange { ledger, currency: Currency::Ves, release_at, hold: payment.id, minor: sign * minor });
+    hold(Ledger::Tenant, UNTIL_DECIDED, aside.from_hold + aside.from_available);
+    if let Some(at) = payment.available_at {
+        hold(Ledger::Tenant, at, -aside.from_hold);
+    }
+    if let Some(sale) = &payment.marketplace {
+        let seller = Ledger::Seller(sale.merchant);
+        hold(seller, UNTIL_DECIDED, aside.seller_from_hold + aside.seller_from_available);
+        if let Some(at) = sale.seller_available_at {
+            hold(seller, at, -aside.seller_from_hold);
+        }
+    }
+}
+
+fn order(payment: &Payment, how: How, turn: &Turn) -> Effect {
+    Effect {
+        entity: EntityId::payment(payment.id),
+        operation: payment.id.operation(REVERSE),
+        at: turn.now,
+        how,
+        order: Order::ReverseC2p {
+            original: payment.id.operation(CHARGE),
+            bank: payment.debtor_bank,
+            debtor: payment.debtor_id,
+            reference: payment.bank_reference.clone().unwrap_or_default(),
+            amount: payment.ves,
+        },
+    }
+}
+
+/// The bank is to be asked about it.
+pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
+    Outcome::effects(vec![order(payment, How::Ask, turn)])
+}
+
+/// What the bank says about it.
+pub fn heard(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
+    let Phase::Reversing { looks, next_look: _, resent, aside } = payment.phase else { return Outcome::unchanged() };
+    match (heard.answer, heard.how) {
+        (Answer::Done { reference }, _) => reversed(payment, aside, reference, turn),
+        (Answer::Refused { code: _ }, _) => {
+            let restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
+            let mut draft = Draft::new(Cause::ReversalRefused);
+            move_aside(&mut draft, payment, aside, -1);
+            draft.change(payment, Entity::Payment(restored));
+            draft.replace_kept(payment.kept.clone());
+            Outcome::write_and_refuse(draft, Refusal::ReversalRefused)
+        }
+        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
+        (Answer::NeverReceived, _) if !resent => {
+            let phase = Phase::Reversing { looks, next_look: turn.now.plus_ms(POLL_MS), resent: true, aside };
+            let again = Payment { phase, ..payment.clone() };
+            let effect = order(&again, How::Send, turn);
+            let mut draft = Draft::new(Cause::BankAsked);
+            draft.change(payment, Entity::Payment(again));
+            Outcome::write_then(draft, vec![effect])
+        }
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, _) => {
+            let phase = Phase::Reversing { looks: looks + 1, next_look: next_poll(turn.now, looks + 1), resent, aside };
+            let mut draft = Draft::new(Cause::BankAsked);
+            draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
+            Outcome::write(draft)
+        }
+    }
+}
+
+fn reversed(payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Outcome {
+    let reversed = Payment { status: Status::Reversed, phase: Phase::Idle, reversed_at: Some(turn.now), reversal_ref: Some(reference), kept: None, ..payment.clone() };
+    let mut draft = Draft::new(Cause::PaymentReversed);
+    let row = |kind, description: &str| {
+        Some(Box::new(Row {
+            kind,
+            subject: Some(EntityId::payment(payment.id)),
+            chargeback: None,
+            external_ref: Some(payment.external_ref.clone()),
+            description: description.to_owned(),
+            available_at: None,
+        }))
+    };
+    let mut post = |ledger, amount: Ves, row| draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row });
+    let fee = payment.fee.unwrap_or_default();
+    post(Ledger::Tenant, payment.ves.negated(), row(MovementKind::Reversal, "payment reversed"));
+    post(Ledger::Rail, payment.ves, None);
+    post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
+    post(Ledger::Fees, fee.negated(), None);
+    let mut hold = |ledger, minor: i64| draft.hold(HoldChange { ledger, currency: Currency::Ves, release_at: UNTIL_DECIDED, hold: payment.id, minor: -minor });
+    hold(Ledger::Tenant, aside.from_hold + aside.from_available);
+    if let Some(sale) = &payment.marketplace {
+        let share = sale.seller_net.unwrap_or_default();
+        let seller = Ledger::Seller(sale.merchant);
+        hold(seller, aside.seller_from_hold + aside.seller_from_available);
+        let mut post = |ledger, amount: Ves, row| draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row });
+        post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
+        post(seller, share.negated(), row(MovementKind::SellerTransferReversal, "share of the payment returned"));
+    }
+    draft.change(payment, Entity::Payment(reversed));
+    draft.event(EventKind::PaymentReversed, EntityId::payment(payment.id));
+    draft.replace_kept(payment.kept.clone());
+    Outcome::write(draft)
+}

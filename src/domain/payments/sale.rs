@@ -1,0 +1,111 @@
+//! What a completed payment does to the ledger: the sale, the fee, the seller's share, and the holds (`contract.md`, section 6).
+
+use super::{Marketplace, Method, Payment, Phase, Status};
+use crate::domain::book::Book;
+use crate::domain::calendar::nth_business_day_after;
+use crate::domain::decision::{Draft, Outcome, Turn};
+use crate::domain::events::EventKind;
+use crate::domain::ids::EntityId;
+use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::domain::money::{Currency, Ves};
+use crate::domain::record::{Cause, Entity};
+use crate::domain::time::Timestamp;
+
+/// Every completed payment is held so long (`service.md`, "Balances and ledger").
+pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What a sale comes to, by the settings in force.
+pub struct Figures {
+    /// The fee.
+    pub fee: Ves,
+    /// What the tenant keeps of a marketplace sale.
+    pub commission: Option<Ves>,
+    /// What its seller gets.
+    pub seller_net: Option<Ves>,
+}
+
+/// The figures of `payment`, were it completed now; `None` when a figure does not fit.
+pub fn figures(book: &Book, payment: &Payment) -> Option<Figures> {
+    let fees = &book.sheet.settings.fees;
+    let fee = match payment.method {
+        Method::C2p => fees.c2p,
+        Method::Vpos => fees.vpos,
+        Method::Debit => fees.debit,
+        Method::PagoMovil => fees.pago_movil,
+        // Pesos and USDT have prices of their own.
+        Method::Cop | Method::Usdt => return None,
+    }
+    .of(payment.ves)?;
+    let Some(sale) = &payment.marketplace else { return Some(Figures { fee, commission: None, seller_net: None }) };
+    let commission = Ves::rounded(sale.commission_percent.percent_of(payment.ves.decimal())?)?;
+    let seller_net = payment.ves.minus(fee)?.minus(commission)?;
+    Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net) })
+}
+
+/// The money came.
+pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) -> Outcome {
+    let now = turn.now;
+    // The charge was checked against the fees of its start; fees that rose since then may not make the seller pay.
+    let Some(figures) = figures(book, payment) else { unreachable!("the figures fitted when the charge was sent, and the amount is the same") };
+    let available_at = now.plus_ms(HOLD_MS);
+    let seller_available_at = seller_available_at(book, now, turn);
+    let marketplace = payment.marketplace.as_ref().map(|sale| {
+        let seller_net = figures.seller_net.map(|net| net.max(Ves::ZERO));
+        Box::new(Marketplace { commission: figures.commission, seller_net, seller_available_at: Some(seller_available_at), ..(**sale).clone() })
+    });
+    let completed = Payment {
+        status: Status::Completed,
+        phase: Phase::Idle,
+        fee: Some(figures.fee),
+        marketplace,
+        bank_reference: Some(reference),
+        completed_at: Some(now),
+        available_at: Some(available_at),
+        kept: None,
+        ..payment.clone()
+    };
+    let mut draft = Draft::new(Cause::PaymentCompleted);
+    post(&mut draft, &completed, available_at, seller_available_at);
+    draft.change(payment, Entity::Payment(completed));
+    draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
+    draft.replace_kept(payment.kept.clone());
+    Outcome::write(draft)
+}
+
+/// The later of the seller's business days and the 24 hours.
+fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestamp {
+    let hold = now.plus_ms(HOLD_MS);
+    match book.sheet.settings.seller_hold_business_days {
+        0 => hold,
+        days => nth_business_day_after(now, days, turn.holidays).max(hold),
+    }
+}
+
+fn post(draft: &mut Draft, payment: &Payment, available_at: Timestamp, seller_available_at: Timestamp) {
+    let row = |kind, description: &str, available_at| {
+        Some(Box::new(Row {
+            kind,
+            subject: Some(EntityId::payment(payment.id)),
+            chargeback: None,
+            external_ref: Some(payment.external_ref.clone()),
+            description: description.to_owned(),
+            available_at: Some(available_at),
+        }))
+    };
+    let mut post = |ledger, amount: Ves, row| draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row });
+    let fee = payment.fee.unwrap_or_default();
+    post(Ledger::Tenant, payment.ves, row(MovementKind::Payment, "payment received", available_at));
+    post(Ledger::Rail, payment.ves.negated(), None);
+    post(Ledger::Tenant, fee.negated(), row(MovementKind::Fee, "payment fee", available_at));
+    post(Ledger::Fees, fee, None);
+    let mut own = payment.net().unwrap_or_default();
+    if let Some(sale) = &payment.marketplace {
+        let share = sale.seller_net.unwrap_or_default();
+        let seller = Ledger::Seller(sale.merchant);
+        post(Ledger::Tenant, share.negated(), row(MovementKind::SellerTransfer, "seller's share of the payment", available_at));
+        post(seller, share, row(MovementKind::SellerTransfer, "share of the payment", seller_available_at));
+        draft.hold(HoldChange { ledger: seller, currency: Currency::Ves, release_at: seller_available_at, hold: payment.id, minor: share.minor() });
+        own = own.minus(share).unwrap_or_default();
+    }
+    draft.hold(HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: available_at, hold: payment.id, minor: own.minor() });
+}

@@ -1,0 +1,302 @@
+//! Tenants and their API keys: the book of tenant key 0, which belongs to the operator (`contract.md`, section 3).
+
+use crate::domain::decision::{Draft, Outcome};
+use crate::domain::ids::Id;
+use crate::domain::record::Cause;
+use crate::domain::refusal::Refusal;
+use crate::domain::settings::{LiveStatus, Settings, Sheet};
+use crate::domain::time::Timestamp;
+use bincode::{Decode, Encode};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The tenant key of the platform itself.
+pub const PLATFORM: u64 = 0;
+
+/// Live or test: two separate worlds per tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub enum Mode {
+    /// Real money.
+    Live,
+    /// Simulated rails.
+    Test,
+}
+
+impl Mode {
+    /// Both.
+    pub const ALL: [Mode; 2] = [Mode::Live, Mode::Test];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Live => "live",
+            Mode::Test => "test",
+        }
+    }
+
+    /// From what the API reads.
+    pub fn from_name(name: &str) -> Option<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// The tenant key of a tenant in a mode: its number twice, plus one for test.
+pub fn tenant_key(number: u32, mode: Mode) -> u64 {
+    u64::from(number) * 2 + u64::from(mode == Mode::Test)
+}
+
+/// Whether real money moves under a tenant key.
+pub fn is_live(tenant: u64) -> bool {
+    tenant % 2 == 0
+}
+
+/// What a key may do, one bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Scopes(pub u8);
+
+/// One thing that a key may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Scope {
+    /// Every GET.
+    Read = 1,
+    /// Collections.
+    Collect = 2,
+    /// Money out.
+    Payout = 4,
+    /// Conversions.
+    Convert = 8,
+    /// Merchants, settings, everything of test mode.
+    Manage = 16,
+}
+
+impl Scope {
+    /// All of them.
+    pub const ALL: [Scope; 5] = [Scope::Read, Scope::Collect, Scope::Payout, Scope::Convert, Scope::Manage];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scope::Read => "read",
+            Scope::Collect => "collect",
+            Scope::Payout => "payout",
+            Scope::Convert => "convert",
+            Scope::Manage => "manage",
+        }
+    }
+
+    /// From what the API reads.
+    pub fn from_name(name: &str) -> Option<Scope> {
+        Scope::ALL.into_iter().find(|scope| scope.name() == name)
+    }
+}
+
+impl Scopes {
+    /// Everything.
+    pub const ALL: Scopes = Scopes(31);
+
+    /// Whether `scope` is among them.
+    pub const fn allow(self, scope: Scope) -> bool {
+        self.0 & scope as u8 != 0
+    }
+
+    /// Those that are among them.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.allow(*scope))
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<T: IntoIterator<Item = Scope>>(scopes: T) -> Self {
+        Scopes(scopes.into_iter().fold(0, |bits, scope| bits | scope as u8))
+    }
+}
+
+/// An API key, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ApiKey {
+    /// Its name.
+    pub id: Id,
+    /// Whose.
+    pub tenant: u32,
+    /// In which world.
+    pub mode: Mode,
+    /// SHA-256 of the key.
+    pub hash: [u8; 32],
+    /// Its first characters, to recognise it by.
+    pub prefix: String,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// When it was made, on the server's clock.
+    pub created_at: Timestamp,
+    /// When it stops working by itself, on the server's clock.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl ApiKey {
+    /// Whether it works at `now`.
+    pub fn works_at(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
+    }
+}
+
+/// A tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Tenant {
+    /// Its name in the API.
+    pub id: Id,
+    /// Its number here: small, so that keys in the index are short.
+    pub number: u32,
+    /// Its name for people.
+    pub name: String,
+    /// Its settings and live status.
+    pub sheet: Sheet,
+    /// The version of the sheet that both books have.
+    pub pushed: u64,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// What changed.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum PlatformChange {
+    /// A new tenant or a new version of its sheet.
+    Tenant(Arc<Tenant>),
+    /// A new key or a new state of one.
+    Key(Arc<ApiKey>),
+    /// A new tenant with its first keys.
+    Opened {
+        /// The tenant.
+        tenant: Arc<Tenant>,
+        /// Its keys.
+        keys: Vec<Arc<ApiKey>>,
+    },
+}
+
+/// What an operator asks.
+pub enum PlatformAsk {
+    /// A new tenant; the number in the keys is filled in.
+    Open {
+        /// Its name in the API.
+        id: Id,
+        /// Its name for people.
+        name: String,
+        /// Its settings.
+        settings: Settings,
+        /// Its first keys.
+        keys: Vec<ApiKey>,
+    },
+    /// A new version of a sheet, unless another came in between.
+    SetSheet {
+        /// Whose.
+        number: u32,
+        /// The version that it was made from.
+        base: u64,
+        /// The settings.
+        settings: Arc<Settings>,
+        /// The live status.
+        live_status: LiveStatus,
+        /// Why that changed.
+        reason: Option<String>,
+    },
+    /// Both books have this version.
+    Pushed {
+        /// Whose.
+        number: u32,
+        /// Which.
+        version: u64,
+    },
+    /// A new key.
+    AddKey(ApiKey),
+    /// A key stops working now.
+    RevokeKey(Id),
+    /// A key gets a successor, and stops working at `ends_at`.
+    RotateKey {
+        /// The old one.
+        id: Id,
+        /// When it ends.
+        ends_at: Timestamp,
+        /// The new one; tenant, mode, scopes and expiry are the old one's.
+        successor: ApiKey,
+    },
+}
+
+/// The operator's book.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct PlatformBook {
+    /// The time of the newest record.
+    pub last: Timestamp,
+    /// Tenants by number.
+    pub tenants: BTreeMap<u32, Arc<Tenant>>,
+    /// Keys by name.
+    pub keys: BTreeMap<Id, Arc<ApiKey>>,
+}
+
+impl PlatformBook {
+    /// Applies a record's change.
+    pub fn evolve(&mut self, change: &PlatformChange, time: Timestamp) {
+        self.last = self.last.max(time);
+        match change {
+            PlatformChange::Tenant(tenant) => {
+                self.tenants.insert(tenant.number, Arc::clone(tenant));
+            }
+            PlatformChange::Key(key) => {
+                self.keys.insert(key.id, Arc::clone(key));
+            }
+            PlatformChange::Opened { tenant, keys } => {
+                self.tenants.insert(tenant.number, Arc::clone(tenant));
+                self.keys.extend(keys.iter().map(|key| (key.id, Arc::clone(key))));
+            }
+        }
+    }
+}
+
+/// Decides what an operator asks.
+pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome {
+    match ask {
+        PlatformAsk::Open { id, name, settings, keys } => {
+            let number = book.tenants.last_key_value().map_or(1, |(number, _)| number + 1);
+            let sheet = Sheet { version: 1, settings: Arc::new(settings), live_status: LiveStatus::Inactive, reason: None };
+            let tenant = Arc::new(Tenant { id, number, name, sheet, pushed: 0, created_at: now });
+            let keys = keys.into_iter().map(|key| Arc::new(ApiKey { tenant: number, created_at: now, ..key })).collect();
+            write(PlatformChange::Opened { tenant, keys })
+        }
+        PlatformAsk::SetSheet { number, base, settings, live_status, reason } => {
+            let Some(tenant) = book.tenants.get(&number) else { return Outcome::refuse(Refusal::NotFound) };
+            if tenant.sheet.version != base {
+                return Outcome::refuse(Refusal::StaleSheet);
+            }
+            if tenant.sheet.settings == settings && tenant.sheet.live_status == live_status {
+                return Outcome::unchanged();
+            }
+            let sheet = Sheet { version: base + 1, settings, live_status, reason };
+            write(PlatformChange::Tenant(Arc::new(Tenant { sheet, ..(**tenant).clone() })))
+        }
+        PlatformAsk::Pushed { number, version } => match book.tenants.get(&number) {
+            Some(tenant) if tenant.pushed < version => write(PlatformChange::Tenant(Arc::new(Tenant { pushed: version, ..(**tenant).clone() }))),
+            _ => Outcome::unchanged(),
+        },
+        PlatformAsk::AddKey(key) => write(PlatformChange::Key(Arc::new(ApiKey { created_at: now, ..key }))),
+        PlatformAsk::RevokeKey(id) => match book.keys.get(&id) {
+            None => Outcome::refuse(Refusal::NotFound),
+            Some(key) if key.revoked_at.is_some() => Outcome::unchanged(),
+            Some(key) => write(PlatformChange::Key(Arc::new(ApiKey { revoked_at: Some(now), ..(**key).clone() }))),
+        },
+        PlatformAsk::RotateKey { id, ends_at, successor } => {
+            let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else { return Outcome::refuse(Refusal::NotFound) };
+            let Some(tenant) = book.tenants.get(&key.tenant) else { return Outcome::refuse(Refusal::NotFound) };
+            let ends_at = key.expires_at.map_or(ends_at, |at| at.min(ends_at));
+            let old = Arc::new(ApiKey { expires_at: Some(ends_at), ..(**key).clone() });
+            let successor = Arc::new(ApiKey { tenant: key.tenant, mode: key.mode, scopes: key.scopes, expires_at: key.expires_at, created_at: now, ..successor });
+            write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
+        }
+    }
+}
+
+fn write(change: PlatformChange) -> Outcome {
+    let mut draft = Draft::new(Cause::PlatformChanged);
+    draft.platform = Some(change);
+    Outcome::write(draft)
+}

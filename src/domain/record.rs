@@ -1,0 +1,221 @@
+//! What one command writes: everything about it, in one record.
+
+use crate::domain::events::Event;
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::kept::Kept;
+use crate::domain::ledger::{HoldChange, Posting};
+use crate::domain::merchants::Merchant;
+use crate::domain::payments::Payment;
+use crate::domain::payouts::Payout;
+use crate::domain::platform::PlatformChange;
+use crate::domain::settings::Sheet;
+use crate::domain::time::Timestamp;
+use bincode::{Decode, Encode};
+use std::sync::Arc;
+
+/// What a record is about, for people who read the log. New causes are added at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Cause {
+    /// A C2P intent.
+    PaymentRequested,
+    /// A charge is about to be sent.
+    PaymentCharging,
+    /// The money came.
+    PaymentCompleted,
+    /// It did not.
+    PaymentFailed,
+    /// An intent ended.
+    PaymentCanceled,
+    /// Money is set aside for a reversal.
+    ReversalBegun,
+    /// The bank refused it.
+    ReversalRefused,
+    /// The money went back.
+    PaymentReversed,
+    /// A bank was asked and does not know yet.
+    BankAsked,
+    /// A payout was debited.
+    PayoutCreated,
+    /// It arrived.
+    PayoutCompleted,
+    /// It did not, and the money is back.
+    PayoutFailed,
+    /// A new merchant.
+    MerchantCreated,
+    /// A change of one.
+    MerchantChanged,
+    /// A merchant is gone.
+    MerchantDeleted,
+    /// Test money.
+    Funded,
+    /// The operator corrected a balance.
+    Adjusted,
+    /// A test clock moved.
+    ClockMoved,
+    /// The settings or the live status of the tenant.
+    SheetChanged,
+    /// Tenants and keys.
+    PlatformChanged,
+    /// A refusal that is kept for its Idempotency-Key.
+    RefusalKept,
+}
+
+impl Cause {
+    /// As `pasarela wal inspect` prints it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::PaymentRequested => "payment.requested",
+            Cause::PaymentCharging => "payment.charging",
+            Cause::PaymentCompleted => "payment.completed",
+            Cause::PaymentFailed => "payment.failed",
+            Cause::PaymentCanceled => "payment.canceled",
+            Cause::ReversalBegun => "payment.reversal_begun",
+            Cause::ReversalRefused => "payment.reversal_refused",
+            Cause::PaymentReversed => "payment.reversed",
+            Cause::BankAsked => "bank.asked",
+            Cause::PayoutCreated => "payout.created",
+            Cause::PayoutCompleted => "payout.completed",
+            Cause::PayoutFailed => "payout.failed",
+            Cause::MerchantCreated => "merchant.created",
+            Cause::MerchantChanged => "merchant.changed",
+            Cause::MerchantDeleted => "merchant.deleted",
+            Cause::Funded => "balance.funded",
+            Cause::Adjusted => "balance.adjusted",
+            Cause::ClockMoved => "clock.moved",
+            Cause::SheetChanged => "tenant.sheet",
+            Cause::PlatformChanged => "platform.changed",
+            Cause::RefusalKept => "refusal.kept",
+        }
+    }
+}
+
+/// The state of any entity.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Entity {
+    /// Money collected.
+    Payment(Payment),
+    /// Money sent out.
+    Payout(Payout),
+    /// A seller.
+    Merchant(Merchant),
+}
+
+impl Entity {
+    /// Its name.
+    pub fn id(&self) -> EntityId {
+        match self {
+            Entity::Payment(payment) => EntityId::payment(payment.id),
+            Entity::Payout(payout) => EntityId::payout(payout.id),
+            Entity::Merchant(merchant) => EntityId::merchant(merchant.id),
+        }
+    }
+
+    /// The byte by which lists are filtered.
+    pub fn facet(&self) -> u8 {
+        match self {
+            Entity::Payment(payment) => payment.facet(),
+            Entity::Payout(payout) => payout.facet(),
+            Entity::Merchant(merchant) => merchant.facet(),
+        }
+    }
+
+    /// When something is due by itself.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        match self {
+            Entity::Payment(payment) => payment.deadline(),
+            Entity::Payout(payout) => payout.deadline(),
+            Entity::Merchant(_) => None,
+        }
+    }
+
+    /// The tenant's reference.
+    pub fn external_ref(&self) -> &str {
+        match self {
+            Entity::Payment(payment) => &payment.external_ref,
+            Entity::Payout(payout) => &payout.external_ref,
+            Entity::Merchant(merchant) => &merchant.external_ref,
+        }
+    }
+}
+
+/// What an index or an agenda said of an entity before a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Was {
+    /// Its facet.
+    pub facet: u8,
+    /// Its deadline.
+    pub deadline: Option<Timestamp>,
+}
+
+impl From<&Payment> for Was {
+    fn from(payment: &Payment) -> Was {
+        Was { facet: payment.facet(), deadline: payment.deadline() }
+    }
+}
+
+impl From<&Payout> for Was {
+    fn from(payout: &Payout) -> Was {
+        Was { facet: payout.facet(), deadline: payout.deadline() }
+    }
+}
+
+impl From<&Merchant> for Was {
+    fn from(merchant: &Merchant) -> Was {
+        Was { facet: merchant.facet(), deadline: None }
+    }
+}
+
+/// A new state of an entity.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Written {
+    /// The state.
+    pub state: Arc<Entity>,
+    /// How it stood before; `None` for a new one.
+    pub was: Option<Was>,
+}
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Record {
+    /// What it is about.
+    pub cause: Cause,
+    /// The random bits from which the ids of its rows and events are derived.
+    pub seed: u64,
+    /// The double entry; sums to zero per currency.
+    pub postings: Vec<Posting>,
+    /// Changes of holds.
+    pub holds: Vec<HoldChange>,
+    /// New states; the first is the one that was asked about.
+    pub entities: Vec<Written>,
+    /// What is gone.
+    pub removed: Vec<(EntityId, Was)>,
+    /// The number of the first event in it.
+    pub first_event: u64,
+    /// What happened.
+    pub events: Vec<Event>,
+    /// A new version of what the book knows of its tenant.
+    pub sheet: Option<Sheet>,
+    /// The test clock moved by so many milliseconds.
+    pub clock_advance_ms: i64,
+    /// A change of tenants or keys.
+    pub platform: Option<Box<PlatformChange>>,
+    /// The answer kept for an Idempotency-Key.
+    pub kept: Option<Kept>,
+}
+
+impl Record {
+    /// The id of its `n`-th posting as a movement.
+    pub fn movement_id(&self, time: Timestamp, n: usize) -> Id {
+        Id::derived(time.unix_ms(), self.seed, u16::try_from(n).unwrap_or(u16::MAX))
+    }
+
+    /// The id of its `n`-th event. Events count from the other end, so that no movement has the same.
+    pub fn event_id(&self, time: Timestamp, n: usize) -> Id {
+        Id::derived(time.unix_ms(), self.seed, u16::MAX - u16::try_from(n).unwrap_or(0))
+    }
+
+    /// The state that it gives to an entity.
+    pub fn entity(&self, id: EntityId) -> Option<&Arc<Entity>> {
+        self.entities.iter().map(|written| &written.state).find(|state| state.id() == id)
+    }
+}

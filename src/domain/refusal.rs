@@ -1,0 +1,78 @@
+//! Why a rule says no. A closed list, in the words of the contract; the API maps each to a status in one exhaustive match.
+
+use crate::domain::ids::Id;
+use crate::domain::money::Ves;
+
+/// A rule said no, and nothing changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is no such thing, or not for this tenant.
+    NotFound,
+    /// A field that only the state can judge.
+    Invalid {
+        /// Its name in the body.
+        field: &'static str,
+        /// What is wrong with it.
+        message: &'static str,
+    },
+    /// A figure would not fit.
+    AmountOverflow,
+    /// The sheet was changed by somebody else in between.
+    StaleSheet,
+    /// The reference was used with another payload.
+    ExternalRefConflict {
+        /// For what.
+        existing: Id,
+        /// Names of the fields that differ.
+        differs: Vec<&'static str>,
+    },
+    /// The charge of this reference is on its way to the bank.
+    ChargeInProgress,
+    /// The details are not those of the request.
+    IntentMismatch,
+    /// The intent was superseded or has expired.
+    IntentCanceled,
+    /// The charge failed before.
+    IntentFailed,
+    /// The intent was paid with another code.
+    IntentCompleted,
+    /// Payments by this method cannot be reversed.
+    NotReversible,
+    /// The payment is not completed.
+    PaymentNotCompleted,
+    /// 24 hours have passed.
+    ReversalWindowExpired,
+    /// The bank is deciding about it.
+    ReversalInProgress,
+    /// The bank said no.
+    ReversalRefused,
+    /// The money is not there.
+    InsufficientBalance {
+        /// What could be spent.
+        available: Ves,
+    },
+    /// The seller takes no part now.
+    MerchantInactive,
+    /// No verified payout method.
+    PayoutMethodNotVerified,
+    /// The merchant received payouts.
+    MerchantHasPayouts {
+        /// How many.
+        count: u64,
+    },
+    /// The merchant is owed money.
+    MerchantHasBalance,
+    /// The micro-deposits were sent, and tries are left.
+    VerificationInProgress,
+    /// Nobody started it.
+    VerificationNotStarted,
+    /// Three wrong tries.
+    VerificationLocked,
+    /// It is verified.
+    AlreadyVerified,
+    /// These are not the amounts.
+    AmountsMismatch {
+        /// Tries left.
+        attempts_left: u8,
+    },
+}
