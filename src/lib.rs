@@ -1,3 +1,5 @@
 //! pasarela
 
 pub mod domain;
+pub mod rails;
+pub mod rates;

@@ -9,3 +9,4 @@ pub mod identity;
 pub mod money;
 pub mod phone;
 pub mod time;
+pub mod token;

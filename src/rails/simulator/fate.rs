@@ -1,0 +1,195 @@
+//! What becomes of an order: the table of magic values, and nothing else. Pure.
+
+use super::{reference, refused};
+use crate::domain::money::Ves;
+use crate::domain::phone::MobilePhone;
+use crate::domain::token::Token;
+use crate::rails::{Answer, Order};
+use uuid::Uuid;
+
+/// What the bank decided about an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Done, and said so.
+    Done,
+    /// Done, and said so; giving it back will be refused.
+    DoneForGood,
+    /// Refused, and said so.
+    Refused(Refusal),
+    /// Done without a word; who asks learns it.
+    SilentlyDone,
+    /// Refused without a word; who asks learns it.
+    SilentlyRefused(Refusal),
+    /// Accepted; done by the time that somebody asks.
+    LaterDone,
+    /// Accepted; refused by the time that somebody asks.
+    LaterRefused(Refusal),
+    /// Never arrived. Kept only so that it arrives when it is sent again.
+    Lost,
+}
+
+/// Why a bank refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The time for it ran out.
+    TimeOut,
+    /// There is no such account.
+    NoAccount,
+    /// There is not enough money.
+    NoFunds,
+    /// The identity does not go with the phone.
+    WrongIdentity,
+    /// The customer's key or code is wrong.
+    WrongToken,
+    /// There is no such charge to give back.
+    NoTransaction,
+    /// The bank does not want to.
+    ByBank,
+}
+
+impl Refusal {
+    /// The bank's code for it (`reference/rails.md`, sections 2.3 and 2.4).
+    pub const fn code(self) -> &'static str {
+        match self {
+            Refusal::TimeOut => "AB01",
+            Refusal::NoAccount => "AC01",
+            Refusal::NoFunds => "AM04",
+            Refusal::WrongIdentity => "BE01",
+            Refusal::WrongToken => "TKCM",
+            Refusal::NoTransaction => "12",
+            Refusal::ByBank => "41",
+        }
+    }
+
+    const ALL: [Refusal; 7] =
+        [Refusal::TimeOut, Refusal::NoAccount, Refusal::NoFunds, Refusal::WrongIdentity, Refusal::WrongToken, Refusal::NoTransaction, Refusal::ByBank];
+}
+
+impl Fate {
+    /// What the bank answers when the order arrives.
+    pub fn first(self, operation: Uuid) -> Answer {
+        match self {
+            Fate::Done | Fate::DoneForGood => Answer::Done { reference: reference(operation) },
+            Fate::Refused(refusal) => refused(refusal),
+            Fate::SilentlyDone | Fate::SilentlyRefused(_) | Fate::Lost => Answer::Silent,
+            Fate::LaterDone | Fate::LaterRefused(_) => Answer::Waiting,
+        }
+    }
+
+    /// What the bank answers to whoever asks afterwards.
+    pub fn settled(self, operation: Uuid) -> Answer {
+        match self {
+            Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => Answer::Done { reference: reference(operation) },
+            Fate::Refused(refusal) | Fate::SilentlyRefused(refusal) | Fate::LaterRefused(refusal) => refused(refusal),
+            Fate::Lost => Answer::NeverReceived,
+        }
+    }
+
+    /// As the books keep it: a kind, and the refusal if there is one.
+    pub fn bytes(self) -> [u8; 2] {
+        match self {
+            Fate::Done => [0, 0],
+            Fate::DoneForGood => [1, 0],
+            Fate::Refused(refusal) => [2, refusal as u8],
+            Fate::SilentlyDone => [3, 0],
+            Fate::SilentlyRefused(refusal) => [4, refusal as u8],
+            Fate::LaterDone => [5, 0],
+            Fate::LaterRefused(refusal) => [6, refusal as u8],
+            Fate::Lost => [7, 0],
+        }
+    }
+
+    /// From what the books kept.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Fate> {
+        let &[kind, refusal] = bytes else {
+            return None;
+        };
+        let refusal = *Refusal::ALL.get(usize::from(refusal))?;
+        Some(match kind {
+            0 => Fate::Done,
+            1 => Fate::DoneForGood,
+            2 => Fate::Refused(refusal),
+            3 => Fate::SilentlyDone,
+            4 => Fate::SilentlyRefused(refusal),
+            5 => Fate::LaterDone,
+            6 => Fate::LaterRefused(refusal),
+            7 => Fate::Lost,
+            _ => return None,
+        })
+    }
+}
+
+/// Decides about an order that arrives for the first time; `original` looks up the operation that it speaks of.
+pub fn of<E>(order: &Order, original: impl FnOnce(Uuid) -> Result<Option<Fate>, E>) -> Result<Fate, E> {
+    Ok(match order {
+        Order::ChargeC2p { token, .. } => of_token(token.as_ref()),
+        Order::Debit { otp, .. } => of_token(otp.as_ref()),
+        Order::ReverseC2p { original: charge, .. } => match original(*charge)? {
+            Some(Fate::Done | Fate::SilentlyDone | Fate::LaterDone) => Fate::Done,
+            Some(Fate::DoneForGood) => Fate::Refused(Refusal::ByBank),
+            Some(_) | None => Fate::Refused(Refusal::NoTransaction),
+        },
+        Order::RequestOtp { .. } => Fate::Done,
+        Order::Credit { amount, .. } | Order::CreditAccount { amount, .. } => of_amount(*amount),
+        Order::MicroDeposit { phone, .. } => of_phone(*phone),
+    })
+}
+
+fn of_token(token: Option<&Token>) -> Fate {
+    match token.map(Token::reveal) {
+        Some("99999999") => Fate::Refused(Refusal::NoFunds),
+        // A token that the gateway lost in a crash is no token.
+        Some("88888888") | None => Fate::Refused(Refusal::WrongToken),
+        Some("77777777") => Fate::SilentlyDone,
+        Some("66666666") => Fate::SilentlyRefused(Refusal::TimeOut),
+        Some("55555555") => Fate::DoneForGood,
+        Some(_) => Fate::Done,
+    }
+}
+
+fn of_amount(amount: Ves) -> Fate {
+    match amount.minor() % 100 {
+        4 => Fate::Refused(Refusal::NoFunds),
+        5 => Fate::LaterDone,
+        6 => Fate::LaterRefused(Refusal::NoAccount),
+        7 => Fate::Lost,
+        _ => Fate::Done,
+    }
+}
+
+fn of_phone(phone: MobilePhone) -> Fate {
+    if phone.last_four() == 1 { Fate::Refused(Refusal::WrongIdentity) } else { Fate::Done }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fate_survives_the_books() {
+        for refusal in Refusal::ALL {
+            for fate in [
+                Fate::Done,
+                Fate::DoneForGood,
+                Fate::Refused(refusal),
+                Fate::SilentlyDone,
+                Fate::SilentlyRefused(refusal),
+                Fate::LaterDone,
+                Fate::LaterRefused(refusal),
+                Fate::Lost,
+            ] {
+                assert_eq!(Fate::from_bytes(&fate.bytes()), Some(fate));
+            }
+        }
+        for bytes in [&[][..], &[0], &[8, 0], &[2, 7], &[0, 0, 0]] {
+            assert_eq!(Fate::from_bytes(bytes), None, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn the_bytes_of_a_refusal_are_its_place_in_the_list() {
+        for (at, refusal) in Refusal::ALL.into_iter().enumerate() {
+            assert_eq!(refusal as usize, at);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The bank of test mode (`contract.md`, section 4, "Magic values").
+//!
+//! It is another party: what it did is in books of its own, which a crash of the gateway does not touch, and which show whether the gateway
+//! ever sent an operation twice. It answers at once, without a task or a timer of its own.
+
+pub mod books;
+mod fate;
+
+use crate::domain::money::Ves;
+use crate::rails::{Answer, BoxFuture, Call, Rail};
+use books::{Books, BooksError};
+use fate::{Fate, Refusal};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use uuid::Uuid;
+
+/// The two micro-deposits of test mode, whatever the method.
+pub const MICRO_DEPOSITS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
+
+/// Operations that can be looked up and written at the same time.
+const STRIPES: usize = 64;
+
+/// The simulated bank.
+pub struct Simulator {
+    books: Books,
+    /// One operation is looked up and written under one of these: of two calls with one id at once, the second one is counted.
+    stripes: [Mutex<()>; STRIPES],
+}
+
+impl Simulator {
+    /// A bank whose books are in `directory`; it is made when it is not there.
+    pub fn open(directory: &Path) -> Result<Simulator, BooksError> {
+        Ok(Simulator::with(Books::open(directory)?))
+    }
+
+    /// A bank that forgets everything when it is dropped.
+    pub fn in_memory() -> Simulator {
+        Simulator::with(Books::in_memory())
+    }
+
+    /// How many sends came for an operation that was already here: 0, unless the gateway is wrong. Counts on over restarts.
+    pub fn duplicate_calls(&self) -> u64 {
+        self.books.duplicates()
+    }
+
+    fn with(books: Books) -> Simulator {
+        Simulator { books, stripes: [const { Mutex::new(()) }; STRIPES] }
+    }
+
+    fn receive(&self, call: &Call) -> Result<Answer, BooksError> {
+        let _turn = self.turn(call.operation_id);
+        let fate = match self.books.get(call.operation_id)? {
+            None => fate::of(&call.order, |original| self.books.get(original))?,
+            // The bank said that it never received it: sending it once more is right, and this time it arrives.
+            Some(Fate::Lost) => Fate::Done,
+            Some(decided) => {
+                let total = self.books.count_duplicate()?;
+                tracing::error!(operation = %call.operation_id, order = call.order.kind(), total, "an operation was sent twice to the simulated bank");
+                return Ok(decided.settled(call.operation_id));
+            }
+        };
+        self.books.put(call.operation_id, fate)?;
+        Ok(fate.first(call.operation_id))
+    }
+
+    fn look_up(&self, call: &Call) -> Result<Answer, BooksError> {
+        let _turn = self.turn(call.operation_id);
+        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| fate.settled(call.operation_id)))
+    }
+
+    fn turn(&self, operation: Uuid) -> MutexGuard<'_, ()> {
+        // The last byte of a version 7 id is random.
+        let stripe = usize::from(operation.as_bytes()[15]) % STRIPES;
+        self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Rail for Simulator {
+    fn name(&self) -> &'static str {
+        "simulator"
+    }
+
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+        Box::pin(async move { heard(self.receive(call), call) })
+    }
+
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+        Box::pin(async move { heard(self.look_up(call), call) })
+    }
+}
+
+/// A bank whose books fail gives no answer: whether it did anything, nobody knows.
+fn heard(result: Result<Answer, BooksError>, call: &Call) -> Answer {
+    result.unwrap_or_else(|error| {
+        tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
+        Answer::Silent
+    })
+}
+
+/// The bank's reference of an operation: 8 digits that follow from its id alone.
+fn reference(operation: Uuid) -> String {
+    let (high, low) = operation.as_u64_pair();
+    // The finaliser of splitmix64: neighbouring ids get references far apart.
+    let mut mixed = high ^ low.rotate_left(32);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^= mixed >> 31;
+    (10_000_000 + mixed % 90_000_000).to_string()
+}
+
+/// A refusal as an answer.
+fn refused(refusal: Refusal) -> Answer {
+    Answer::Refused { code: refusal.code().to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

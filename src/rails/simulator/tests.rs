@@ -1,0 +1,238 @@
+//! What the simulated bank answers, order by order, and what it still knows after the gateway was gone.
+
+use super::*;
+use crate::domain::account::AccountNumber;
+use crate::domain::banks::BankCode;
+use crate::domain::identity::IdentityDocument;
+use crate::domain::phone::MobilePhone;
+use crate::domain::time::Timestamp;
+use crate::domain::token::Token;
+use crate::rails::Order;
+use std::task::{Context, Poll, Waker};
+
+/// The answer of a future that must not wait.
+fn now<T>(mut future: BoxFuture<'_, T>) -> T {
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => panic!("the simulated bank made somebody wait"),
+    }
+}
+
+fn call(order: Order) -> Call {
+    Call { operation_id: Uuid::now_v7(), at: Timestamp::EPOCH, tenant: 3, order }
+}
+
+fn bank() -> BankCode {
+    BankCode::parse("0134").expect("a bank")
+}
+
+fn debtor() -> IdentityDocument {
+    IdentityDocument::parse("V12345678").expect("a document")
+}
+
+fn phone(text: &str) -> MobilePhone {
+    MobilePhone::parse(text).expect("a phone")
+}
+
+fn charge(token: &str) -> Call {
+    let token = Token::parse_c2p(token).ok();
+    call(Order::ChargeC2p { bank: bank(), debtor: debtor(), phone: phone("04141234567"), amount: Ves::from_minor(200_000), token })
+}
+
+fn debit(otp: &str) -> Call {
+    let (name, concept) = ("Ana Pérez".to_owned(), "cobro".to_owned());
+    let otp = Token::parse_debit(otp).ok();
+    call(Order::Debit { bank: bank(), debtor: debtor(), phone: phone("04141234567"), name, amount: Ves::from_minor(10_000), concept, otp })
+}
+
+fn credit(cents: i64) -> Call {
+    let amount = Ves::from_minor(cents);
+    call(Order::Credit { bank: bank(), phone: phone("04147654321"), identity: Some(debtor()), amount, concept: "pago".to_owned() })
+}
+
+fn credit_account(cents: i64) -> Call {
+    let text = "01340001";
+    let account = (0..100).find_map(|check| AccountNumber::parse(&format!("{text}{check:02}0123456789"), |_| true).ok()).expect("an account");
+    let (name, concept) = ("Ana Pérez".to_owned(), "pago".to_owned());
+    call(Order::CreditAccount { account, identity: debtor(), name, amount: Ves::from_minor(cents), concept })
+}
+
+fn micro_deposit(to: &str) -> Call {
+    call(Order::MicroDeposit { bank: bank(), phone: phone(to), identity: debtor(), amounts: MICRO_DEPOSITS })
+}
+
+fn reversal(of: &Call) -> Call {
+    let reference = reference(of.operation_id);
+    call(Order::ReverseC2p { original: of.operation_id, bank: bank(), debtor: debtor(), reference, amount: Ves::from_minor(200_000) })
+}
+
+fn done(call: &Call) -> Answer {
+    Answer::Done { reference: reference(call.operation_id) }
+}
+
+fn refused_with(code: &str) -> Answer {
+    Answer::Refused { code: code.to_owned() }
+}
+
+#[test]
+fn magic_tokens() {
+    let bank = Simulator::in_memory();
+    for make in [charge as fn(&str) -> Call, debit] {
+        for (token, sent, asked) in [
+            ("12345678", None, None),
+            ("99999999", Some(refused_with("AM04")), Some(refused_with("AM04"))),
+            ("88888888", Some(refused_with("TKCM")), Some(refused_with("TKCM"))),
+            ("77777777", Some(Answer::Silent), None),
+            ("66666666", Some(Answer::Silent), Some(refused_with("AB01"))),
+            ("55555555", None, None),
+            ("9999999", None, None),
+        ] {
+            let call = make(token);
+            assert_eq!(now(bank.send(&call)), sent.unwrap_or_else(|| done(&call)), "{token} sent");
+            for _ in 0..2 {
+                assert_eq!(now(bank.ask(&call)), asked.clone().unwrap_or_else(|| done(&call)), "{token} asked");
+            }
+        }
+    }
+    assert_eq!(bank.duplicate_calls(), 0);
+}
+
+#[test]
+fn magic_amounts() {
+    let bank = Simulator::in_memory();
+    for make in [credit as fn(i64) -> Call, credit_account] {
+        for (cents, sent, asked) in [
+            (10_000, None, None),
+            (10_004, Some(refused_with("AM04")), Some(refused_with("AM04"))),
+            (10_005, Some(Answer::Waiting), None),
+            (10_006, Some(Answer::Waiting), Some(refused_with("AC01"))),
+            (10_040, None, None),
+            (4, Some(refused_with("AM04")), Some(refused_with("AM04"))),
+        ] {
+            let call = make(cents);
+            assert_eq!(now(bank.send(&call)), sent.unwrap_or_else(|| done(&call)), "{cents} sent");
+            assert_eq!(now(bank.ask(&call)), asked.unwrap_or_else(|| done(&call)), "{cents} asked");
+        }
+    }
+}
+
+#[test]
+fn what_never_arrived_may_be_sent_once_more() {
+    let bank = Simulator::in_memory();
+    let call = credit(10_007);
+    assert_eq!(now(bank.send(&call)), Answer::Silent);
+    assert_eq!(now(bank.ask(&call)), Answer::NeverReceived);
+    assert_eq!(now(bank.send(&call)), done(&call));
+    assert_eq!(now(bank.ask(&call)), done(&call));
+    assert_eq!(bank.duplicate_calls(), 0);
+}
+
+#[test]
+fn micro_deposits_meet_the_wrong_person_at_0001() {
+    let bank = Simulator::in_memory();
+    let (right, wrong) = (micro_deposit("04147654321"), micro_deposit("04147650001"));
+    assert_eq!(now(bank.send(&right)), done(&right));
+    assert_eq!(now(bank.send(&wrong)), refused_with("BE01"));
+    assert_eq!(MICRO_DEPOSITS.0.to_string() + " " + &MICRO_DEPOSITS.1.to_string(), "0.32 0.45");
+}
+
+#[test]
+fn reversals() {
+    let bank = Simulator::in_memory();
+    for (token, expected) in [("12345678", None), ("77777777", None), ("55555555", Some("41")), ("99999999", Some("12")), ("66666666", Some("12"))] {
+        let charge = charge(token);
+        now(bank.send(&charge));
+        let back = reversal(&charge);
+        assert_eq!(now(bank.send(&back)), expected.map_or_else(|| done(&back), refused_with), "{token}");
+    }
+    assert_eq!(now(bank.send(&reversal(&charge("12345678")))), refused_with("12"), "of a charge that the bank never saw");
+}
+
+#[test]
+fn a_charge_without_its_token_is_refused_and_a_code_is_sent() {
+    let bank = Simulator::in_memory();
+    assert_eq!(now(bank.send(&charge(""))), refused_with("TKCM"));
+    let otp = call(Order::RequestOtp { bank: self::bank(), debtor: debtor(), phone: phone("04141234567"), amount: Ves::from_minor(100) });
+    assert_eq!(now(bank.send(&otp)), done(&otp));
+}
+
+#[test]
+fn what_is_not_in_the_books_was_never_received() {
+    assert_eq!(now(Simulator::in_memory().ask(&charge("12345678"))), Answer::NeverReceived);
+}
+
+#[test]
+fn a_second_send_is_counted_and_answered_with_the_first_decision() {
+    let bank = Simulator::in_memory();
+    for (call, expected) in [(charge("77777777"), None), (credit(10_006), Some("AC01")), (charge("99999999"), Some("AM04"))] {
+        let before = bank.duplicate_calls();
+        now(bank.send(&call));
+        assert_eq!(now(bank.send(&call)), expected.map_or_else(|| done(&call), refused_with));
+        assert_eq!(bank.duplicate_calls(), before + 1);
+    }
+}
+
+#[test]
+fn of_many_sends_at_once_one_is_the_first() {
+    let bank = Simulator::in_memory();
+    let call = charge("12345678");
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| assert_eq!(now(bank.send(&call)), done(&call)));
+        }
+    });
+    assert_eq!(bank.duplicate_calls(), 7);
+}
+
+#[test]
+fn the_books_outlive_the_gateway() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("simulator");
+    let (silent, lost, refused, unseen) = (charge("77777777"), credit(10_007), charge("88888888"), charge("12345678"));
+    {
+        let bank = Simulator::open(&path).expect("opens");
+        for call in [&silent, &lost, &refused, &refused] {
+            now(bank.send(call));
+        }
+        assert_eq!(bank.duplicate_calls(), 1);
+    }
+    let bank = Simulator::open(&path).expect("opens again");
+    assert_eq!(now(bank.ask(&silent)), done(&silent));
+    assert_eq!(now(bank.ask(&lost)), Answer::NeverReceived);
+    assert_eq!(now(bank.ask(&refused)), refused_with("TKCM"));
+    assert_eq!(now(bank.ask(&unseen)), Answer::NeverReceived);
+    assert_eq!(now(bank.send(&lost)), done(&lost));
+    assert_eq!(bank.duplicate_calls(), 1);
+}
+
+#[test]
+fn references_have_eight_digits_and_follow_from_the_id() {
+    for _ in 0..1000 {
+        let id = Uuid::now_v7();
+        let text = reference(id);
+        assert!(text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()), "{text}");
+        assert_eq!(text, reference(id));
+    }
+}
+
+#[test]
+fn nothing_personal_is_in_the_debug_text_of_a_call() {
+    let text = format!("{:?}", charge("12345678"));
+    assert!(text.contains("charge_c2p") && !text.contains("12345678") && !text.contains("4141234567"), "{text}");
+}
+
+/// Not a check: `cargo test --release -- --ignored --nocapture speed` says what a call costs.
+#[test]
+#[ignore = "a measurement"]
+fn speed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let bank = Simulator::open(directory.path()).expect("opens");
+    for round in 0..5 {
+        let calls: Vec<Call> = (0..100_000).map(|_| credit(10_000)).collect();
+        let started = std::time::Instant::now();
+        for call in &calls {
+            now(bank.send(call));
+        }
+        println!("round {round}: {} ns a call", started.elapsed().as_nanos() / calls.len() as u128);
+    }
+}

@@ -1,0 +1,237 @@
+//! Feeds: where samples come from. Each is a task that looks every so often; a manual one waits for an operator.
+//!
+//! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a demonstration can be repeated.
+
+use crate::domain::date::Date;
+use crate::domain::money::Rate;
+use crate::domain::time::Timestamp;
+use crate::rates::board::RateBoard;
+use crate::rates::sample::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
+use rust_decimal::{Decimal, RoundingStrategy};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+/// A feed as it is configured.
+#[derive(Clone, Debug)]
+pub struct FeedSpec {
+    /// The line of prices that it writes.
+    pub series: Series,
+    /// Where its prices come from.
+    pub kind: FeedKind,
+    /// How often it looks.
+    pub every: Duration,
+}
+
+/// Where the prices of a feed come from.
+#[derive(Clone, Copy, Debug)]
+pub enum FeedKind {
+    /// Always the same price.
+    Fixed {
+        /// The price.
+        price: Rate,
+    },
+    /// A walk that follows from its seed. The official rate takes one step a day, at the first look of a day in Caracas.
+    Simulated {
+        /// The first price; the walk stays within a fifth of it.
+        price: Rate,
+        /// The longest step, in percent of the price.
+        step_percent: Rate,
+        /// What the walk follows from.
+        seed: u64,
+    },
+    /// Only what an operator records.
+    Manual,
+}
+
+/// The feeds that run; dropping it ends them.
+#[derive(Debug)]
+pub struct Feeds {
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Feeds {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+/// Starts the feeds on the current runtime. The first sample of each is on the board when this returns.
+pub fn start(specs: Vec<FeedSpec>, board: &Arc<RateBoard>, now: impl Fn() -> Timestamp + Clone + Send + 'static) -> Feeds {
+    let mut tasks = Vec::new();
+    for spec in specs {
+        let every = spec.every;
+        let Some(mut source) = Source::of(spec) else { continue };
+        board.record(source.look(now()));
+        let (board, now) = (Arc::clone(board), now.clone());
+        tasks.push(tokio::spawn(async move {
+            let mut ticks = interval_at(Instant::now() + every, every);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+            loop {
+                ticks.tick().await;
+                board.record(source.look(now()));
+            }
+        }));
+    }
+    Feeds { tasks }
+}
+
+/// The feeds of a configuration that names none: all simulated, at prices as they might be.
+pub fn embedded_feeds() -> Vec<FeedSpec> {
+    let p2p = |pair, side| Series::of(pair, "p2p").side(side);
+    // Series, first price in hundredths, longest step in hundredths of a percent, seed. One market has one seed: its sides walk side by side.
+    let rows = [
+        (Series::of(Pair::USD_VES, BCV).side("OFFICIAL"), 23_650, 10, 1),
+        (p2p(Pair::USDT_VES, "BUY"), 25_000, 5, 2),
+        (p2p(Pair::USDT_VES, "SELL"), 24_000, 5, 2),
+        (p2p(Pair::USDT_VES, "FLOOR").method("p2p_floor"), 24_500, 5, 2),
+        (p2p(Pair::USDT_COP, "BUY"), 395_000, 5, 3),
+    ];
+    let simulated = |(series, hundredths, step, seed)| FeedSpec {
+        series,
+        kind: FeedKind::Simulated { price: Rate(Decimal::new(hundredths, 2)), step_percent: Rate(Decimal::new(step, 2)), seed },
+        every: Duration::from_secs(60),
+    };
+    rows.into_iter().map(simulated).collect()
+}
+
+/// A feed at work.
+struct Source {
+    series: Series,
+    price: Decimal,
+    walk: Option<Walk>,
+    /// The value date of the last look, if there was one and it had one.
+    last_look: Option<Option<Date>>,
+}
+
+struct Walk {
+    lowest: Decimal,
+    highest: Decimal,
+    step_percent: Decimal,
+    state: u64,
+}
+
+impl Source {
+    fn of(spec: FeedSpec) -> Option<Source> {
+        let (price, walk) = match spec.kind {
+            FeedKind::Manual => return None,
+            FeedKind::Fixed { price } => (price.0, None),
+            FeedKind::Simulated { price: Rate(price), step_percent, seed } => {
+                let (lowest, highest) = (price * Decimal::new(8, 1), price * Decimal::new(12, 1));
+                (price, Some(Walk { lowest, highest, step_percent: step_percent.0, state: seed }))
+            }
+        };
+        Some(Source { series: spec.series, price, walk, last_look: None })
+    }
+
+    /// What it says now.
+    fn look(&mut self, now: Timestamp) -> Sample {
+        let mut sample = Sample::new(self.series.clone(), Rate(self.price), now, now);
+        let moves = self.last_look.is_some_and(|value_date| value_date.is_none() || value_date != sample.value_date);
+        self.last_look = Some(sample.value_date);
+        if let (true, Some(walk)) = (moves, &mut self.walk) {
+            self.price = walk.step(self.price);
+            sample.price = Rate(self.price);
+        }
+        sample
+    }
+}
+
+impl Walk {
+    fn step(&mut self, price: Decimal) -> Decimal {
+        // Between −1000 and 1000 thousandths of the longest step.
+        let thousandths = (self.random() % 2001) as i64 - 1000;
+        let change = |thousandths| price * self.step_percent * Decimal::new(thousandths, 5);
+        let mut next = price + change(thousandths);
+        if next < self.lowest || next > self.highest {
+            next = price + change(-thousandths);
+        }
+        next.clamp(self.lowest, self.highest).round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
+    }
+
+    /// splitmix64: any seed will do, zero too.
+    fn random(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::{DAY_MS, HOUR_MS};
+    use crate::rates::board::Filter;
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).expect("an instant")
+    }
+
+    fn simulated(series: Series, seed: u64) -> Source {
+        let kind = FeedKind::Simulated { price: Rate(Decimal::from(245)), step_percent: Rate(Decimal::new(50, 2)), seed };
+        Source::of(FeedSpec { series, kind, every: Duration::from_secs(60) }).expect("a source")
+    }
+
+    fn prices(source: &mut Source, looks: i64, apart_ms: i64) -> Vec<Decimal> {
+        let start = at("2026-11-20T12:00:00Z");
+        (0..looks).map(|look| source.look(start.plus_ms(look * apart_ms)).price.0).collect()
+    }
+
+    #[test]
+    fn a_walk_follows_from_its_seed_and_stays_near_its_start() {
+        let series = Series::of(Pair::USDT_VES, "p2p").side("FLOOR");
+        let walked = prices(&mut simulated(series.clone(), 7), 5_000, 60_000);
+        assert_eq!(walked, prices(&mut simulated(series.clone(), 7), 5_000, 60_000));
+        assert_ne!(walked, prices(&mut simulated(series, 8), 5_000, 60_000));
+        assert_eq!(walked[0], Decimal::from(245), "the first price is the one configured");
+        for (before, after) in walked.iter().zip(&walked[1..]) {
+            assert!((*after - *before).abs() <= *before * Decimal::new(51, 4), "{before} to {after}");
+            assert!((Decimal::from(196)..=Decimal::from(294)).contains(after) && after.scale() <= 8);
+        }
+        assert!(walked.iter().filter(|price| **price == walked[0]).count() < 10, "it does walk");
+    }
+
+    #[test]
+    fn the_official_rate_changes_once_a_day() {
+        let mut source = simulated(Series::of(Pair::USD_VES, BCV).side("OFFICIAL"), 7);
+        let walked = prices(&mut source, 4 * 24, HOUR_MS);
+        let mut distinct = walked.clone();
+        distinct.dedup();
+        // 12:00Z is 08:00 in Caracas: 16 hours of that day, then three whole days, then 8 hours.
+        assert_eq!(distinct.len(), 5);
+        assert!(walked[..16].iter().all(|price| *price == walked[0]) && walked[16] != walked[15]);
+    }
+
+    #[test]
+    fn a_fixed_price_stays_and_a_manual_feed_is_nobody() {
+        let series = Series::of(Pair::USDT_VES, "p2p");
+        let spec = |kind| FeedSpec { series: series.clone(), kind, every: Duration::from_secs(60) };
+        let mut fixed = Source::of(spec(FeedKind::Fixed { price: Rate(Decimal::from(245)) })).expect("a source");
+        assert!(prices(&mut fixed, 10, DAY_MS).iter().all(|price| *price == Decimal::from(245)));
+        assert!(Source::of(spec(FeedKind::Manual)).is_none());
+    }
+
+    #[tokio::test]
+    async fn the_first_samples_are_there_at_once_and_more_come() {
+        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+        let board = Arc::new(RateBoard::new(Box::new(move |sample| {
+            let _ = sender.send(Arc::clone(sample));
+        })));
+        let now = at("2026-11-20T12:00:00Z");
+        let specs: Vec<FeedSpec> = embedded_feeds().into_iter().map(|spec| FeedSpec { every: Duration::from_millis(1), ..spec }).collect();
+        let feeds = start(specs, &board, move || now);
+        assert_eq!(board.all().len(), 5);
+        assert!(board.bcv_in_force(now).is_some());
+        let floor = board.latest(Pair::USDT_VES, Filter { source: Some("p2p"), side: Some("FLOOR"), method: None }, now);
+        assert_eq!(floor.map(|sample| sample.price.0), Some(Decimal::new(24_500, 2)));
+        for _ in 0..15 {
+            receiver.recv().await.expect("the feeds run");
+        }
+        drop(feeds);
+    }
+}
