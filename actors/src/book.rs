@@ -277,7 +277,7 @@ impl<M: Machine> BookState<M> {
             shared.machine.check(&self.book, &record)?;
             let mut index = IndexOps::new();
             shared.machine.index(self.tenant, now_ms, &record, &mut index);
-            Ok((shared.machine.encode(&record), index))
+            Ok::<_, String>((shared.machine.encode(&record), index))
         }));
         let (payload, index) = match written {
             Ok(Ok(written)) => written,

@@ -176,7 +176,9 @@ impl<M: Machine> EntityState<M> {
     fn perform<'a>(&'a mut self, effect: M::Effect, waiting: Option<(Answer<M>, Settled<M>)>, at_ms: Option<i64>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
             let mut performing = self.engine.shared.effects.perform(self.tenant, effect);
-            if let Poll::Ready(command) = performing.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            // Polled here once without a waker; a future that is not ready is polled again by the task that gets it.
+            let at_once = performing.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            if let Poll::Ready(command) = at_once {
                 let outcome = self.decide(command, at_ms, Instant::now()).await;
                 let (answer, before) = waiting.unzip();
                 self.follow(outcome, answer, before, at_ms).await;

@@ -1,11 +1,13 @@
 //! What is asked of a bank and what it may answer, in the domain's words. The rails speak to banks; this is what they are told and what they tell.
 
+use crate::domain::account::AccountNumber;
 use crate::domain::banks::BankCode;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::money::Ves;
 use crate::domain::phone::MobilePhone;
 use crate::domain::time::Timestamp;
+use crate::domain::token::Token;
 
 /// The first look at a bank that stayed silent comes so long after the call (`contract.md`, section 4).
 pub const POLL_MS: i64 = 60_000;
@@ -18,104 +20,141 @@ pub fn next_poll(now: Timestamp, looks: u32) -> Timestamp {
     now.plus_ms((POLL_MS << looks.min(6)).min(POLL_MS_MAX))
 }
 
-/// A one-time code that a payer gave. It is handed to the bank and forgotten: it cannot be shown, copied or written down.
-pub struct Token(String);
-
-impl Token {
-    /// Wraps what the payer typed.
-    pub fn new(token: String) -> Token {
-        Token(token)
-    }
-
-    /// For the bank's eyes.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-/// What a bank is to do.
+/// What a bank is told to do.
 pub enum Order {
-    /// Send the payer a one-time code.
-    RequestOtp {
-        /// The payer's bank.
-        bank: BankCode,
-        /// Who pays.
-        debtor: IdentityDocument,
-        /// The payer's phone.
-        phone: MobilePhone,
-        /// How much will be asked.
-        amount: Ves,
-    },
-    /// Take money from a payer who gave a code.
+    /// Take money from a customer who made a key for it.
     ChargeC2p {
-        /// The payer's bank.
+        /// The customer's bank.
         bank: BankCode,
         /// Who pays.
         debtor: IdentityDocument,
-        /// The payer's phone.
+        /// The phone that the bank knows the customer by.
         phone: MobilePhone,
         /// How much.
         amount: Ves,
-        /// The code; gone when the operation is only asked about.
+        /// The customer's key; gone after a crash, and not needed to ask.
         token: Option<Token>,
     },
-    /// Give a C2P charge back.
+    /// Give back a whole C2P charge.
     ReverseC2p {
-        /// The operation of the charge.
+        /// The operation id of the charge.
         original: Id,
-        /// The payer's bank.
+        /// The customer's bank.
         bank: BankCode,
         /// Who paid.
         debtor: IdentityDocument,
         /// The bank's reference of the charge.
         reference: String,
-        /// How much.
+        /// How much it was.
         amount: Ves,
     },
-    /// Send money to a phone and identity.
-    Credit {
-        /// The receiver's bank.
+    /// Have the bank send its customer a key or code.
+    RequestOtp {
+        /// The customer's bank.
         bank: BankCode,
-        /// The receiver's phone.
+        /// Who will pay.
+        debtor: IdentityDocument,
+        /// The phone that the bank knows the customer by.
         phone: MobilePhone,
-        /// Who receives, when known.
+        /// How much it will be.
+        amount: Ves,
+    },
+    /// Take money from a customer who was sent a code for it.
+    Debit {
+        /// The customer's bank.
+        bank: BankCode,
+        /// Who pays.
+        debtor: IdentityDocument,
+        /// The phone that the bank knows the customer by.
+        phone: MobilePhone,
+        /// The customer's name.
+        name: String,
+        /// How much.
+        amount: Ves,
+        /// What for.
+        concept: String,
+        /// The customer's code; gone after a crash, and not needed to ask.
+        otp: Option<Token>,
+    },
+    /// Pay to a phone.
+    Credit {
+        /// The bank of who is paid.
+        bank: BankCode,
+        /// The phone that is paid.
+        phone: MobilePhone,
+        /// Who is paid; some banks check it.
         identity: Option<IdentityDocument>,
         /// How much.
         amount: Ves,
         /// What for.
         concept: String,
     },
-    /// Send the two small amounts that prove a payout method.
+    /// Pay to an account.
+    CreditAccount {
+        /// The account that is paid.
+        account: AccountNumber,
+        /// Whose it is.
+        identity: IdentityDocument,
+        /// The holder's name.
+        name: String,
+        /// How much.
+        amount: Ves,
+        /// What for.
+        concept: String,
+    },
+    /// Pay two small amounts to a phone, so that its owner can prove to see them.
     MicroDeposit {
-        /// The receiver's bank.
+        /// The bank of the phone.
         bank: BankCode,
-        /// The receiver's phone.
+        /// The phone that is proved.
         phone: MobilePhone,
-        /// Who should own it.
+        /// Whose it should be.
         identity: Option<IdentityDocument>,
-        /// The amounts.
+        /// The two amounts.
         amounts: (Ves, Ves),
     },
 }
 
-/// What a bank says.
+impl Order {
+    /// What kind of order it is, for the logs.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Order::ChargeC2p { .. } => "charge_c2p",
+            Order::ReverseC2p { .. } => "reverse_c2p",
+            Order::RequestOtp { .. } => "request_otp",
+            Order::Debit { .. } => "debit",
+            Order::Credit { .. } => "credit",
+            Order::CreditAccount { .. } => "credit_account",
+            Order::MicroDeposit { .. } => "micro_deposit",
+        }
+    }
+}
+
+/// The kind alone: what is in an order is somebody's personal data.
+impl std::fmt::Debug for Order {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.kind())
+    }
+}
+
+/// What a bank answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It is done.
     Done {
-        /// The bank's reference.
+        /// The bank's own reference.
         reference: String,
     },
-    /// It will not be done.
+    /// It was not done, and never will be.
     Refused {
-        /// The bank's code.
+        /// The bank's code, such as `AM04`.
         code: String,
     },
-    /// Accepted; the result comes later.
+    /// Accepted; the result comes later (AC00). Ask.
     Waiting,
-    /// No answer in time: it may have happened.
+    /// No answer in time: it may have been done or not. Ask; do not send again.
     Silent,
-    /// The bank never received it.
+    /// The bank knows of no such operation: it may be sent.
     NeverReceived,
 }
 

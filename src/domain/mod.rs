@@ -1,12 +1,34 @@
 //! What money may do here. Pure: no clock, no randomness, no input or output; time and ids are given.
+//!
+//! In reading order: [`money`], [`ids`], [`ledger`], [`record`], [`book`], [`decision`], then a file per resource, then [`machine`], which puts them together for the engine.
 
 pub mod account;
+pub mod adjustments;
+pub mod bank;
 pub mod banks;
+pub mod book;
 pub mod calendar;
+pub mod codec;
 pub mod date;
+pub mod decision;
+pub mod events;
 pub mod external_ref;
 pub mod identity;
+pub mod ids;
+pub mod index;
+pub mod invariants;
+pub mod kept;
+pub mod ledger;
+pub mod machine;
+pub mod merchants;
 pub mod money;
+pub mod payments;
+pub mod payouts;
 pub mod phone;
+pub mod platform;
+pub mod record;
+pub mod refusal;
+pub mod settings;
 pub mod time;
 pub mod token;
+pub mod view;

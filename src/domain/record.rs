@@ -189,6 +189,8 @@ pub struct Record {
     pub entities: Vec<Written>,
     /// What is gone.
     pub removed: Vec<(EntityId, Was)>,
+    /// References that are free again.
+    pub freed: Vec<String>,
     /// The number of the first event in it.
     pub first_event: u64,
     /// What happened.

@@ -76,3 +76,10 @@ pub enum Refusal {
         attempts_left: u8,
     },
 }
+
+impl Refusal {
+    /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422 (`contract.md`, section 17, "Idempotency").
+    pub const fn is_kept(&self) -> bool {
+        !matches!(self, Refusal::NotFound | Refusal::Invalid { .. } | Refusal::AmountOverflow | Refusal::PayoutMethodNotVerified | Refusal::AmountsMismatch { .. })
+    }
+}

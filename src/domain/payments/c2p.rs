@@ -1,7 +1,7 @@
 //! C2P: the intent, the charge, what the bank says, and the two ways an intent ends by itself (superseded, expired).
 
 use super::{CHARGE, CancelReason, Marketplace, Method, Payment, Phase, REQUEST_OTP, Status, sale};
-use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, Token, next_poll};
+use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
 use crate::domain::banks::BankCode;
 use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
@@ -14,6 +14,7 @@ use crate::domain::money::{Rate, Usd, Ves};
 use crate::domain::phone::MobilePhone;
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
+use crate::domain::token::Token;
 use std::sync::Arc;
 
 /// An intent lives so long (`service.md`, "Limits").

@@ -124,7 +124,7 @@ pub fn of<E>(order: &Order, original: impl FnOnce(Uuid) -> Result<Option<Fate>, 
     Ok(match order {
         Order::ChargeC2p { token, .. } => of_token(token.as_ref()),
         Order::Debit { otp, .. } => of_token(otp.as_ref()),
-        Order::ReverseC2p { original: charge, .. } => match original(*charge)? {
+        Order::ReverseC2p { original: charge, .. } => match original((*charge).into())? {
             Some(Fate::Done | Fate::SilentlyDone | Fate::LaterDone) => Fate::Done,
             Some(Fate::DoneForGood) => Fate::Refused(Refusal::ByBank),
             Some(_) | None => Fate::Refused(Refusal::NoTransaction),

@@ -1,0 +1,207 @@
+//! The keys of the index, and the entries of a record. One entry per entity, name, list facet, movement type and block of events: each costs about 2 µs, so there are no others.
+//!
+//! Every key starts with the tenant key (4 bytes, big endian), then a letter:
+//!
+//! | letter | then | value | what |
+//! |---|---|---|---|
+//! | `e` | kind, id | sequence | the record with an entity's newest state |
+//! | `r` | space, reference | id | what a tenant's reference names; of payments the newest attempt |
+//! | `l` | kind, facet, id | | lists of entities, by facet; ids sort by time |
+//! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant |
+//! | `v` | event number | sequence | the record with this event and those after it |
+//! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer |
+
+use crate::domain::ids::{EntityId, Id, Kind};
+use crate::domain::ledger::{Ledger, MovementKind};
+use crate::domain::money::Currency;
+use crate::domain::record::{Entity, Record};
+use crate::domain::time::Timestamp;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use wal::IndexOps;
+
+/// The kinds of names, each with a space of its own per tenant and mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Space {
+    /// Payments of all methods.
+    Payment = 1,
+    /// Payouts of all kinds.
+    Payout = 2,
+    /// Merchants.
+    Merchant = 3,
+    /// The operator's adjustments; the value is a sequence.
+    Adjustment = 4,
+}
+
+/// The part of a movement key that says whose ledger it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LedgerKey {
+    /// The tenant's own, in a currency.
+    Tenant(Currency),
+    /// A seller's, in bolívares.
+    Seller(Id),
+}
+
+/// The type of records that change a balance without a movement on the tenant's ledger.
+pub const OTHER: u8 = 0;
+
+fn begin(tenant: u64, letter: u8) -> Vec<u8> {
+    let tenant = u32::try_from(tenant).unwrap_or(u32::MAX);
+    let mut key = Vec::with_capacity(48);
+    key.extend_from_slice(&tenant.to_be_bytes());
+    key.push(letter);
+    key
+}
+
+/// Where an entity's newest record is kept.
+pub fn entity(tenant: u64, id: EntityId) -> Vec<u8> {
+    let mut key = begin(tenant, b'e');
+    key.push(id.kind as u8);
+    key.extend_from_slice(id.id.as_bytes());
+    key
+}
+
+/// Where a name is kept.
+pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
+    let mut key = begin(tenant, b'r');
+    key.push(space as u8);
+    key.extend_from_slice(name.as_bytes());
+    key
+}
+
+/// The list of a kind's entities with a facet: its entries are this followed by the id.
+pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
+    let mut key = begin(tenant, b'l');
+    key.extend_from_slice(&[kind as u8, facet]);
+    key
+}
+
+/// The movements of a ledger of a type: its entries are this followed by time and sequence, 8 bytes each.
+pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
+    let mut key = begin(tenant, b'm');
+    match ledger {
+        LedgerKey::Tenant(currency) => key.push(currency as u8),
+        LedgerKey::Seller(merchant) => {
+            key.push(0xFF);
+            key.extend_from_slice(merchant.as_bytes());
+        }
+    }
+    key.push(kind);
+    key
+}
+
+/// Where the record of an event is kept, if it is the first in its record.
+pub fn event(tenant: u64, number: u64) -> Vec<u8> {
+    let mut key = begin(tenant, b'v');
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// The uses of an Idempotency-Key: its entries are this followed by the hash of the path.
+pub fn kept(tenant: u64, idempotency_key: &str) -> Vec<u8> {
+    let mut key = begin(tenant, b'k');
+    key.extend_from_slice(&short_hash(idempotency_key));
+    key
+}
+
+/// Where the answer to an Idempotency-Key on a path is kept.
+pub fn kept_on(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
+    let mut key = kept(tenant, idempotency_key);
+    key.extend_from_slice(&short_hash(path));
+    key
+}
+
+fn short_hash(text: &str) -> [u8; 16] {
+    let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    let (short, _) = hash.split_at(16);
+    short.try_into().unwrap_or([0; 16])
+}
+
+/// A time as key bytes that sort.
+pub fn time_bytes(time: Timestamp) -> [u8; 8] {
+    u64::try_from(time.unix_ms()).unwrap_or(0).to_be_bytes()
+}
+
+/// The entries of a record.
+pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps) {
+    for written in &record.entities {
+        let state = &*written.state;
+        let id = state.id();
+        ops.put_seq(&entity(tenant, id));
+        let facet = state.facet();
+        let listed = |facet| {
+            let mut key = list(tenant, id.kind, facet);
+            key.extend_from_slice(id.id.as_bytes());
+            key
+        };
+        match written.was {
+            Some(was) if was.facet == facet => {}
+            Some(was) => {
+                ops.delete(&listed(was.facet));
+                ops.put(&listed(facet), &[]);
+            }
+            None => {
+                ops.put(&listed(facet), &[]);
+                ops.put(&name(tenant, space(state), state.external_ref()), id.id.as_bytes());
+            }
+        }
+    }
+    for (id, was) in &record.removed {
+        ops.delete(&entity(tenant, *id));
+        let mut key = list(tenant, id.kind, was.facet);
+        key.extend_from_slice(id.id.as_bytes());
+        ops.delete(&key);
+    }
+    for freed in &record.freed {
+        ops.delete(&name(tenant, Space::Merchant, freed));
+    }
+    index_movements(tenant, time, record, ops);
+    if !record.events.is_empty() {
+        ops.put_seq(&event(tenant, record.first_event));
+    }
+    if let Some(kept) = &record.kept {
+        ops.put_seq(&kept_on(tenant, &kept.of.key, &kept.of.path));
+    }
+}
+
+fn space(state: &Entity) -> Space {
+    match state {
+        Entity::Payment(_) => Space::Payment,
+        Entity::Payout(_) => Space::Payout,
+        Entity::Merchant(_) => Space::Merchant,
+    }
+}
+
+fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps) {
+    if record.postings.is_empty() && record.sheet.is_none() && record.holds.is_empty() {
+        return;
+    }
+    // A record has few kinds of movements, however many rows.
+    let mut kinds: BTreeSet<(LedgerKey, MovementKind)> = BTreeSet::new();
+    let mut own_ves = false;
+    for posting in &record.postings {
+        let Some(row) = &posting.row else { continue };
+        let ledger = match posting.ledger {
+            Ledger::Tenant => LedgerKey::Tenant(posting.currency),
+            Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
+            Ledger::Fees | Ledger::Rail | Ledger::Operator => continue,
+        };
+        own_ves |= ledger == LedgerKey::Tenant(Currency::Ves);
+        kinds.insert((ledger, row.kind));
+        if let (Some(external_ref), crate::domain::record::Cause::Adjusted) = (&row.external_ref, record.cause) {
+            ops.put_seq(&name(tenant, Space::Adjustment, external_ref));
+        }
+    }
+    let mut put = |ledger, kind| {
+        let mut key = movements(tenant, ledger, kind);
+        key.extend_from_slice(&time_bytes(time));
+        ops.put_at_seq(&key, &[]);
+    };
+    for (ledger, kind) in kinds {
+        put(ledger, kind as u8);
+    }
+    if !own_ves {
+        put(LedgerKey::Tenant(Currency::Ves), OTHER);
+    }
+}

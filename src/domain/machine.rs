@@ -1,0 +1,364 @@
+//! The machine that the engine hosts: which rule answers which command, and what every record gets besides (numbers for its events, the kept answer).
+
+use crate::domain::adjustments::{self, Adjustment};
+use crate::domain::bank::{Effect, Heard};
+use crate::domain::banks::BankCode;
+use crate::domain::book::Book;
+use crate::domain::codec;
+use crate::domain::date::Date;
+use crate::domain::decision::{Draft, Outcome, Turn};
+use crate::domain::events::{EventKind, Extra};
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::invariants;
+use crate::domain::kept::{KeepRef, Kept, Shape};
+use crate::domain::merchants::{self, Registration};
+use crate::domain::money::Ves;
+use crate::domain::payments::{self, c2p, reversal};
+use crate::domain::payouts::{self, NewPayout};
+use crate::domain::phone::MobilePhone;
+use crate::domain::platform::{self, PLATFORM, PlatformAsk, PlatformBook, is_live};
+use crate::domain::record::{Cause, Entity, Record};
+use crate::domain::refusal::Refusal;
+use crate::domain::settings::Sheet;
+use crate::domain::time::Timestamp;
+use crate::domain::view::{Query, View, balance};
+use actors::{Decision, Machine};
+use std::sync::Arc;
+use wal::IndexOps;
+
+/// What is asked.
+pub enum Ask {
+    /// A C2P intent on a reference without an attempt.
+    RequestC2p(Box<c2p::NewIntent>),
+    /// A C2P intent on a reference whose newest attempt is the entity.
+    SupersedeC2p(Box<c2p::NewIntent>),
+    /// The payer's code has come.
+    ExecuteC2p(Box<c2p::Execute>),
+    /// Give a payment back.
+    Reverse,
+    /// A new payout.
+    Pay(Box<NewPayout>),
+    /// A merchant, new or on a known reference.
+    Register(Box<Registration>),
+    /// One more payout method.
+    AddMethod(BankCode, MobilePhone),
+    /// The method that is used when none is named.
+    SetDefaultMethod(Id),
+    /// A method is taken away.
+    DeleteMethod(Id),
+    /// Send the micro-deposits.
+    StartVerification {
+        /// To which method.
+        method: Id,
+        /// Their amounts.
+        amounts: (Ves, Ves),
+    },
+    /// The amounts that the seller saw.
+    Verify {
+        /// Of which method.
+        method: Id,
+        /// The amounts.
+        seen: (Ves, Ves),
+    },
+    /// Takes part or does not.
+    SetActive(bool),
+    /// A merchant goes.
+    DeleteMerchant,
+    /// Test money or a correction.
+    Adjust(Box<Adjustment>),
+    /// The bank said something.
+    Heard(Heard),
+    /// A deadline has come.
+    Deadline,
+    /// The test clock moves.
+    MoveClock(i64),
+    /// A new version of the tenant's sheet.
+    Sheet(Sheet),
+    /// Of the platform's book.
+    Platform(Box<PlatformAsk>),
+}
+
+/// What is asked, and for which Idempotency-Key the answer is to be kept.
+pub struct Command {
+    /// What.
+    pub ask: Ask,
+    /// The key; its `first_seen` is filled in by the decision.
+    pub keep: Option<KeepRef>,
+}
+
+impl From<Ask> for Command {
+    fn from(ask: Ask) -> Command {
+        Command { ask, keep: None }
+    }
+}
+
+/// What an answer is made from.
+pub struct Facts<'a> {
+    /// The record, if one was written.
+    pub record: Option<&'a Record>,
+    /// Its sequence is not known yet when an answer is kept; its time is.
+    pub time: Timestamp,
+    /// The entity as it is now.
+    pub entity: Option<&'a Entity>,
+    /// A rule said no.
+    pub refusal: Option<&'a Refusal>,
+    /// The request's id.
+    pub request_id: &'a str,
+}
+
+/// Status and body.
+pub type Rendered = (u16, Vec<u8>);
+
+/// The domain's rules, and the little that they need to be told once.
+pub struct Domain {
+    /// Days on which banks are closed.
+    pub holidays: Vec<Date>,
+    /// How an answer looks: given by the API, so that what is kept is byte by byte what was answered.
+    pub render: fn(Shape, &Facts<'_>) -> Rendered,
+}
+
+/// The state of one tenant key.
+pub enum AnyBook {
+    /// Of the platform.
+    Platform(PlatformBook),
+    /// Of a tenant in a mode.
+    Tenant(Box<Book>),
+}
+
+impl Machine for Domain {
+    type EntityId = EntityId;
+    type Entity = Entity;
+    type Book = AnyBook;
+    type Command = Command;
+    type Record = Record;
+    type Refusal = Refusal;
+    type Effect = Effect;
+    type Query = Query;
+    type View = View;
+
+    fn empty(&self, tenant: u64) -> AnyBook {
+        if tenant == PLATFORM { AnyBook::Platform(PlatformBook::default()) } else { AnyBook::Tenant(Box::default()) }
+    }
+
+    fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
+        match book {
+            AnyBook::Platform(book) => book.last.unix_ms().max(wall_ms),
+            AnyBook::Tenant(book) => book.last.unix_ms().max(wall_ms.saturating_add(book.offset_ms)),
+        }
+    }
+
+    fn wall_ms(&self, book: &AnyBook, tenant_ms: i64) -> i64 {
+        match book {
+            AnyBook::Platform(_) => tenant_ms,
+            AnyBook::Tenant(book) => tenant_ms.saturating_sub(book.offset_ms),
+        }
+    }
+
+    fn settle(&self, book: &mut AnyBook, now_ms: i64) {
+        if let AnyBook::Tenant(book) = book {
+            book.settle(Timestamp::from_unix_ms(now_ms));
+        }
+    }
+
+    fn decide(&self, book: &AnyBook, entity: Option<&Entity>, command: Command, turn: actors::Turn) -> Decision<Self> {
+        let now = Timestamp::from_unix_ms(turn.now_ms);
+        let rules = Turn { now, seed: turn.seed, livemode: is_live(turn.tenant), holidays: &self.holidays };
+        let keep = command.keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
+        let outcome = match book {
+            AnyBook::Platform(book) => match command.ask {
+                Ask::Platform(ask) => platform::decide(book, *ask, now),
+                _ => Outcome::refuse(Refusal::NotFound),
+            },
+            AnyBook::Tenant(book) => decide(book, entity, command.ask, keep.clone(), &rules),
+        };
+        self.complete(book, entity, outcome, keep, &rules)
+    }
+
+    fn evolve(&self, book: &mut AnyBook, record: &Record, time_ms: i64) {
+        let time = Timestamp::from_unix_ms(time_ms);
+        match book {
+            AnyBook::Platform(book) => {
+                if let Some(change) = &record.platform {
+                    book.evolve(change, time);
+                }
+            }
+            AnyBook::Tenant(book) => book.evolve(record, time),
+        }
+    }
+
+    fn check(&self, book: &AnyBook, record: &Record) -> Result<(), String> {
+        match book {
+            AnyBook::Platform(_) => Ok(()),
+            AnyBook::Tenant(book) => invariants::check(book, record),
+        }
+    }
+
+    fn encode(&self, record: &Record) -> Vec<u8> {
+        codec::encode(record)
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
+        codec::decode(bytes)
+    }
+
+    fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
+        crate::domain::index::entries(tenant, Timestamp::from_unix_ms(time_ms), record, ops);
+    }
+
+    fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
+        crate::domain::index::entity(tenant, id)
+    }
+
+    fn entity_in(&self, record: &Record, id: EntityId) -> Option<Arc<Entity>> {
+        record.entity(id).cloned()
+    }
+
+    fn effect_target(&self, effect: &Effect) -> EntityId {
+        effect.entity
+    }
+
+    fn save(&self, book: &AnyBook) -> Vec<u8> {
+        match book {
+            AnyBook::Platform(book) => codec::encode(book),
+            AnyBook::Tenant(book) => codec::encode(&**book),
+        }
+    }
+
+    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, String> {
+        if tenant == PLATFORM { codec::decode(bytes).map(AnyBook::Platform) } else { codec::decode(bytes).map(|book| AnyBook::Tenant(Box::new(book))) }
+    }
+
+    fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
+        match book {
+            AnyBook::Platform(_) => None,
+            AnyBook::Tenant(book) => book.agenda.iter().find(|(_, id)| !skip(*id)).map(|(at, id)| (at.unix_ms(), *id)),
+        }
+    }
+
+    fn deadline(&self, _id: EntityId) -> Command {
+        Ask::Deadline.into()
+    }
+
+    fn move_clock(&self, advance_ms: i64) -> Command {
+        Ask::MoveClock(advance_ms).into()
+    }
+
+    fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
+        match (book, query) {
+            (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
+            (AnyBook::Platform(book), Query::Platform) => View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() },
+            // The platform has no balance and a tenant's book no tenants: the clock is all that both have.
+            _ => View::Clock(Timestamp::from_unix_ms(now_ms)),
+        }
+    }
+}
+
+/// Which rule answers.
+fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+    match (ask, entity) {
+        (Ask::RequestC2p(new), None) => c2p::request(*new, None, turn),
+        (Ask::SupersedeC2p(new), Some(Entity::Payment(payment))) => c2p::supersede(payment, *new, turn),
+        (Ask::ExecuteC2p(ask), Some(Entity::Payment(payment))) => c2p::execute(book, payment, *ask, keep, turn),
+        (Ask::Reverse, Some(Entity::Payment(payment))) => reversal::reverse(book, payment, keep, turn),
+        (Ask::Heard(heard), Some(Entity::Payment(payment))) => payment_heard(book, payment, heard, turn),
+        (Ask::Deadline, Some(Entity::Payment(payment))) => match payment.phase {
+            payments::Phase::Reversing { .. } => reversal::deadline(payment, turn),
+            payments::Phase::Idle | payments::Phase::Charging { .. } => c2p::deadline(payment, turn),
+        },
+        (Ask::Pay(new), None) => payouts::create(book, *new, keep, turn),
+        (Ask::Heard(heard), Some(Entity::Payout(payout))) => payouts::heard(payout, heard, turn),
+        (Ask::Deadline, Some(Entity::Payout(payout))) => payouts::deadline(payout, turn),
+        (Ask::Register(ask), None) => merchants::register(None, *ask, turn),
+        (Ask::Register(ask), Some(Entity::Merchant(merchant))) => merchants::register(Some(merchant), *ask, turn),
+        (Ask::AddMethod(bank, phone), Some(Entity::Merchant(merchant))) => merchants::add_method(merchant, bank, phone, turn),
+        (Ask::SetDefaultMethod(method), Some(Entity::Merchant(merchant))) => merchants::set_default(merchant, method, turn),
+        (Ask::DeleteMethod(method), Some(Entity::Merchant(merchant))) => merchants::delete_method(merchant, method, turn),
+        (Ask::StartVerification { method, amounts }, Some(Entity::Merchant(merchant))) => merchants::start_verification(merchant, method, amounts, turn),
+        (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => merchants::verify(merchant, method, seen, turn),
+        (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
+        (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
+        (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
+        (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
+        (Ask::MoveClock(advance_ms), _) => {
+            let mut draft = Draft::new(Cause::ClockMoved);
+            draft.clock_advance_ms = advance_ms;
+            Outcome::write(draft)
+        }
+        (Ask::Sheet(sheet), _) => new_sheet(book, sheet, turn),
+        // A deadline or an answer for something that is gone.
+        (Ask::Deadline | Ask::Heard(_), _) => Outcome::unchanged(),
+        // The id names nothing, or something of another kind.
+        _ => Outcome::refuse(Refusal::NotFound),
+    }
+}
+
+fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &Turn<'_>) -> Outcome {
+    match heard.operation.entity_and_operation().1 {
+        payments::CHARGE => c2p::heard(book, payment, heard, turn),
+        payments::REVERSE => reversal::heard(payment, heard, turn),
+        // Whether the bank sent the payer a code changes nothing here.
+        _ => Outcome::unchanged(),
+    }
+}
+
+fn new_sheet(book: &Book, sheet: Sheet, turn: &Turn<'_>) -> Outcome {
+    if sheet.version <= book.sheet.version {
+        return Outcome::unchanged();
+    }
+    let mut draft = Draft::new(Cause::SheetChanged);
+    if sheet.live_status != book.sheet.live_status {
+        let extra = Extra::LiveStatus { status: sheet.live_status.name().to_owned(), previous: book.sheet.live_status.name().to_owned(), reason: sheet.reason.clone() };
+        draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
+    }
+    draft.sheet = Some(sheet);
+    let _ = turn;
+    Outcome::write(draft)
+}
+
+impl Domain {
+    /// Numbers the events, renders the answer that is to be kept, and makes the record.
+    fn complete(&self, book: &AnyBook, entity: Option<&Entity>, outcome: Outcome, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Decision<Self> {
+        let Outcome { draft, refusal, effects } = outcome;
+        let draft = match (draft, &refusal, &keep) {
+            (Some(draft), _, _) => draft,
+            (None, Some(refusal), Some(_)) if refusal.is_kept() => Draft::new(Cause::RefusalKept),
+            (None, _, _) => return Decision { record: None, refusal, effects },
+        };
+        let first_event = match book {
+            AnyBook::Tenant(book) => book.events + 1,
+            AnyBook::Platform(_) => 0,
+        };
+        let keep = keep.or(draft.replaces_kept);
+        let freed = match entity {
+            Some(Entity::Merchant(merchant)) if !draft.removed.is_empty() => vec![merchant.external_ref.as_str().to_owned()],
+            _ => Vec::new(),
+        };
+        let mut record = Record {
+            cause: draft.cause,
+            seed: turn.seed,
+            postings: draft.postings,
+            holds: draft.holds,
+            entities: draft.entities,
+            removed: draft.removed,
+            freed,
+            first_event,
+            events: draft.events,
+            sheet: draft.sheet,
+            clock_advance_ms: draft.clock_advance_ms,
+            platform: draft.platform.map(Box::new),
+            kept: None,
+        };
+        if let Some(of) = keep {
+            let facts = Facts {
+                record: Some(&record),
+                time: turn.now,
+                entity: record.entities.first().map(|written| &*written.state).or(entity),
+                refusal: refusal.as_ref(),
+                request_id: &of.request_id,
+            };
+            let (status, body) = (self.render)(of.shape, &facts);
+            record.kept = Some(Kept { of, status, body });
+        }
+        Decision { record: Some(record), refusal, effects }
+    }
+}

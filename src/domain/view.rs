@@ -1,0 +1,70 @@
+//! What a book answers: its balance at an instant, its clock, its platform.
+
+use crate::domain::book::Book;
+use crate::domain::money::{Currency, Ves};
+use crate::domain::platform::{ApiKey, Tenant};
+use crate::domain::time::Timestamp;
+use std::sync::Arc;
+
+/// A question to a book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// The balance in bolívares, now.
+    Balance,
+    /// The tenant's clock.
+    Clock,
+    /// All tenants and keys, of the platform's book.
+    Platform,
+}
+
+/// The answer.
+pub enum View {
+    /// To [`Query::Balance`].
+    Balance(Balance),
+    /// To [`Query::Clock`].
+    Clock(Timestamp),
+    /// To [`Query::Platform`].
+    Platform {
+        /// Every tenant.
+        tenants: Vec<Arc<Tenant>>,
+        /// Every key.
+        keys: Vec<Arc<ApiKey>>,
+    },
+}
+
+/// The balance in bolívares (`service.md`, "Balance").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Balance {
+    /// The sum of all movements.
+    pub ledger_net: Ves,
+    /// What stays.
+    pub reserve: Ves,
+    /// What is held.
+    pub held: Ves,
+    /// When the next hold ends.
+    pub next_release: Option<Timestamp>,
+    /// What may be paid out.
+    pub available: Ves,
+    /// What became USDT.
+    pub converted: Ves,
+    /// What sellers are owed, pending.
+    pub seller_pending: Ves,
+    /// What sellers are owed, available.
+    pub seller_available: Ves,
+}
+
+/// The balance of a settled book.
+pub fn balance(book: &Book) -> Balance {
+    let account = book.account(Currency::Ves);
+    let (seller_pending, seller_available) = book.seller_totals();
+    Balance {
+        ledger_net: Ves::from_minor(account.net),
+        reserve: book.sheet.settings.reserve,
+        held: Ves::from_minor(account.held),
+        next_release: account.next_release(),
+        available: book.available(),
+        converted: Ves::ZERO,
+        seller_pending: Ves::from_minor(seller_pending),
+        seller_available: Ves::from_minor(seller_available),
+    }
+}
