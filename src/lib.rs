@@ -1,1 +1,3 @@
-//! pasarela
+//! Pasarela: a payments gateway engine for Venezuela and Colombia.
+
+pub mod api;
