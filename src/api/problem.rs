@@ -1,0 +1,434 @@
+//! What a caller sees when a request is not answered with a success.
+//!
+//! A [`Problem`] is public: its message is written for the caller and never quotes a value that was sent, a key or an inner error. Whoever
+//! makes one out of an inner failure logs that failure first. This file must not know sockets or headers; `server/respond.rs` turns
+//! a problem into a response.
+
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// One member of a body, one parameter or one header that can't be accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadField {
+    /// Its dotted name, `card.number` or `items[3].monto`; `body` for the body as a whole.
+    pub field: String,
+    /// What is wrong: lower case, no final stop, without the value.
+    pub message: Cow<'static, str>,
+}
+
+impl BadField {
+    /// A field and what is wrong with it.
+    pub fn new(field: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
+        BadField {
+            field: field.into(),
+            message: message.into(),
+        }
+    }
+}
+
+/// A failure as the contract words it: status, code, message and what helps the caller to go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// HTTP status.
+    pub status: u16,
+    /// The stable code that programs branch on.
+    pub code: &'static str,
+    /// For people: lower case, no final stop.
+    pub message: Cow<'static, str>,
+    /// Every bad field, in the order in which they were read.
+    pub fields: Vec<BadField>,
+    /// Further members of the error body, such as `availableVes` or `existingId`.
+    pub extra: Vec<(&'static str, Value)>,
+    /// Seconds for `Retry-After`.
+    pub retry_after: Option<u32>,
+    /// Methods for `Allow`.
+    pub allow: Option<Arc<str>>,
+}
+
+impl Problem {
+    /// A refusal with a status and code of its own.
+    pub fn refused(status: u16, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Problem {
+            status,
+            code,
+            message: message.into(),
+            fields: Vec::new(),
+            extra: Vec::new(),
+            retry_after: None,
+            allow: None,
+        }
+    }
+
+    /// 409: the state of things speaks against it.
+    pub fn conflict(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::refused(409, code, message)
+    }
+
+    /// 400: the body is not JSON.
+    pub fn invalid_json(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::refused(400, "invalid_json", message)
+    }
+
+    /// 400: these fields, all at once.
+    pub fn invalid_data(fields: Vec<BadField>) -> Self {
+        let message = match fields.as_slice() {
+            [one] => Cow::Owned(format!("{}: {}", one.field, one.message)),
+            many => Cow::Owned(format!("{} fields can't be accepted", many.len())),
+        };
+        Problem {
+            fields,
+            ..Self::refused(400, "invalid_data", message)
+        }
+    }
+
+    /// 400 for a single field.
+    pub fn invalid_field(field: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::invalid_data(vec![BadField::new(field, message)])
+    }
+
+    /// 401: no key, an unknown one, or one that is revoked or expired; which of them is not told.
+    pub fn unauthorized() -> Self {
+        Self::refused(401, "unauthorized", "a valid key is required")
+    }
+
+    /// 403: the tenant may not use live mode yet or any more.
+    pub fn live_mode_not_activated() -> Self {
+        Self::refused(
+            403,
+            "live_mode_not_activated",
+            "live mode is not activated for this account; use a test key",
+        )
+    }
+
+    /// 403: a live key on a call that exists in test mode alone.
+    pub fn test_mode_only() -> Self {
+        Self::refused(403, "test_mode_only", "this call needs a test key")
+    }
+
+    /// 403: the key lacks the scope that the call needs.
+    pub fn scope_missing(scope: &'static str) -> Self {
+        Self::refused(
+            403,
+            "scope_missing",
+            format!("the key lacks the scope {scope}"),
+        )
+        .with("scope", scope)
+    }
+
+    /// 404: no such path, or no such object for this key.
+    pub fn not_found() -> Self {
+        Self::refused(404, "not_found", "nothing is here under this key")
+    }
+
+    /// 405 with the methods that the path has.
+    pub fn method_not_allowed(allow: Arc<str>) -> Self {
+        Problem {
+            allow: Some(allow),
+            ..Self::refused(
+                405,
+                "method_not_allowed",
+                "the path does not take this method",
+            )
+        }
+    }
+
+    /// 408: the body did not arrive in time.
+    pub fn request_timeout() -> Self {
+        Self::refused(
+            408,
+            "request_timeout",
+            "the body did not arrive in time; nothing was done",
+        )
+    }
+
+    /// 409: the first request with this key is still under way.
+    pub fn idempotency_in_progress() -> Self {
+        Self::conflict(
+            "idempotency_in_progress",
+            "a request with this Idempotency-Key is still under way; ask again shortly",
+        )
+    }
+
+    /// 422: the key was used with another body.
+    pub fn idempotency_key_reused() -> Self {
+        Self::refused(
+            422,
+            "idempotency_key_reused",
+            "this Idempotency-Key was used with another body",
+        )
+    }
+
+    /// 413: the body exceeds `bytes_max`.
+    pub fn payload_too_large(bytes_max: usize) -> Self {
+        Self::refused(
+            413,
+            "payload_too_large",
+            format!("the body exceeds {bytes_max} bytes"),
+        )
+    }
+
+    /// 415: the body is something else than JSON.
+    pub fn unsupported_media_type() -> Self {
+        Self::refused(
+            415,
+            "unsupported_media_type",
+            "send the body as application/json",
+        )
+    }
+
+    /// 429: more requests than the key may send.
+    pub fn rate_limited(retry_after: u32) -> Self {
+        Self::refused(
+            429,
+            "rate_limited",
+            "too many requests with this key; nothing was done",
+        )
+        .after(retry_after)
+    }
+
+    /// 503: the engine takes no more work right now.
+    pub fn overloaded(retry_after: u32) -> Self {
+        Self::refused(
+            503,
+            "overloaded",
+            "too much work is under way; nothing was done, ask again",
+        )
+        .after(retry_after)
+    }
+
+    /// 503: the mode has no connector for this way of moving money.
+    pub fn rail_not_configured(rail: &str) -> Self {
+        Self::refused(
+            503,
+            "rail_not_configured",
+            format!("{rail} is not configured on this server"),
+        )
+    }
+
+    /// 503: the server is stopping and did nothing with the request.
+    pub fn shutting_down() -> Self {
+        Self::refused(
+            503,
+            "shutting_down",
+            "the server is stopping; nothing was done, ask again",
+        )
+        .after(1)
+    }
+
+    /// 503: a write failed, so its outcome is unknown.
+    pub fn storage_unavailable() -> Self {
+        Self::refused(
+            503,
+            "storage_unavailable",
+            "the outcome is unknown; ask again with the same Idempotency-Key or externalRef",
+        )
+        .after(5)
+    }
+
+    /// 500: a fault of ours, told to the log.
+    pub fn internal_error() -> Self {
+        Self::refused(
+            500,
+            "internal_error",
+            "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef",
+        )
+    }
+
+    /// Adds a member to the error body.
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.extra.push((name, value.into()));
+        self
+    }
+
+    /// Says when to come back.
+    pub fn after(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds.max(1));
+        self
+    }
+
+    /// The error body of interface B: `error`, `message`, `requestId`, the extra members, and `fields` when there are any.
+    pub fn to_json(&self, request_id: &str) -> Vec<u8> {
+        let mut out = Vec::with_capacity(160 + 64 * self.fields.len());
+        out.extend_from_slice(b"{\"error\":");
+        write_text(&mut out, self.code);
+        out.extend_from_slice(b",\"message\":");
+        write_text(&mut out, &self.message);
+        out.extend_from_slice(b",\"requestId\":");
+        write_text(&mut out, request_id);
+        for (name, value) in &self.extra {
+            out.push(b',');
+            write_text(&mut out, name);
+            out.push(b':');
+            write_json(&mut out, value);
+        }
+        if !self.fields.is_empty() {
+            out.extend_from_slice(b",\"fields\":[");
+            for (index, bad) in self.fields.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                out.extend_from_slice(b"{\"field\":");
+                write_text(&mut out, &bad.field);
+                out.extend_from_slice(b",\"message\":");
+                write_text(&mut out, &bad.message);
+                out.push(b'}');
+            }
+            out.push(b']');
+        }
+        out.push(b'}');
+        out
+    }
+
+    /// The error body of the public interface (A): `statusCode`, `error` with the reason text of the status, and `message`: a text, or a
+    /// list of texts when fields are bad.
+    pub fn to_public_json(&self, reason: &str) -> Vec<u8> {
+        let message = if self.fields.is_empty() {
+            Value::from(self.message.as_ref())
+        } else {
+            self.fields
+                .iter()
+                .map(|bad| format!("{} {}", bad.field, bad.message))
+                .collect()
+        };
+        let mut out = Vec::with_capacity(128);
+        out.extend_from_slice(b"{\"statusCode\":");
+        out.extend_from_slice(self.status.to_string().as_bytes());
+        out.extend_from_slice(b",\"error\":");
+        write_text(&mut out, reason);
+        out.extend_from_slice(b",\"message\":");
+        write_json(&mut out, &message);
+        out.push(b'}');
+        out
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.status, self.code, self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+fn write_text(out: &mut Vec<u8>, text: &str) {
+    serde_json::to_writer(out, text).expect("a Vec takes every byte and a text is always JSON");
+}
+
+fn write_json(out: &mut Vec<u8>, value: &Value) {
+    serde_json::to_writer(out, value).expect("a Vec takes every byte and a Value is always JSON");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(bytes: &[u8]) -> Value {
+        serde_json::from_slice(bytes).expect("an error body is JSON")
+    }
+
+    #[test]
+    fn the_body_has_the_three_members_first() {
+        let text = String::from_utf8(Problem::not_found().to_json("r-1")).expect("text");
+        assert_eq!(
+            text,
+            r#"{"error":"not_found","message":"nothing is here under this key","requestId":"r-1"}"#
+        );
+    }
+
+    #[test]
+    fn extra_members_and_fields_follow() {
+        let problem = Problem::refused(422, "insufficient_balance", "the balance is too low")
+            .with("availableVes", "1.00");
+        assert_eq!(read(&problem.to_json("r"))["availableVes"], json!("1.00"));
+        let problem = Problem::invalid_data(vec![
+            BadField::new("a", "is required"),
+            BadField::new("b\"", "must be \"x\""),
+        ]);
+        let body = read(&problem.to_json("r"));
+        assert_eq!(body["error"], "invalid_data");
+        assert_eq!(
+            body["fields"],
+            json!([{"field": "a", "message": "is required"}, {"field": "b\"", "message": "must be \"x\""}])
+        );
+    }
+
+    #[test]
+    fn every_constructor_has_its_status_and_code() {
+        let table: Vec<(Problem, u16, &str)> = vec![
+            (Problem::invalid_json("x"), 400, "invalid_json"),
+            (Problem::invalid_field("f", "x"), 400, "invalid_data"),
+            (Problem::unauthorized(), 401, "unauthorized"),
+            (
+                Problem::live_mode_not_activated(),
+                403,
+                "live_mode_not_activated",
+            ),
+            (Problem::test_mode_only(), 403, "test_mode_only"),
+            (Problem::scope_missing("read"), 403, "scope_missing"),
+            (Problem::not_found(), 404, "not_found"),
+            (
+                Problem::method_not_allowed("GET".into()),
+                405,
+                "method_not_allowed",
+            ),
+            (Problem::request_timeout(), 408, "request_timeout"),
+            (
+                Problem::idempotency_in_progress(),
+                409,
+                "idempotency_in_progress",
+            ),
+            (
+                Problem::conflict("intent_completed", "x"),
+                409,
+                "intent_completed",
+            ),
+            (Problem::payload_too_large(1), 413, "payload_too_large"),
+            (
+                Problem::unsupported_media_type(),
+                415,
+                "unsupported_media_type",
+            ),
+            (
+                Problem::idempotency_key_reused(),
+                422,
+                "idempotency_key_reused",
+            ),
+            (Problem::rate_limited(3), 429, "rate_limited"),
+            (Problem::internal_error(), 500, "internal_error"),
+            (Problem::overloaded(1), 503, "overloaded"),
+            (
+                Problem::rail_not_configured("C2P"),
+                503,
+                "rail_not_configured",
+            ),
+            (Problem::shutting_down(), 503, "shutting_down"),
+            (Problem::storage_unavailable(), 503, "storage_unavailable"),
+        ];
+        for (problem, status, code) in table {
+            assert_eq!((problem.status, problem.code), (status, code));
+            assert!(!problem.message.is_empty() && !problem.message.ends_with('.'));
+        }
+        assert_eq!(Problem::rate_limited(0).retry_after, Some(1));
+    }
+
+    #[test]
+    fn the_public_shape_has_a_text_or_a_list() {
+        let body = read(&Problem::not_found().to_public_json("Not Found"));
+        assert_eq!(
+            body,
+            json!({"statusCode": 404, "error": "Not Found", "message": "nothing is here under this key"})
+        );
+        let body = read(
+            &Problem::invalid_field("days", "must be from 1 to 3650").to_public_json("Bad Request"),
+        );
+        assert_eq!(body["message"], json!(["days must be from 1 to 3650"]));
+    }
+
+    #[test]
+    fn a_problem_stays_small_enough_to_return() {
+        assert!(size_of::<Problem>() < 128);
+    }
+}

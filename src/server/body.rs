@@ -1,0 +1,191 @@
+//! The body of a request, while it arrives.
+//!
+//! It is read up to a limit and within a time, whole or not at all. What nobody read is discarded behind the answer, so that the
+//! connection can be used again; see [`Inbound::leftover`]. It must not know JSON.
+
+use crate::api::problem::Problem;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use std::time::Duration;
+
+/// How much is discarded to save a connection; beyond it a new one is cheaper.
+const DISCARD_BYTES_MAX: u64 = 2 << 20;
+
+/// A body that has not been read yet, with the limits that hold for it.
+#[derive(Debug)]
+pub struct Inbound {
+    incoming: Incoming,
+    bytes_max: usize,
+    timeout: Duration,
+    /// Nothing more will come.
+    ended: bool,
+    /// There is no point in waiting for the rest: the caller took too long, or waits for a `100 Continue` itself.
+    hopeless: bool,
+}
+
+impl Inbound {
+    /// The body of a request with these headers.
+    pub(super) fn new(
+        incoming: Incoming,
+        headers: &HeaderMap,
+        bytes_max: usize,
+        timeout: Duration,
+    ) -> Self {
+        Inbound {
+            ended: incoming.is_end_stream(),
+            incoming,
+            bytes_max,
+            timeout,
+            hopeless: headers.contains_key(header::EXPECT),
+        }
+    }
+
+    /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else. An empty body needs no type.
+    pub async fn json(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
+        let bytes = self.bytes().await?;
+        if !bytes.is_empty() && !is_json(headers.get(header::CONTENT_TYPE)) {
+            return Err(Problem::unsupported_media_type());
+        }
+        Ok(bytes)
+    }
+
+    /// All bytes: 413 if there are too many, 408 if they take too long.
+    pub async fn bytes(&mut self) -> Result<Bytes, Problem> {
+        if self.ended {
+            return Ok(Bytes::new());
+        }
+        if self.incoming.size_hint().lower() > self.bytes_max as u64 {
+            return Err(Problem::payload_too_large(self.bytes_max));
+        }
+        if let Ok(read) = tokio::time::timeout(self.timeout, self.collect()).await {
+            return read;
+        }
+        self.hopeless = true;
+        Err(Problem::request_timeout())
+    }
+
+    async fn collect(&mut self) -> Result<Bytes, Problem> {
+        let Some(first) = self.data().await? else {
+            return Ok(Bytes::new());
+        };
+        if self.ended {
+            return self.fit(first.len()).map(|()| first);
+        }
+        // The frame that was announced in full is the usual case; more than one means a large or a chunked body.
+        let expected = usize::try_from(self.incoming.size_hint().lower())
+            .unwrap_or(0)
+            .min(self.bytes_max);
+        let mut all = BytesMut::with_capacity(first.len() + expected);
+        all.extend_from_slice(&first);
+        self.fit(all.len())?;
+        while let Some(more) = self.data().await? {
+            self.fit(all.len() + more.len())?;
+            all.extend_from_slice(&more);
+        }
+        Ok(all.freeze())
+    }
+
+    fn fit(&self, len: usize) -> Result<(), Problem> {
+        if len > self.bytes_max {
+            return Err(Problem::payload_too_large(self.bytes_max));
+        }
+        Ok(())
+    }
+
+    /// The next data; `None` at the end. Trailers are passed over.
+    async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
+        loop {
+            let Some(frame) = self.incoming.frame().await else {
+                self.ended = true;
+                return Ok(None);
+            };
+            // The caller went away or broke the framing; nobody will read this answer.
+            let frame = frame.map_err(|_| {
+                self.ended = true;
+                Problem::invalid_json("the body broke off")
+            })?;
+            if let Ok(data) = frame.into_data() {
+                self.ended = self.incoming.is_end_stream();
+                return Ok(Some(data));
+            }
+        }
+    }
+
+    /// What is to become of a body when the answer is there.
+    pub(super) fn leftover(self) -> Leftover {
+        if self.ended {
+            return Leftover::Nothing;
+        }
+        if self.hopeless || self.incoming.size_hint().lower() > DISCARD_BYTES_MAX {
+            return Leftover::TooMuch;
+        }
+        Leftover::Discard(self)
+    }
+
+    /// Reads on and throws away, within bounds. True if the end was reached; if not, hyper closes the connection.
+    pub(super) async fn discard(mut self) -> bool {
+        let timeout = self.timeout;
+        let all = async {
+            let mut discarded = 0;
+            while discarded <= DISCARD_BYTES_MAX {
+                match self.data().await {
+                    Ok(Some(data)) => discarded += data.len() as u64,
+                    Ok(None) => return true,
+                    Err(_) => return false,
+                }
+            }
+            false
+        };
+        tokio::time::timeout(timeout, all).await.unwrap_or(false)
+    }
+}
+
+/// The unread rest of a body.
+#[derive(Debug)]
+pub(super) enum Leftover {
+    /// It was read to its end.
+    Nothing,
+    /// It is worth reading, to keep the connection.
+    Discard(Inbound),
+    /// It is not: the connection ends with the answer.
+    TooMuch,
+}
+
+/// True for `application/json`, whatever its parameters.
+fn is_json(content_type: Option<&HeaderValue>) -> bool {
+    let Some(text) = content_type.and_then(|value| value.to_str().ok()) else {
+        return false;
+    };
+    let media = text.split(';').next().unwrap_or("").trim();
+    media.eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_json_with_any_parameter() {
+        for fine in [
+            "application/json",
+            "application/json; charset=utf-8",
+            "Application/JSON;charset=\"utf-8\"",
+            " application/json ",
+        ] {
+            assert!(is_json(Some(&HeaderValue::from_static(fine))), "{fine}");
+        }
+        for bad in [
+            "",
+            "text/plain",
+            "application/jsonp",
+            "application/x-www-form-urlencoded",
+            "application/json-patch+json",
+            "text/json",
+        ] {
+            assert!(!is_json(Some(&HeaderValue::from_static(bad))), "{bad}");
+        }
+        assert!(!is_json(None));
+    }
+}

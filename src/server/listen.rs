@@ -1,0 +1,263 @@
+//! Accepts connections, speaks HTTP/1.1 and HTTP/2 on them, and keeps their limits.
+//!
+//! It promises: a head arrives within its time and size or the connection ends; an idle connection ends; one connection more than the most is told so;
+//! an error that was found before the body was read leaves no body in the stream; a panic in a handler is a 500; every response has an
+//! `X-Request-Id`. On stop it accepts nothing more, closes what is idle, finishes what is under way, and cuts off what takes too long.
+//! It must not know any path.
+
+mod connection;
+mod stream;
+mod watch;
+
+use crate::api::problem::Problem;
+use crate::server::body::Inbound;
+use crate::server::respond::{Reply, RequestId};
+use hyper::http::request::Parts;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::server::conn::auto;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch as signal};
+
+/// Streams under way on one HTTP/2 connection.
+const STREAMS_MAX: u32 = 256;
+/// Connections that are being told at once that there are too many; the others are dropped without a word.
+const REJECTIONS_MAX: usize = 64;
+/// A rest after a failed accept, most often because there are no more file descriptors.
+const ACCEPT_REST: Duration = Duration::from_millis(50);
+
+/// What holds for every connection. Names and units as in `config.toml`.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Connections at once.
+    pub connections_max: usize,
+    /// Bytes of request line and headers, at least 8 KiB.
+    pub head_bytes_max: usize,
+    /// Until the head is complete.
+    pub head_timeout: Duration,
+    /// Bytes of a body.
+    pub body_bytes_max: usize,
+    /// Until the body is complete.
+    pub body_timeout: Duration,
+    /// Until a connection without a request ends.
+    pub idle_timeout: Duration,
+    /// What requests under way are given on stop.
+    pub shutdown_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connections_max: 10_000,
+            head_bytes_max: 64 << 10,
+            head_timeout: Duration::from_secs(10),
+            body_bytes_max: 1 << 20,
+            body_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(75),
+            shutdown_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The head of a request, and where it came from.
+#[derive(Debug)]
+pub struct Arrival {
+    /// Method, address and headers.
+    pub head: Parts,
+    /// Its name.
+    pub request_id: RequestId,
+    /// The other end of the connection.
+    pub peer: SocketAddr,
+}
+
+/// Whatever answers requests.
+pub trait Answer: Send + Sync + 'static {
+    /// Answers one request. The body need not be read: the listener discards what is left of it.
+    fn answer(&self, arrival: Arrival, body: &mut Inbound) -> impl Future<Output = Reply> + Send;
+}
+
+/// How serving ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drained {
+    /// Connections with a request under way that were cut off.
+    pub cut_off: usize,
+}
+
+/// A bound socket that nobody is served on yet.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+}
+
+impl Listener {
+    /// Binds the address; port 0 takes a free one.
+    pub async fn bind(address: SocketAddr) -> io::Result<Self> {
+        let socket = TcpListener::bind(address).await?;
+        Ok(Listener { socket })
+    }
+
+    /// The address that was bound.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Serves until `stop` completes and everything under way is answered or cut off.
+    pub async fn serve<A: Answer>(
+        self,
+        answer: Arc<A>,
+        limits: Limits,
+        stop: impl Future<Output = ()>,
+    ) -> Drained {
+        let (phase, _) = signal::channel(Phase::Open);
+        let shared = Arc::new(Shared {
+            builder: builder(&limits),
+            answer,
+            connections: AtomicUsize::new(0),
+            rejections: AtomicUsize::new(0),
+            phase,
+            is_stopping: AtomicBool::new(false),
+            limits,
+        });
+        // Every connection holds a sender, so the receiver ends when the last one is gone.
+        let (alive, mut last) = mpsc::channel::<()>(1);
+        accept_until(&self.socket, &shared, &alive, stop).await;
+        shared.is_stopping.store(true, Ordering::Relaxed);
+        drop(self.socket);
+        drop(alive);
+        shared.phase.send_replace(Phase::Draining);
+        if tokio::time::timeout(shared.limits.shutdown_timeout, last.recv())
+            .await
+            .is_ok()
+        {
+            return Drained { cut_off: 0 };
+        }
+        let cut_off = shared.connections.load(Ordering::Relaxed);
+        shared.phase.send_replace(Phase::Cut);
+        last.recv().await;
+        Drained { cut_off }
+    }
+}
+
+/// What all connections of a listener do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// They take requests.
+    Open,
+    /// They finish what they have.
+    Draining,
+    /// They end now.
+    Cut,
+}
+
+struct Shared<A> {
+    answer: Arc<A>,
+    limits: Limits,
+    builder: auto::Builder<TokioExecutor>,
+    connections: AtomicUsize,
+    rejections: AtomicUsize,
+    phase: signal::Sender<Phase>,
+    /// As `phase` says, without its lock: every request asks.
+    is_stopping: AtomicBool,
+}
+
+fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        // `watch.rs` keeps the time of heads: hyper's own timer would also end idle connections, and costs an allocation per request.
+        .header_read_timeout(None)
+        .max_buf_size(limits.head_bytes_max)
+        // Who closes its sending side after a request still gets the answer, and handlers are not dropped half-way for it.
+        .half_close(true)
+        .pipeline_flush(true);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS_MAX)
+        .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
+        .keep_alive_interval(limits.idle_timeout)
+        .keep_alive_timeout(limits.head_timeout);
+    builder
+}
+
+async fn accept_until<A: Answer>(
+    socket: &TcpListener,
+    shared: &Arc<Shared<A>>,
+    alive: &mpsc::Sender<()>,
+    stop: impl Future<Output = ()>,
+) {
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = &mut stop => return,
+            accepted = socket.accept() => accepted,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
+            Err(error) => {
+                tracing::warn!(%error, "accepting a connection failed");
+                tokio::time::sleep(ACCEPT_REST).await;
+                continue;
+            }
+        };
+        // Small answers must not wait for the acknowledgement of the one before.
+        if stream.set_nodelay(true).is_err() {
+            continue;
+        }
+        let taken = shared.connections.fetch_add(1, Ordering::Relaxed);
+        let held = Held {
+            shared: Arc::clone(shared),
+            counter: |shared| &shared.connections,
+            _alive: alive.clone(),
+        };
+        if taken < shared.limits.connections_max {
+            tokio::spawn(connection::serve(held, stream, peer));
+        } else {
+            drop(held);
+            reject(shared, alive, stream);
+        }
+    }
+}
+
+/// Tells a caller that there are too many connections.
+fn reject<A: Answer>(shared: &Arc<Shared<A>>, alive: &mpsc::Sender<()>, stream: TcpStream) {
+    if shared.rejections.fetch_add(1, Ordering::Relaxed) >= REJECTIONS_MAX {
+        shared.rejections.fetch_sub(1, Ordering::Relaxed);
+        return;
+    }
+    let held = Held {
+        shared: Arc::clone(shared),
+        counter: |shared| &shared.rejections,
+        _alive: alive.clone(),
+    };
+    tokio::spawn(async move {
+        let request_id = RequestId::generate();
+        let body = Problem::overloaded(1).to_json(request_id.as_str());
+        let head = format!(
+            "HTTP/1.1 503 Service Unavailable\r\nx-request-id: {}\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+            request_id.as_str(),
+            body.len()
+        );
+        stream::say_and_close(stream, [head.into_bytes(), body].concat()).await;
+        drop(held);
+    });
+}
+
+/// One of a counted number of connections; gives its place back when dropped.
+struct Held<A> {
+    shared: Arc<Shared<A>>,
+    counter: fn(&Shared<A>) -> &AtomicUsize,
+    _alive: mpsc::Sender<()>,
+}
+
+impl<A> Drop for Held<A> {
+    fn drop(&mut self) {
+        (self.counter)(&self.shared).fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,147 @@
+//! One connection from its first byte to its end.
+
+use super::stream::{Slot, Watched, linger};
+use super::watch::{Due, Watch};
+use super::{Answer, Arrival, Held, Phase, Shared};
+use crate::api::problem::Problem;
+use crate::server::body::{Inbound, Leftover};
+use crate::server::respond::{Reply, RequestId};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::{Request, Response, Version};
+use hyper_util::rt::TokioIo;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep};
+
+/// How long a connection that was told to end may take for it.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Serves a connection until either side ends it.
+pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: SocketAddr) {
+    let shared = &held.shared;
+    let watch = Arc::new(Watch::new());
+    let slot = Slot::default();
+    let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&slot)));
+    let service = service_fn(|request| {
+        let shared = Arc::clone(shared);
+        let watch = Arc::clone(&watch);
+        async move { Ok::<_, Infallible>(exchange(shared, watch, peer, request).await) }
+    });
+    let mut phase = shared.phase.subscribe();
+    let drive = async {
+        let mut connection = pin!(shared.builder.serve_connection(io, service));
+        let mut look = pin!(sleep(shared.limits.head_timeout));
+        // A connection that came in just before the stop has missed the change.
+        phase.mark_changed();
+        let mut is_ending = false;
+        loop {
+            tokio::select! {
+                biased;
+                ended = connection.as_mut() => {
+                    if ended.is_err() {
+                        watch.leave_unread();
+                    }
+                    return;
+                }
+                _ = phase.changed() => match *phase.borrow_and_update() {
+                    Phase::Open => {}
+                    Phase::Draining => connection.as_mut().graceful_shutdown(),
+                    Phase::Cut => return,
+                },
+                () = look.as_mut() => match watch.due(&shared.limits) {
+                    Due::Later(after) => look.as_mut().reset(Instant::now() + after),
+                    Due::Idle if !is_ending => {
+                        is_ending = true;
+                        connection.as_mut().graceful_shutdown();
+                        look.as_mut().reset(Instant::now() + FAREWELL);
+                    }
+                    Due::Idle | Due::Head => return,
+                },
+            }
+        }
+    };
+    drive.await;
+    let stream = slot.lock().ok().and_then(|mut slot| slot.take());
+    if let Some(stream) = stream
+        && watch.has_unread()
+    {
+        tokio::select! {
+            () = linger(stream) => {}
+            _ = phase.wait_for(|phase| *phase == Phase::Cut) => {}
+        }
+    }
+}
+
+/// One request and its answer.
+async fn exchange<A: Answer>(
+    shared: Arc<Shared<A>>,
+    watch: Arc<Watch>,
+    peer: SocketAddr,
+    request: Request<Incoming>,
+) -> Response<Full<Bytes>> {
+    let version = request.version();
+    let _under_way = watch.begin(version == Version::HTTP_2);
+    let (head, incoming) = request.into_parts();
+    let request_id = RequestId::of(&head.headers);
+    let limits = &shared.limits;
+    let mut body = Inbound::new(
+        incoming,
+        &head.headers,
+        limits.body_bytes_max,
+        limits.body_timeout,
+    );
+    let mut reply = if !shared.is_stopping.load(Ordering::Relaxed) {
+        let arrival = Arrival {
+            head,
+            request_id: request_id.clone(),
+            peer,
+        };
+        answer(&*shared.answer, arrival, &mut body).await
+    } else {
+        Reply::problem(&Problem::shutting_down(), &request_id).close()
+    };
+    match body.leftover() {
+        Leftover::Nothing => {}
+        Leftover::Discard(body) => {
+            tokio::spawn(async move {
+                if !body.discard().await {
+                    watch.leave_unread();
+                }
+            });
+        }
+        Leftover::TooMuch => {
+            watch.leave_unread();
+            reply = reply.close();
+        }
+    }
+    reply.into_response(&request_id, version)
+}
+
+/// The handler's answer, or a 500 if it panics.
+async fn answer<A: Answer>(service: &A, arrival: Arrival, body: &mut Inbound) -> Reply {
+    let request_id = arrival.request_id.clone();
+    let mut answer = pin!(service.answer(arrival, body));
+    let outcome = poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
+            Ok(Poll::Ready(reply)) => Poll::Ready(Some(reply)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(_) => Poll::Ready(None),
+        },
+    );
+    if let Some(reply) = outcome.await {
+        return reply;
+    }
+    tracing::error!(request_id = request_id.as_str(), "a handler panicked");
+    Reply::problem(&Problem::internal_error(), &request_id)
+}

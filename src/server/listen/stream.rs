@@ -1,0 +1,139 @@
+//! The socket under a connection: it reports what comes in, and is handed back when hyper is done, so that its end can be a kind one.
+//!
+//! A socket that is closed while bytes are unread makes the kernel send a reset, which may overtake the answer. So after an early answer the sending side
+//! is closed first, and what the caller still sends is thrown away for a moment.
+
+use super::watch::Watch;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// What a caller may still send after an answer that ends the connection.
+const LINGER_BYTES_MAX: usize = 16 << 20;
+const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Where a stream comes to when hyper drops it.
+pub(super) type Slot = Arc<Mutex<Option<TcpStream>>>;
+
+/// A socket that is being watched.
+pub(super) struct Watched {
+    stream: Option<TcpStream>,
+    watch: Arc<Watch>,
+    slot: Slot,
+}
+
+impl Watched {
+    pub(super) fn new(stream: TcpStream, watch: Arc<Watch>, slot: Slot) -> Self {
+        Watched {
+            stream: Some(stream),
+            watch,
+            slot,
+        }
+    }
+
+    fn stream(&mut self) -> Pin<&mut TcpStream> {
+        Pin::new(
+            self.stream
+                .as_mut()
+                .expect("the stream is there until the drop"),
+        )
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Ok(mut slot) = self.slot.lock() {
+            *slot = self.stream.take();
+        }
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let polled = self.stream().poll_read(cx, buf);
+        if buf.filled().len() > before {
+            self.watch.received();
+        }
+        polled
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.stream().poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.stream().poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream().poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream().poll_shutdown(cx)
+    }
+}
+
+/// Ends a connection on which the caller may still be sending.
+pub(super) async fn linger(mut stream: TcpStream) {
+    let end = async {
+        poll_fn(|cx| Pin::new(&mut stream).poll_shutdown(cx)).await?;
+        let mut scrap = vec![0; 64 << 10];
+        let mut thrown_away = 0;
+        while thrown_away < LINGER_BYTES_MAX {
+            stream.readable().await?;
+            match stream.try_read(&mut scrap) {
+                Ok(0) => break,
+                Ok(len) => thrown_away += len,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        io::Result::Ok(())
+    };
+    // Whether it worked makes no difference: the connection is over.
+    let _ = tokio::time::timeout(LINGER_TIMEOUT, end).await;
+}
+
+/// Sends `bytes` without having read anything, and ends the connection.
+pub(super) async fn say_and_close(stream: TcpStream, bytes: Vec<u8>) {
+    let said = async {
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            stream.writable().await?;
+            match stream.try_write(rest) {
+                Ok(len) => rest = &rest[len..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        io::Result::Ok(())
+    };
+    if let Ok(Ok(())) = tokio::time::timeout(LINGER_TIMEOUT, said).await {
+        linger(stream).await;
+    }
+}

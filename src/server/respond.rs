@@ -1,0 +1,359 @@
+//! What goes back: a [`Reply`] in terms of this service, and its form as an HTTP response.
+//!
+//! Every response carries `X-Request-Id`; the listener adds it, so no handler can forget it. All header values that are made for one response
+//! share one allocation. It must not know why a reply is what it is.
+
+use crate::api::problem::Problem;
+use bytes::{Bytes, BytesMut};
+use http_body_util::Full;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode, Version};
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The header that names a request.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The header with the sequence of the record that a response speaks of.
+pub const WAL_SEQ: HeaderName = HeaderName::from_static("wal-seq");
+/// The header that tells a kept response from a first one.
+pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+
+/// `Content-Type` of nearly everything.
+pub const JSON: &str = "application/json";
+/// `Content-Type` of pages.
+pub const HTML: &str = "text/html; charset=utf-8";
+/// `Content-Type` of plain text, and of metrics.
+pub const TEXT: &str = "text/plain; charset=utf-8";
+
+/// Longer ones of callers are replaced.
+const REQUEST_ID_LEN_MAX: usize = 64;
+
+/// The name of one request: in the response, in the error body and in every log line about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestId(HeaderValue);
+
+impl RequestId {
+    /// The caller's own if it is fit, 1 to 64 visible ASCII characters, or else a new one.
+    pub fn of(headers: &HeaderMap) -> Self {
+        match headers.get(X_REQUEST_ID) {
+            Some(sent) if is_fit(sent.as_bytes()) => RequestId(sent.clone()),
+            _ => Self::generate(),
+        }
+    }
+
+    /// A new one of 13 characters, unlike any other of this process and, with all likelihood, of any other.
+    pub fn generate() -> Self {
+        static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        // The finaliser of splitmix64, a bijection: equal counts alone give equal ids.
+        let mut mixed = SEED.wrapping_add(count.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        let text: [u8; 13] =
+            std::array::from_fn(|digit| ALPHABET[(mixed >> (5 * digit)) as usize & 31]);
+        RequestId(HeaderValue::from_bytes(&text).expect("letters and digits are a header value"))
+    }
+
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or("")
+    }
+}
+
+fn is_fit(sent: &[u8]) -> bool {
+    (1..=REQUEST_ID_LEN_MAX).contains(&sent.len()) && sent.iter().all(u8::is_ascii_graphic)
+}
+
+/// Where the time of a write went, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// Until its actor took it.
+    pub queue_us: u64,
+    /// Deciding and applying.
+    pub apply_us: u64,
+    /// Until its record was durable.
+    pub wal_us: u64,
+}
+
+/// An answer before it is HTTP.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Reply {
+    status: StatusCode,
+    body: Bytes,
+    content_type: &'static str,
+    wal_seq: Option<u64>,
+    timing: Option<Timing>,
+    replayed: bool,
+    close: bool,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Reply {
+    /// Any status with a body of this type.
+    pub fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        Reply {
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            body: body.into(),
+            content_type,
+            wal_seq: None,
+            timing: None,
+            replayed: false,
+            close: false,
+            headers: Vec::new(),
+        }
+    }
+
+    /// JSON.
+    pub fn json(status: u16, body: impl Into<Bytes>) -> Self {
+        Self::new(status, JSON, body)
+    }
+
+    /// No body.
+    pub fn empty(status: u16) -> Self {
+        Self::new(status, JSON, Bytes::new())
+    }
+
+    /// A problem in the shape of interface B.
+    pub fn problem(problem: &Problem, request_id: &RequestId) -> Self {
+        Self::json(problem.status, problem.to_json(request_id.as_str()))
+            .with_problem_headers(problem)
+    }
+
+    /// A problem in the shape of the public interface.
+    pub fn public_problem(problem: &Problem) -> Self {
+        let status =
+            StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let reason = status.canonical_reason().unwrap_or("Error");
+        Self::json(problem.status, problem.to_public_json(reason)).with_problem_headers(problem)
+    }
+
+    fn with_problem_headers(mut self, problem: &Problem) -> Self {
+        if let Some(seconds) = problem.retry_after {
+            self.headers
+                .push((header::RETRY_AFTER, HeaderValue::from(seconds)));
+        }
+        if let Some(allow) = problem
+            .allow
+            .as_deref()
+            .and_then(|allow| HeaderValue::from_str(allow).ok())
+        {
+            self.headers.push((header::ALLOW, allow));
+        }
+        self
+    }
+
+    /// Names the durable record.
+    pub fn wal_seq(mut self, seq: u64) -> Self {
+        self.wal_seq = Some(seq);
+        self
+    }
+
+    /// Says where the time went.
+    pub fn timing(mut self, timing: Timing) -> Self {
+        self.timing = Some(timing);
+        self
+    }
+
+    /// Marks a kept response.
+    pub fn replayed(mut self) -> Self {
+        self.replayed = true;
+        self
+    }
+
+    /// Ends the connection after this answer.
+    pub fn close(mut self) -> Self {
+        self.close = true;
+        self
+    }
+
+    /// Adds a header.
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// The status.
+    pub fn status(&self) -> u16 {
+        self.status.as_u16()
+    }
+
+    /// The body.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// The HTTP response.
+    pub fn into_response(self, request_id: &RequestId, version: Version) -> Response<Full<Bytes>> {
+        let mut headers = HeaderMap::with_capacity(8 + self.headers.len());
+        headers.insert(X_REQUEST_ID, request_id.0.clone());
+        if !self.body.is_empty() {
+            headers.insert(
+                header::CONTENT_TYPE,
+                HeaderValue::from_static(self.content_type),
+            );
+        }
+        if self.replayed {
+            headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+        }
+        if self.wal_seq.is_some() || self.timing.is_some() {
+            let mut made = BytesMut::with_capacity(128);
+            let mut value = |name: HeaderName, write: &dyn Fn(&mut BytesMut)| {
+                write(&mut made);
+                if let Ok(value) = HeaderValue::from_maybe_shared(made.split().freeze()) {
+                    headers.insert(name, value);
+                }
+            };
+            if let Some(seq) = self.wal_seq {
+                value(WAL_SEQ, &|out| write_to(out, format_args!("{seq}")));
+            }
+            if let Some(timing) = self.timing {
+                value(SERVER_TIMING, &|out| write_timing(out, timing));
+            }
+        }
+        if self.close && version <= Version::HTTP_11 {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        for (name, value) in self.headers {
+            headers.append(name, value);
+        }
+        let mut response = Response::new(Full::new(self.body));
+        *response.status_mut() = self.status;
+        *response.headers_mut() = headers;
+        response
+    }
+}
+
+/// `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in milliseconds.
+fn write_timing(out: &mut BytesMut, timing: Timing) {
+    let parts = [
+        ("queue", timing.queue_us),
+        (", apply", timing.apply_us),
+        (", wal", timing.wal_us),
+    ];
+    for (name, us) in parts {
+        write_to(
+            out,
+            format_args!("{name};dur={}.{:03}", us / 1_000, us % 1_000),
+        );
+    }
+}
+
+fn write_to(out: &mut BytesMut, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("a buffer takes every text");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn headers_with(sent: &[u8]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            X_REQUEST_ID,
+            HeaderValue::from_bytes(sent).expect("a header value"),
+        );
+        headers
+    }
+
+    #[test]
+    fn the_callers_id_is_kept_if_it_is_fit() {
+        for sent in ["a", "req-2026/11:21_~!", &"x".repeat(64)] {
+            assert_eq!(RequestId::of(&headers_with(sent.as_bytes())).as_str(), sent);
+        }
+        for sent in ["", "two words", &"x".repeat(65), "ñ", "a\tb"] {
+            let id = RequestId::of(&headers_with(sent.as_bytes()));
+            assert!(
+                id.as_str() != sent && is_fit(id.as_str().as_bytes()),
+                "{sent:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn new_ids_differ() {
+        let ids: HashSet<String> = (0..10_000)
+            .map(|_| RequestId::generate().as_str().to_owned())
+            .collect();
+        assert_eq!(ids.len(), 10_000);
+        assert!(ids.iter().all(|id| id.len() == 13));
+    }
+
+    #[test]
+    fn a_write_says_its_sequence_and_its_times() {
+        let timing = Timing {
+            queue_us: 12,
+            apply_us: 3,
+            wal_us: 1_250,
+        };
+        let id = RequestId::generate();
+        let response = Reply::json(201, "{}")
+            .wal_seq(17)
+            .timing(timing)
+            .replayed()
+            .into_response(&id, Version::HTTP_11);
+        let text = |name: &str| {
+            response
+                .headers()
+                .get(name)
+                .map(|value| value.to_str().expect("text"))
+        };
+        assert_eq!(response.status(), 201);
+        assert_eq!(text("x-request-id"), Some(id.as_str()));
+        assert_eq!(text("wal-seq"), Some("17"));
+        assert_eq!(
+            text("server-timing"),
+            Some("queue;dur=0.012, apply;dur=0.003, wal;dur=1.250")
+        );
+        assert_eq!(text("idempotent-replayed"), Some("true"));
+        assert_eq!(text("content-type"), Some("application/json"));
+        assert_eq!(text("connection"), None);
+    }
+
+    #[test]
+    fn problems_bring_their_headers() {
+        let id = RequestId::generate();
+        let response =
+            Reply::problem(&Problem::rate_limited(3), &id).into_response(&id, Version::HTTP_11);
+        assert_eq!(
+            (
+                response.status().as_u16(),
+                &response.headers()["retry-after"]
+            ),
+            (429, &HeaderValue::from(3))
+        );
+        let problem = Problem::method_not_allowed("GET, HEAD".into());
+        let response = Reply::public_problem(&problem)
+            .close()
+            .into_response(&id, Version::HTTP_11);
+        assert_eq!(
+            (
+                &response.headers()["allow"],
+                &response.headers()["connection"]
+            ),
+            (
+                &HeaderValue::from_static("GET, HEAD"),
+                &HeaderValue::from_static("close")
+            )
+        );
+    }
+
+    #[test]
+    fn http_2_knows_no_connection_header_and_an_empty_body_no_type() {
+        let id = RequestId::generate();
+        let response = Reply::empty(204)
+            .close()
+            .into_response(&id, Version::HTTP_2);
+        assert!(
+            response.headers().get("connection").is_none()
+                && response.headers().get("content-type").is_none()
+        );
+    }
+}

@@ -1,0 +1,531 @@
+//! Finds the row of the route table for a method and a path.
+//!
+//! It refuses at construction what would be ambiguous later: a row twice, two names for one parameter, two rows of one method of which
+//! neither is more literal than the other, and malformed paths. Literal segments win over parameters, from left to right. A lookup allocates nothing
+//! unless a parameter is percent-encoded. It must not know what a row is for.
+
+use crate::api::query::percent_decode;
+use hyper::Method;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// Parameters in one path.
+pub const PARAMETERS_MAX: usize = 4;
+
+/// Why a table can't be a router.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadRoute {
+    /// The method and path of the offending row.
+    pub row: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for BadRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "route {}: {}", self.row, self.reason)
+    }
+}
+
+impl std::error::Error for BadRoute {}
+
+/// All rows, ready for lookups.
+#[derive(Debug)]
+pub struct Router<T> {
+    nodes: Vec<Node<T>>,
+}
+
+#[derive(Debug)]
+struct Node<T> {
+    literals: Vec<(&'static str, usize)>,
+    parameter: Option<(&'static str, usize)>,
+    end: Option<End<T>>,
+}
+
+/// A path that rows end at.
+#[derive(Debug)]
+struct End<T> {
+    path: &'static str,
+    rows: Vec<(Method, T)>,
+    allow: Arc<str>,
+}
+
+/// The outcome of a lookup.
+#[derive(Debug)]
+pub enum Lookup<'r, 'p, T> {
+    /// A row is there.
+    Found(Found<'r, 'p, T>),
+    /// The path is there, under other methods.
+    WrongMethod {
+        /// They, as `Allow` lists them.
+        allow: &'r Arc<str>,
+    },
+    /// No row has this path.
+    NotFound,
+}
+
+/// A row and what stood in the place of its parameters.
+#[derive(Debug)]
+pub struct Found<'r, 'p, T> {
+    /// What the table has for it.
+    pub value: &'r T,
+    /// The path as the table writes it, `/v1/payments/:id`: for metrics and for keys that are scoped by path.
+    pub path: &'static str,
+    /// The decoded parameters.
+    pub parameters: Parameters<'p>,
+}
+
+/// The decoded parameters of a path, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parameters<'p> {
+    count: usize,
+    entries: [(&'static str, Cow<'p, str>); PARAMETERS_MAX],
+}
+
+impl Parameters<'_> {
+    /// The parameter that the path calls `name`; empty if it has none of that name.
+    pub fn get(&self, name: &str) -> &str {
+        self.entries[..self.count]
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map_or("", |(_, text)| text)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.entries[..self.count]
+            .iter()
+            .map(|(name, text)| (*name, text.as_ref()))
+    }
+}
+
+/// What was passed on the way to a node.
+struct Trail<'p> {
+    count: usize,
+    entries: [(&'static str, &'p str); PARAMETERS_MAX],
+}
+
+impl<T> Router<T> {
+    /// Builds it from the rows of the table.
+    pub fn new(
+        rows: impl IntoIterator<Item = (Method, &'static str, T)>,
+    ) -> Result<Self, BadRoute> {
+        let mut router = Router {
+            nodes: vec![Node::empty()],
+        };
+        let mut known: Vec<(Method, &'static str)> = Vec::new();
+        for (method, path, value) in rows {
+            let refuse = |reason: String| BadRoute {
+                row: format!("{method} {path}"),
+                reason,
+            };
+            check_path(path).map_err(refuse)?;
+            for (other_method, other) in &known {
+                if *other_method == method && is_ambiguous(path, other) {
+                    return Err(refuse(format!(
+                        "neither it nor {other} is more literal than the other"
+                    )));
+                }
+            }
+            router.insert(&method, path, value).map_err(refuse)?;
+            known.push((method, path));
+        }
+        for node in &mut router.nodes {
+            if let Some(end) = &mut node.end {
+                end.allow = allow(&end.rows).into();
+            }
+        }
+        Ok(router)
+    }
+
+    /// The row for a request. `HEAD` finds the row of `GET`.
+    pub fn lookup<'r, 'p>(&'r self, method: &Method, path: &'p str) -> Lookup<'r, 'p, T> {
+        let Some(rest) = path.strip_prefix('/') else {
+            return Lookup::NotFound;
+        };
+        let mut trail = Trail {
+            count: 0,
+            entries: [("", ""); PARAMETERS_MAX],
+        };
+        let end = if rest.is_empty() {
+            self.nodes[0].end.as_ref()
+        } else {
+            self.walk(0, rest, &mut trail)
+        };
+        let Some(end) = end else {
+            return Lookup::NotFound;
+        };
+        let row = |wanted: &Method| end.rows.iter().find(|(method, _)| method == wanted);
+        let row = row(method).or_else(|| {
+            (method == Method::HEAD)
+                .then(|| row(&Method::GET))
+                .flatten()
+        });
+        let Some((_, value)) = row else {
+            return Lookup::WrongMethod { allow: &end.allow };
+        };
+        let mut parameters = Parameters {
+            count: trail.count,
+            ..Parameters::default()
+        };
+        for (entry, (name, text)) in parameters
+            .entries
+            .iter_mut()
+            .zip(&trail.entries[..trail.count])
+        {
+            match percent_decode(text) {
+                Some(decoded) => *entry = (name, decoded),
+                None => return Lookup::NotFound,
+            }
+        }
+        Lookup::Found(Found {
+            value,
+            path: end.path,
+            parameters,
+        })
+    }
+
+    /// The end that `rest` leads to, literals first.
+    fn walk<'p>(&self, node: usize, rest: &'p str, trail: &mut Trail<'p>) -> Option<&End<T>> {
+        let node = &self.nodes[node];
+        let (segment, further) = match rest.split_once('/') {
+            Some((segment, further)) => (segment, Some(further)),
+            None => (rest, None),
+        };
+        let step = |next: usize, trail: &mut Trail<'p>| match further {
+            Some(further) => self.walk(next, further, trail),
+            None => self.nodes[next].end.as_ref(),
+        };
+        if let Some((_, next)) = node
+            .literals
+            .iter()
+            .find(|(literal, _)| *literal == segment)
+            && let Some(end) = step(*next, trail)
+        {
+            return Some(end);
+        }
+        let (name, next) = node.parameter?;
+        if segment.is_empty() {
+            return None;
+        }
+        let count = trail.count;
+        trail.entries[count] = (name, segment);
+        trail.count += 1;
+        let end = step(next, trail);
+        if end.is_none() {
+            trail.count = count;
+        }
+        end
+    }
+
+    fn insert(&mut self, method: &Method, path: &'static str, value: T) -> Result<(), String> {
+        let mut at = 0;
+        for segment in segments(path) {
+            at = match segment.strip_prefix(':') {
+                Some(name) => match self.nodes[at].parameter {
+                    Some((known, next)) if known == name => next,
+                    Some((known, _)) => {
+                        return Err(format!(":{name} is called :{known} in another row"));
+                    }
+                    None => {
+                        let next = self.grow();
+                        self.nodes[at].parameter = Some((name, next));
+                        next
+                    }
+                },
+                None => match self.nodes[at]
+                    .literals
+                    .iter()
+                    .find(|(known, _)| *known == segment)
+                {
+                    Some((_, next)) => *next,
+                    None => {
+                        let next = self.grow();
+                        self.nodes[at].literals.push((segment, next));
+                        next
+                    }
+                },
+            };
+        }
+        let end = self.nodes[at].end.get_or_insert_with(|| End {
+            path,
+            rows: Vec::new(),
+            allow: Arc::from(""),
+        });
+        if end.rows.iter().any(|(known, _)| known == method) {
+            return Err("it is there twice".to_owned());
+        }
+        end.rows.push((method.clone(), value));
+        Ok(())
+    }
+
+    fn grow(&mut self) -> usize {
+        self.nodes.push(Node::empty());
+        self.nodes.len() - 1
+    }
+}
+
+impl<T> Node<T> {
+    fn empty() -> Self {
+        Node {
+            literals: Vec::new(),
+            parameter: None,
+            end: None,
+        }
+    }
+}
+
+fn segments(path: &'static str) -> impl Iterator<Item = &'static str> {
+    path.split('/')
+        .skip(1)
+        .filter(|segment| !segment.is_empty())
+}
+
+fn check_path(path: &'static str) -> Result<(), String> {
+    let Some(rest) = path.strip_prefix('/') else {
+        return Err("a path starts with a slash".to_owned());
+    };
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for segment in rest.split('/') {
+        match segment.strip_prefix(':') {
+            Some(name) => {
+                let fine = name.starts_with(|first: char| first.is_ascii_lowercase())
+                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+                if !fine {
+                    return Err(format!("{segment} is no parameter name in camel case"));
+                }
+                if names.contains(&name) {
+                    return Err(format!("{segment} stands in it twice"));
+                }
+                names.push(name);
+            }
+            None if segment.is_empty() => return Err("a segment is empty".to_owned()),
+            None => {
+                let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+                if !segment.bytes().all(fine) {
+                    return Err(format!("{segment} is no plain segment"));
+                }
+            }
+        }
+    }
+    if names.len() > PARAMETERS_MAX {
+        return Err(format!("it has more than {PARAMETERS_MAX} parameters"));
+    }
+    Ok(())
+}
+
+/// True if some path fits both and each is more literal than the other somewhere.
+fn is_ambiguous(one: &'static str, other: &'static str) -> bool {
+    if segments(one).count() != segments(other).count() {
+        return false;
+    }
+    let (mut one_wins, mut other_wins) = (false, false);
+    for (a, b) in segments(one).zip(segments(other)) {
+        match (a.starts_with(':'), b.starts_with(':')) {
+            (false, false) if a != b => return false,
+            (false, true) => one_wins = true,
+            (true, false) => other_wins = true,
+            _ => {}
+        }
+    }
+    one_wins && other_wins
+}
+
+fn allow<T>(rows: &[(Method, T)]) -> String {
+    let mut methods: Vec<&str> = rows.iter().map(|(method, _)| method.as_str()).collect();
+    if methods.contains(&"GET") {
+        methods.push("HEAD");
+    }
+    methods.sort_unstable();
+    methods.dedup();
+    methods.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn router() -> Router<u32> {
+        Router::new([
+            (Method::GET, "/healthz", 1),
+            (Method::GET, "/v1/payments", 2),
+            (Method::GET, "/v1/payments/:id", 3),
+            (Method::POST, "/v1/payments/c2p", 4),
+            (Method::POST, "/v1/payments/c2p/request", 5),
+            (Method::POST, "/v1/payments/:id/reverse", 6),
+            (Method::GET, "/v1/payments/by-ref/:externalRef", 7),
+            (Method::POST, "/v1/payments", 8),
+            (
+                Method::DELETE,
+                "/v1/merchants/:id/payout-methods/:methodId",
+                9,
+            ),
+            (Method::GET, "/", 10),
+        ])
+        .expect("a sound table")
+    }
+
+    fn look(
+        router: &Router<u32>,
+        method: Method,
+        path: &str,
+    ) -> Result<(u32, Vec<String>), String> {
+        match router.lookup(&method, path) {
+            Lookup::Found(found) => Ok((
+                *found.value,
+                found
+                    .parameters
+                    .iter()
+                    .map(|(name, text)| format!("{name}={text}"))
+                    .collect(),
+            )),
+            Lookup::WrongMethod { allow } => Err(allow.to_string()),
+            Lookup::NotFound => Err("404".to_owned()),
+        }
+    }
+
+    #[test]
+    fn literals_win_and_parameters_are_decoded() {
+        let router = router();
+        let table: [(Method, &str, u32, &[&str]); 13] = [
+            (Method::GET, "/", 10, &[]),
+            (Method::GET, "/healthz", 1, &[]),
+            (Method::HEAD, "/healthz", 1, &[]),
+            (Method::GET, "/v1/payments", 2, &[]),
+            (Method::POST, "/v1/payments", 8, &[]),
+            (Method::GET, "/v1/payments/77", 3, &["id=77"]),
+            (Method::POST, "/v1/payments/c2p", 4, &[]),
+            (Method::POST, "/v1/payments/c2p/request", 5, &[]),
+            (Method::POST, "/v1/payments/c2p/reverse", 6, &["id=c2p"]),
+            (Method::POST, "/v1/payments/77/reverse", 6, &["id=77"]),
+            (
+                Method::GET,
+                "/v1/payments/by-ref/a%2Fb%20%C3%B1",
+                7,
+                &["externalRef=a/b ñ"],
+            ),
+            (
+                Method::GET,
+                "/v1/payments/by-ref/reverse",
+                7,
+                &["externalRef=reverse"],
+            ),
+            (
+                Method::DELETE,
+                "/v1/merchants/1/payout-methods/2",
+                9,
+                &["id=1", "methodId=2"],
+            ),
+        ];
+        for (method, path, value, parameters) in table {
+            let parameters = parameters.iter().map(|text| (*text).to_owned()).collect();
+            assert_eq!(
+                look(&router, method, path),
+                Ok((value, parameters)),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn wrong_methods_name_the_right_ones() {
+        let router = router();
+        for (method, path, allow) in [
+            (Method::DELETE, "/v1/payments", "GET, HEAD, POST"),
+            (Method::GET, "/v1/payments/c2p/request", "POST"),
+            (Method::GET, "/v1/payments/c2p", "POST"),
+            (Method::HEAD, "/v1/payments/c2p", "POST"),
+            (Method::OPTIONS, "/healthz", "GET, HEAD"),
+        ] {
+            assert_eq!(look(&router, method, path), Err(allow.to_owned()), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_found() {
+        let router = router();
+        for path in [
+            "",
+            "*",
+            "healthz",
+            "/healthz/",
+            "/v1",
+            "/v1/",
+            "/v1/payments/",
+            "//v1/payments",
+            "/v1//payments",
+            "/v1/payments/77/",
+            "/v1/payments//reverse",
+            "/v1/payments/77/other",
+            "/v1/payments/by-ref/%ff",
+            "/v1/payments/%",
+            "/V1/payments",
+            "/v1/payments/a/b/c/d/e/f/g",
+        ] {
+            assert_eq!(
+                look(&router, Method::GET, path),
+                Err("404".to_owned()),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn parameters_are_asked_for_by_name() {
+        let router = router();
+        let Lookup::Found(found) =
+            router.lookup(&Method::DELETE, "/v1/merchants/m/payout-methods/p")
+        else {
+            panic!("it is there");
+        };
+        assert_eq!(found.path, "/v1/merchants/:id/payout-methods/:methodId");
+        assert_eq!(
+            (
+                found.parameters.get("id"),
+                found.parameters.get("methodId"),
+                found.parameters.get("x")
+            ),
+            ("m", "p", "")
+        );
+    }
+
+    #[test]
+    fn bad_tables_are_refused() {
+        let tables: [(&[(Method, &'static str)], &str); 14] = [
+            (&[(Method::GET, "/a"), (Method::GET, "/a")], "twice"),
+            (&[(Method::GET, "/a/:id"), (Method::GET, "/a/:id")], "twice"),
+            (
+                &[(Method::GET, "/a/:id"), (Method::POST, "/a/:ref")],
+                "is called :id",
+            ),
+            (
+                &[(Method::GET, "/a/:id/b"), (Method::GET, "/a/:ref")],
+                "is called :id",
+            ),
+            (
+                &[(Method::GET, "/a/:x/c"), (Method::GET, "/a/b/:y")],
+                "more literal",
+            ),
+            (&[(Method::GET, "a")], "slash"),
+            (&[(Method::GET, "")], "slash"),
+            (&[(Method::GET, "/a/")], "empty"),
+            (&[(Method::GET, "/a//b")], "empty"),
+            (&[(Method::GET, "/a/:")], "parameter name"),
+            (&[(Method::GET, "/a/:Id")], "parameter name"),
+            (&[(Method::GET, "/a/:id/:id")], "stands in it twice"),
+            (&[(Method::GET, "/a b")], "plain segment"),
+            (&[(Method::GET, "/:a/:b/:c/:d/:e")], "more than 4"),
+        ];
+        for (rows, reason) in tables {
+            let rows = rows
+                .iter()
+                .map(|(method, path)| (method.clone(), *path, ()));
+            let bad = Router::new(rows).expect_err(reason);
+            assert!(bad.to_string().contains(reason), "{bad}");
+        }
+    }
+}
