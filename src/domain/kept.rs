@@ -1,5 +1,6 @@
 //! Kept answers: what an Idempotency-Key was answered, written in the record of the money it speaks of (`contract.md`, sections 1 and 17, "Idempotency").
 
+use crate::domain::ids::Id;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 
@@ -19,12 +20,16 @@ pub enum Shape {
     PayoutCreated,
     /// A new merchant.
     MerchantCreated,
-    /// A merchant that got a new method or identity on a known reference.
+    /// A merchant after a change.
     MerchantUpdated,
-    /// A verification that began.
-    VerificationStarted,
-    /// A payout method.
-    PayoutMethod,
+    /// A merchant that is gone.
+    MerchantDeleted,
+    /// The verification of this method, begun.
+    VerificationStarted(Id),
+    /// This payout method.
+    PayoutMethod(Id),
+    /// The payout method that was just added.
+    NewPayoutMethod,
     /// A movement of test money or of the operator's.
     Movement,
     /// The test clock.

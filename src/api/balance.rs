@@ -1,0 +1,111 @@
+//! The balance in bolívares and its movements (`service.md`, "Balances and ledger"; `contract.md`, section 6).
+
+use crate::api::plan::{Call, Movements, Plan};
+use crate::api::problem::Problem;
+use crate::api::query::{Query, Text};
+use crate::api::writer::Object;
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::index::LedgerKey;
+use crate::domain::ledger::{Ledger, MovementKind, Row};
+use crate::domain::machine::{Facts, Rendered};
+use crate::domain::money::{Currency, write_minor};
+use crate::domain::record::Record;
+use crate::domain::time::Timestamp;
+use crate::domain::view::Balance;
+
+/// GET /v1/balance
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let at = query.optional("at", instant);
+    let sound = query.finish()?;
+    Ok(at.get(&sound).map_or(Plan::Balance, Plan::BalanceAt))
+}
+
+fn instant(text: Text<'_>) -> Result<Timestamp, super::fields::Bad> {
+    text.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))
+}
+
+/// GET /v1/balance/transactions
+pub fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let kinds = query.list("type", |text| MovementKind::from_name(text.as_str()).ok_or_else(|| super::fields::Bad::from("must be a type of movement")));
+    let payment = query.optional("paymentId", Text::uuid);
+    let payout = query.optional("payoutId", Text::uuid);
+    let from = query.optional("from", instant);
+    let to = query.optional("to", instant);
+    let page = query.page(call.caller.tenant_key, "movements");
+    let sound = query.finish()?;
+    let mut kinds: Vec<u8> = kinds.get(&sound).into_iter().map(|kind| kind as u8).collect();
+    if kinds.is_empty() {
+        kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).collect();
+    }
+    let payment = payment.get(&sound).map(|id| EntityId::payment(Id::from(id)));
+    let payout = payout.get(&sound).map(|id| EntityId::payout(Id::from(id)));
+    Ok(Plan::Movements(Movements {
+        ledger: LedgerKey::Tenant(Currency::Ves),
+        kinds,
+        from: from.get(&sound),
+        to: to.get(&sound),
+        subjects: payment.into_iter().chain(payout).collect(),
+        page: page.get(&sound),
+    }))
+}
+
+/// A balance, as JSON.
+pub fn show(balance: &Balance) -> Vec<u8> {
+    Object::new()
+        .plain("ledgerNetVes", balance.ledger_net)
+        .plain("reserveVes", balance.reserve)
+        .plain("heldVes", balance.held)
+        .maybe_plain("nextReleaseAt", balance.next_release)
+        .plain("availableVes", balance.available)
+        .number("balanceHoldHours", 24)
+        .plain("convertedVes", balance.converted)
+        .plain("platformAvailableVes", balance.available)
+        .plain("sellerPendingVes", balance.seller_pending)
+        .plain("sellerAvailableVes", balance.seller_available)
+        .end()
+}
+
+/// The movement that a fund or an adjustment is.
+pub fn new_movement(facts: &Facts<'_>) -> Rendered {
+    let Some(record) = facts.record else { return (200, b"{}".to_vec()) };
+    let owned = record.postings.iter().position(|posting| posting.row.is_some());
+    match owned.and_then(|n| show_movement(record, facts.time, n, facts.time)) {
+        Some(movement) => (201, movement),
+        None => (201, b"{}".to_vec()),
+    }
+}
+
+/// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether its hold still lasts.
+pub fn show_movement(record: &Record, time: Timestamp, n: usize, now: Timestamp) -> Option<Vec<u8>> {
+    let posting = record.postings.get(n)?;
+    let row: &Row = posting.row.as_deref()?;
+    let amount_name = match posting.currency {
+        Currency::Ves => "amountVes",
+        Currency::Cop => "amountCop",
+        Currency::Usdt => "amountUsdt",
+    };
+    let mut amount = String::new();
+    let _ = write_minor(&mut amount, posting.minor, posting.currency.decimals());
+    let subject = |kind| row.subject.filter(|subject| subject.kind == kind).map(|subject| subject.id);
+    let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
+    let mut body = Object::new()
+        .plain("id", record.movement_id(time, n))
+        .plain("type", row.kind.name())
+        .plain(amount_name, amount)
+        .plain("currency", posting.currency.code())
+        .maybe_plain("paymentId", subject(crate::domain::ids::Kind::Payment))
+        .maybe_plain("payoutId", subject(crate::domain::ids::Kind::Payout))
+        .maybe_plain("chargebackId", row.chargeback)
+        .maybe_text("externalRef", row.external_ref.as_deref())
+        .text("description", &row.description)
+        .plain("createdAt", time);
+    if let Some(merchant) = merchant {
+        body = body.plain("merchantId", merchant);
+    }
+    if let Some(at) = row.available_at.filter(|at| *at > now) {
+        body = body.plain("availableAt", at);
+    }
+    Some(body.end())
+}

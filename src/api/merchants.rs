@@ -1,0 +1,244 @@
+//! Merchants and their payout methods (`service.md`, "Merchants"; `contract.md`, section 7). Registered data are shown in clear.
+
+use crate::api::fields::{Bad, Fields};
+use crate::api::page::list_json;
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::api::value::Value;
+use crate::api::writer::Object;
+use crate::domain::banks::{BankCode, Catalogue, Service};
+use crate::domain::external_ref::ExternalRef;
+use crate::domain::identity::IdentityDocument;
+use crate::domain::ids::{EntityId, Id, Kind};
+use crate::domain::index::Space;
+use crate::domain::kept::Shape;
+use crate::domain::machine::{Ask, Rendered};
+use crate::domain::merchants::{Merchant, MethodStatus, PayoutMethod, Registration, Status, TRIES, facet};
+use crate::domain::money::Ves;
+use crate::domain::phone::MobilePhone;
+use crate::domain::record::{Entity, Record};
+
+/// Characters of a name.
+const NAME_MAX: usize = 120;
+/// Characters of an e-mail address (RFC 5321).
+const EMAIL_MAX: usize = 254;
+/// Characters of a contact's phone.
+const CONTACT_PHONE_MAX: usize = 32;
+
+fn payout_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
+    let bank: BankCode = value.text_as(BankCode::parse)?;
+    if banks.offers(bank, Service::Credit) { Ok(bank) } else { Err(Bad::from("must be a bank that takes credits; see GET /v1/banks")) }
+}
+
+fn email(value: Value<'_>) -> Result<String, Bad> {
+    let text = value.trimmed(3..=EMAIL_MAX)?;
+    let well_formed = text.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.'));
+    if well_formed && !text.chars().any(char::is_whitespace) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
+}
+
+/// POST /v1/merchants
+pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let name = fields.optional("name", |value| value.trimmed(1..=NAME_MAX));
+    let identification = fields.optional("identification", |value| value.text_as(IdentityDocument::parse));
+    let contact_email = fields.optional("contactEmail", email);
+    let contact_phone = fields.optional("contactPhone", |value| value.trimmed(1..=CONTACT_PHONE_MAX));
+    let bank = fields.optional("bankCode", |value| payout_bank(value, call.banks));
+    let phone = fields.optional("phone", |value| value.text_as(MobilePhone::parse));
+    match (fields.has("bankCode"), fields.has("phone")) {
+        (true, false) => fields.bad("phone", "is required with bankCode"),
+        (false, true) => fields.bad("bankCode", "is required with phone"),
+        _ => {}
+    }
+    let sound = fields.finish()?;
+    let id = call.new_id();
+    let external_ref = external_ref.get(&sound);
+    let reference = external_ref.as_str().to_owned();
+    let registration = Registration {
+        id,
+        external_ref,
+        name: name.get(&sound).map(std::borrow::Cow::into_owned).unwrap_or_default(),
+        identification: identification.get(&sound),
+        contact_email: contact_email.get(&sound),
+        contact_phone: contact_phone.get(&sound).map(std::borrow::Cow::into_owned),
+        method: bank.get(&sound).zip(phone.get(&sound)),
+    };
+    let ask = Ask::Register(Box::new(registration));
+    Ok(Plan::Create { space: Space::Merchant, name: reference, id: EntityId::merchant(id), ask, shape: Shape::MerchantCreated })
+}
+
+/// GET /v1/merchants: a page, or with externalRef one merchant.
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let active = query.optional("isActive", super::query::Text::boolean);
+    let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
+    let page = query.page(call.caller.tenant_key, "merchants");
+    let sound = query.finish()?;
+    if let Some(name) = external_ref.get(&sound) {
+        return Ok(Plan::ReadNamed(Space::Merchant, name, Kind::Merchant, show_entity));
+    }
+    let (status, active) = (status.get(&sound), active.get(&sound));
+    let mut facets = Vec::new();
+    for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
+        facets.extend([true, false].into_iter().filter(|each| active.is_none_or(|active| active == *each)).map(|active| facet(each_status, active)));
+    }
+    Ok(Plan::List { kind: Kind::Merchant, facets, page: page.get(&sound), show: show_entity })
+}
+
+/// GET /v1/merchants/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::merchant(id), show_entity))
+}
+
+/// PATCH /v1/merchants/:id
+pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let mut fields = Fields::parse(call.body)?;
+    let active = fields.required("isActive", Value::boolean);
+    let sound = fields.finish()?;
+    Ok(Plan::Entity(EntityId::merchant(id), Ask::SetActive(active.get(&sound)), Shape::MerchantUpdated))
+}
+
+/// DELETE /v1/merchants/:id
+pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+    Ok(Plan::Entity(EntityId::merchant(call.id("id")?), Ask::DeleteMerchant, Shape::MerchantDeleted))
+}
+
+/// POST /v1/merchants/:id/payout-methods
+pub fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let mut fields = Fields::parse(call.body)?;
+    let bank = fields.required("bankCode", |value| payout_bank(value, call.banks));
+    let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
+    let sound = fields.finish()?;
+    Ok(Plan::Entity(EntityId::merchant(id), Ask::AddMethod(bank.get(&sound), phone.get(&sound)), Shape::NewPayoutMethod))
+}
+
+/// GET /v1/merchants/:id/payout-methods
+pub fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::merchant(id), show_methods))
+}
+
+/// POST /v1/merchants/:id/payout-methods/:methodId/default
+pub fn set_default(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Entity(EntityId::merchant(id), Ask::SetDefaultMethod(method), Shape::PayoutMethod(method)))
+}
+
+/// DELETE /v1/merchants/:id/payout-methods/:methodId
+pub fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    Ok(Plan::Entity(EntityId::merchant(id), Ask::DeleteMethod(method), Shape::MerchantUpdated))
+}
+
+/// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
+pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Entity(EntityId::merchant(id), Ask::StartVerification { method, amounts: call.micro_deposits }, Shape::VerificationStarted(method)))
+}
+
+/// POST /v1/merchants/:id/payout-methods/:methodId/verify
+pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    let mut fields = Fields::parse(call.body)?;
+    let first = fields.required("amount1", Value::amount);
+    let second = fields.required("amount2", Value::amount);
+    let sound = fields.finish()?;
+    let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
+    Ok(Plan::Entity(EntityId::merchant(id), Ask::Verify { method, seen }, Shape::PayoutMethod(method)))
+}
+
+/// The answer to a registration: 201 for a new merchant, 200 for one whose reference was known.
+pub fn registered(merchant: &Merchant, record: Option<&Record>) -> Rendered {
+    let new = record.and_then(|record| record.entities.first()).is_some_and(|written| written.was.is_none());
+    (if new { 201 } else { 200 }, show(merchant))
+}
+
+/// The answer to the start of a verification; a method that the bank rejected is gone by now.
+pub fn verification_started(merchant: &Merchant, method: Id) -> Rendered {
+    let body = Object::new().plain("payoutMethodId", method);
+    let body = match merchant.method(method) {
+        Some(found) => body.plain("status", found.status.name()).number("attemptsLeft", TRIES),
+        None => body.plain("status", "rejected").plain("failureCode", "BE01").plain("action", "payout_method_deleted"),
+    };
+    (202, body.end())
+}
+
+/// A payout method, as an answer.
+pub fn one_method(merchant: &Merchant, method: Id) -> Rendered {
+    match merchant.method(method) {
+        Some(found) => (200, show_method(merchant, found)),
+        None => (200, show(merchant)),
+    }
+}
+
+/// The payout method that was added last: 201 when it is new.
+pub fn newest_method(merchant: &Merchant, record: Option<&Record>) -> Rendered {
+    match merchant.methods.last() {
+        Some(found) => (if record.is_some() { 201 } else { 200 }, show_method(merchant, found)),
+        None => (200, show(merchant)),
+    }
+}
+
+/// The answer to a deletion.
+pub fn deleted(merchant: &Merchant) -> Rendered {
+    (200, Object::new().boolean("deleted", true).plain("merchantId", merchant.id).text("externalRef", &*merchant.external_ref).end())
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Merchant(merchant) => show(merchant),
+        Entity::Payment(_) | Entity::Payout(_) => b"{}".to_vec(),
+    }
+}
+
+fn show_methods(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Merchant(merchant) => list_json(merchant.methods.iter().map(|method| show_method(merchant, method))),
+        Entity::Payment(_) | Entity::Payout(_) => b"{}".to_vec(),
+    }
+}
+
+/// A merchant, as JSON.
+pub fn show(merchant: &Merchant) -> Vec<u8> {
+    let message = merchant.methods.is_empty().then_some("no payout method exists; add one with POST /v1/merchants/:id/payout-methods");
+    Object::new()
+        .plain("merchantId", merchant.id)
+        .plain("object", "merchant")
+        .text("externalRef", &*merchant.external_ref)
+        .maybe_text("name", Some(&merchant.name).filter(|name| !name.is_empty()))
+        .maybe_plain("identification", merchant.identification.map(IdentityDocument::clear))
+        .maybe_text("contactEmail", merchant.contact_email.as_deref())
+        .maybe_text("contactPhone", merchant.contact_phone.as_deref())
+        .plain("status", merchant.status().name())
+        .boolean("isActive", merchant.active)
+        .list("payoutMethods", merchant.methods.iter().map(|method| show_method(merchant, method)))
+        .maybe_text("message", message)
+        .boolean("livemode", merchant.livemode)
+        .plain("createdAt", merchant.created_at)
+        .plain("updatedAt", merchant.updated_at)
+        .end()
+}
+
+fn show_method(merchant: &Merchant, method: &PayoutMethod) -> Vec<u8> {
+    let verified_at = if let MethodStatus::Verified { at } = method.status { Some(at) } else { None };
+    Object::new()
+        .plain("payoutMethodId", method.id)
+        .plain("identifier", method.id)
+        .plain("bankCode", method.bank)
+        .plain("phone", method.phone.clear())
+        .plain("status", method.status.name())
+        .boolean("isDefault", merchant.default_method == Some(method.id))
+        .plain("createdAt", method.created_at)
+        .maybe_plain("verifiedAt", verified_at)
+        .end()
+}

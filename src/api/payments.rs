@@ -1,0 +1,251 @@
+//! Payments: C2P request, execute and reverse; reading them (`service.md`, "C2P collection"; `contract.md`, section 5).
+
+use crate::api::fields::{Bad, Fields, Got};
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::api::value::Value;
+use crate::api::writer::Object;
+use crate::domain::banks::{BankCode, Catalogue, Service, sends_otp};
+use crate::domain::external_ref::ExternalRef;
+use crate::domain::identity::IdentityDocument;
+use crate::domain::ids::{EntityId, Id, Kind};
+use crate::domain::index::Space;
+use crate::domain::kept::Shape;
+use crate::domain::machine::{Ask, Facts, Rendered};
+use crate::domain::money::{Rate, Usd, Ves};
+use crate::domain::payments::{CancelReason, Method, Payment, Phase, Status, c2p, facet};
+use crate::domain::phone::MobilePhone;
+use crate::domain::record::Entity;
+use crate::domain::token::Token;
+use rust_decimal::Decimal;
+
+/// The largest price of one payment: 100,000 USD.
+const USD_MAX: Usd = Usd::from_minor(10_000_000);
+
+/// The details that the request and the charge share.
+struct Details {
+    usd: Got<Usd>,
+    debtor: Got<IdentityDocument>,
+    phone: Got<MobilePhone>,
+    bank: Got<BankCode>,
+    external_ref: Got<ExternalRef>,
+}
+
+fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
+    Details {
+        usd: fields.required("usdAmount", usd_amount),
+        debtor: fields.required("debtorId", |value| value.text_as(IdentityDocument::parse)),
+        phone: fields.required("debtorCellPhone", |value| value.text_as(MobilePhone::parse)),
+        bank: fields.required("debtorBankCode", |value| c2p_bank(value, banks)),
+        external_ref: fields.required("externalRef", |value| value.text_as(ExternalRef::parse)),
+    }
+}
+
+/// A price: 0.01 to 100000 with at most two decimals, as a number.
+pub fn usd_amount(value: Value<'_>) -> Result<Usd, Bad> {
+    let usd = Usd::exact(value.number()?).filter(|usd| *usd > Usd::ZERO && *usd <= USD_MAX);
+    usd.ok_or_else(|| Bad::from("must be from 0.01 to 100000 with at most 2 decimals"))
+}
+
+fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
+    let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
+    if banks.offers(bank, Service::C2p) { Ok(bank) } else { Err(Bad::from("must be a bank that offers C2P; see GET /v1/banks")) }
+}
+
+/// POST /v1/payments/c2p/request
+pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let details = details(&mut fields, call.banks);
+    let sound = fields.finish()?;
+    let Some(rate) = call.bcv_rate else { return Err(rate_unavailable()) };
+    let usd = details.usd.get(&sound);
+    let Some(ves) = usd.decimal().checked_mul(rate.0).and_then(Ves::rounded) else {
+        return Err(Problem::invalid_field("usdAmount", "is too large at the rate in force"));
+    };
+    let bank = details.bank.get(&sound);
+    let external_ref = details.external_ref.get(&sound);
+    let id = call.new_id();
+    let name = external_ref.as_str().to_owned();
+    let new = c2p::NewIntent {
+        id,
+        external_ref,
+        usd,
+        rate,
+        ves,
+        bank,
+        debtor: details.debtor.get(&sound),
+        phone: details.phone.get(&sound),
+        bank_sends_otp: sends_otp(bank),
+    };
+    Ok(Plan::Create { space: Space::Payment, name, id: EntityId::payment(id), ask: Ask::RequestC2p(Box::new(new)), shape: Shape::Intent })
+}
+
+/// 503: no BCV rate is in force.
+pub fn rate_unavailable() -> Problem {
+    Problem::refused(503, "rate_unavailable", "there is no BCV rate in force; try again later").after(60)
+}
+
+/// POST /v1/payments/c2p
+pub fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let intent = fields.required("intentId", Value::uuid);
+    let details = details(&mut fields, call.banks);
+    let token = fields.required("token", |value| value.text_as(Token::parse_c2p));
+    let merchant = fields.optional("merchantId", Value::uuid);
+    let percent = fields.optional("applicationFeePercent", commission_percent);
+    if percent.peek_some().is_some() && merchant.peek().is_some_and(Option::is_none) {
+        fields.bad("applicationFeePercent", "needs a merchantId");
+    }
+    let sound = fields.finish()?;
+    let intent = Id::from(intent.get(&sound));
+    let token = token.get(&sound);
+    let percent = percent.get(&sound).unwrap_or(Rate(Decimal::ZERO));
+    let token_mark = (call.mark)(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
+    let execute = c2p::Execute {
+        external_ref: details.external_ref.get(&sound),
+        usd: details.usd.get(&sound),
+        bank: details.bank.get(&sound),
+        debtor: details.debtor.get(&sound),
+        phone: details.phone.get(&sound),
+        token,
+        token_mark,
+        marketplace: merchant.get(&sound).map(|merchant| (Id::from(merchant), percent)),
+    };
+    Ok(Plan::Entity(EntityId::payment(intent), Ask::ExecuteC2p(Box::new(execute)), Shape::Executed))
+}
+
+/// What the tenant keeps of a marketplace sale: 0 to 100 percent, up to four decimals.
+pub fn commission_percent(value: Value<'_>) -> Result<Rate, Bad> {
+    let percent = value.number()?.normalize();
+    let fits = percent >= Decimal::ZERO && percent <= Decimal::ONE_HUNDRED && percent.scale() <= 4;
+    if fits { Ok(Rate(percent)) } else { Err(Bad::from("must be from 0 to 100 with at most 4 decimals")) }
+}
+
+/// POST /v1/payments/:id/reverse
+pub fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let fields = Fields::parse_optional(call.body)?;
+    fields.finish()?;
+    Ok(Plan::Entity(EntityId::payment(id), Ask::Reverse, Shape::Reversed))
+}
+
+/// GET /v1/payments/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::payment(id), show_entity))
+}
+
+/// GET /v1/payments/by-ref/:externalRef
+pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
+    Ok(Plan::ReadNamed(Space::Payment, name.as_str().to_owned(), Kind::Payment, show_entity))
+}
+
+/// GET /v1/payments
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let method = query.optional("method", |text| text.one_of(&Method::ALL.map(|method| (method.name(), method))));
+    let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
+    let page = query.page(call.caller.tenant_key, "payments");
+    let sound = query.finish()?;
+    let (status, method) = (status.get(&sound), method.get(&sound));
+    let page = page.get(&sound);
+    let mut facets = Vec::new();
+    for each_method in Method::ALL.into_iter().filter(|each| method.is_none_or(|method| method == *each)) {
+        for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
+            facets.push(facet(each_method, each_status));
+        }
+    }
+    Ok(match external_ref.get(&sound) {
+        Some(name) => Plan::Attempts { name, facets, page, show: show_entity },
+        None => Plan::List { kind: Kind::Payment, facets, page, show: show_entity },
+    })
+}
+
+/// GET /v1/payments/operations/:id
+pub fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Operation(id))
+}
+
+/// The answer to a request for an intent.
+pub fn intent(facts: &Facts<'_>) -> Rendered {
+    // The intent is the first entity of its record, also when it took the place of the one that was asked.
+    let Some(Entity::Payment(payment)) = facts.record.and_then(|record| record.entities.first()).map(|written| &*written.state) else {
+        return (200, b"{}".to_vec());
+    };
+    let body = Object::new()
+        .plain("intentId", payment.id)
+        .boolean("otpRequested", payment.otp_requested)
+        .plain("status", payment.status.name())
+        .number("usdAmount", payment.usd)
+        .number("vesAmount", payment.ves)
+        .number("bcvRate", payment.bcv_rate.0.normalize())
+        .maybe_plain("expiresAt", payment.expires_at)
+        .text("externalRef", &*payment.external_ref)
+        .boolean("livemode", payment.livemode)
+        .end();
+    (201, body)
+}
+
+/// The answer to a charge or a reversal: 202 while the bank is silent.
+pub fn settled(payment: &Payment) -> Rendered {
+    let status = if payment.phase == Phase::Idle { 200 } else { 202 };
+    (status, show(payment))
+}
+
+/// A payment of any kind, as JSON.
+pub fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Payment(payment) => show(payment),
+        Entity::Payout(_) | Entity::Merchant(_) => b"{}".to_vec(),
+    }
+}
+
+/// A payment, as JSON (`contract.md`, section 5, "Record").
+pub fn show(payment: &Payment) -> Vec<u8> {
+    let sale = payment.marketplace.as_deref();
+    let reversed = payment.status == Status::Reversed;
+    Object::with_capacity(1280)
+        .plain("id", payment.id)
+        .plain("paymentId", payment.id)
+        .plain("object", "payment")
+        .text("externalRef", &*payment.external_ref)
+        .plain("status", payment.status.name())
+        .plain("method", payment.method.name())
+        .maybe_text("failureCode", payment.failure_code.as_deref())
+        .maybe_plain("cancelReason", payment.cancel_reason.map(CancelReason::name))
+        .number("usdAmount", payment.usd)
+        .number("vesAmount", payment.ves)
+        .number("bcvRate", payment.bcv_rate.0.normalize())
+        .maybe_number("feeVes", payment.fee)
+        .maybe_number("netVes", payment.net())
+        .maybe_plain("merchantId", sale.map(|sale| sale.merchant))
+        .maybe_number("applicationFeePercent", sale.map(|sale| sale.commission_percent.0.normalize()))
+        .maybe_number("applicationFeeVes", sale.and_then(|sale| sale.commission))
+        .maybe_number("sellerNetVes", sale.and_then(|sale| sale.seller_net))
+        .plain("debtorBankCode", payment.debtor_bank)
+        .plain("debtorId", payment.debtor_id.masked())
+        .plain("debtorCellPhone", payment.debtor_phone.masked())
+        .null("cardLast4")
+        .null("cardBrand")
+        .maybe_text("bankReference", payment.bank_reference.as_deref())
+        .maybe_plain("operationId", payment.operation())
+        .maybe_text("description", payment.description.as_deref())
+        .null("checkoutSession")
+        .maybe_plain("reversedAt", payment.reversed_at)
+        .maybe_text("reversalRef", payment.reversal_ref.as_deref())
+        .maybe_plain("reversalType", reversed.then_some("reversal"))
+        .json("chargebacks", b"[]")
+        .boolean("livemode", payment.livemode)
+        .plain("createdAt", payment.created_at)
+        .maybe_plain("expiresAt", payment.expires_at)
+        .maybe_plain("completedAt", payment.completed_at)
+        .maybe_plain("availableAt", payment.available_at)
+        .end()
+}

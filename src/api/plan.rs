@@ -1,0 +1,154 @@
+//! What a handler wants done: data for the one function that waits (`server/dispatch.rs`). A handler reads, checks and says; it does nothing itself.
+
+use crate::api::page::Page;
+use crate::domain::banks::Catalogue;
+use crate::domain::ids::{EntityId, Id, Kind};
+use crate::domain::index::{LedgerKey, Space};
+use crate::domain::kept::Shape;
+use crate::domain::machine::Ask;
+use crate::domain::money::Rate;
+use crate::domain::platform::{ApiKey, Tenant, is_live};
+use crate::domain::record::Entity;
+use crate::domain::time::Timestamp;
+use std::sync::Arc;
+
+/// The proof of a valid key; only authentication makes one.
+#[derive(Clone)]
+pub struct Caller {
+    /// Whose key.
+    pub tenant: Arc<Tenant>,
+    /// The key.
+    pub key: Arc<ApiKey>,
+    /// The tenant in the key's mode.
+    pub tenant_key: u64,
+}
+
+impl Caller {
+    /// Whether real money moves.
+    pub fn livemode(&self) -> bool {
+        is_live(self.tenant_key)
+    }
+}
+
+/// What a handler is given.
+pub struct Call<'a> {
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// A parameter of the path; it must name one of the route.
+    pub path: &'a dyn Fn(&str) -> String,
+    /// After the question mark.
+    pub query: Option<&'a str>,
+    /// The body.
+    pub body: &'a [u8],
+    /// The banks.
+    pub banks: &'a Catalogue,
+    /// The BCV rate in force.
+    pub bcv_rate: Option<Rate>,
+    /// The server's clock.
+    pub now: Timestamp,
+    /// Random bits for the ids of new things.
+    pub seed: u64,
+    /// The amounts of a micro-deposit, should one be sent.
+    pub micro_deposits: (crate::domain::money::Ves, crate::domain::money::Ves),
+    /// A keyed hash, for what may be recognised but not known.
+    pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
+}
+
+impl Call<'_> {
+    /// The id of something new.
+    pub fn new_id(&self) -> Id {
+        Id::derived(self.now.unix_ms(), self.seed, 0)
+    }
+
+    /// The id in the path, under this name; what is no UUID names nothing.
+    pub fn id(&self, name: &str) -> Result<Id, crate::api::problem::Problem> {
+        Id::parse(&(self.path)(name)).ok_or_else(crate::api::problem::Problem::not_found)
+    }
+}
+
+/// How an entity is shown.
+pub type Show = fn(&Entity) -> Vec<u8>;
+
+/// What is to be done.
+pub enum Plan {
+    /// The answer is known.
+    Answer(u16, Vec<u8>),
+    /// A command to the book itself.
+    Book(Ask, Shape),
+    /// A command to an entity.
+    Entity(EntityId, Ask, Shape),
+    /// Something new under a reference, unless the reference is known.
+    Create {
+        /// The space of its reference.
+        space: Space,
+        /// Its reference.
+        name: String,
+        /// Its id, if it is new.
+        id: EntityId,
+        /// What to do.
+        ask: Ask,
+        /// What the answer shows.
+        shape: Shape,
+    },
+    /// The test clock moves by so many milliseconds.
+    Advance(i64),
+    /// The tenant's clock.
+    Clock,
+    /// The balance now.
+    Balance,
+    /// The balance at an instant.
+    BalanceAt(Timestamp),
+    /// One entity.
+    Read(EntityId, Show),
+    /// The entity that a reference names.
+    ReadNamed(Space, String, Kind, Show),
+    /// A page of entities of a kind.
+    List {
+        /// Of what kind.
+        kind: Kind,
+        /// With which facets; none of them is an empty page.
+        facets: Vec<u8>,
+        /// Which page.
+        page: Page,
+        /// How they are shown.
+        show: Show,
+    },
+    /// A page of the payments on a reference.
+    Attempts {
+        /// The reference.
+        name: String,
+        /// With which facets.
+        facets: Vec<u8>,
+        /// Which page.
+        page: Page,
+        /// How they are shown.
+        show: Show,
+    },
+    /// A page of movements.
+    Movements(Movements),
+    /// What became of an operation with a bank.
+    Operation(Id),
+    /// What became of an Idempotency-Key.
+    Kept {
+        /// The key.
+        key: String,
+        /// On which path; the newest use without.
+        path: Option<String>,
+    },
+}
+
+/// Which movements.
+pub struct Movements {
+    /// Of which ledger.
+    pub ledger: LedgerKey,
+    /// Of which types, as facets.
+    pub kinds: Vec<u8>,
+    /// From this instant on.
+    pub from: Option<Timestamp>,
+    /// Before this instant.
+    pub to: Option<Timestamp>,
+    /// Of this payment or payout.
+    pub subjects: Vec<EntityId>,
+    /// Which page.
+    pub page: Page,
+}

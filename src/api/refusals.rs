@@ -1,0 +1,44 @@
+//! What a caller sees of a refusal: status, code, message, members.
+
+use crate::api::problem::Problem;
+use crate::domain::refusal::Refusal;
+
+/// The problem that a refusal is to a caller.
+pub fn problem(refusal: &Refusal) -> Problem {
+    match refusal {
+        Refusal::NotFound => Problem::not_found(),
+        Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
+        Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
+        Refusal::StaleSheet => Problem::conflict("settings_changed", "the settings were changed by somebody else in between; read them and try again"),
+        Refusal::ExternalRefConflict { existing, differs } => {
+            let differs: Vec<serde_json::Value> = differs.iter().map(|name| serde_json::Value::from(*name)).collect();
+            Problem::conflict("external_ref_conflict", "the externalRef is in use with another payload; existingId names what it was used for")
+                .with("existingId", existing.to_string())
+                .with("differs", differs)
+        }
+        Refusal::ChargeInProgress => Problem::conflict("charge_in_progress", "the charge is on its way to the bank; read the payment until it is settled"),
+        Refusal::IntentMismatch => Problem::conflict("intent_mismatch", "the details are not those of the request; nothing was charged"),
+        Refusal::IntentCanceled => Problem::conflict("intent_canceled", "the intent was superseded or has expired; request a new one"),
+        Refusal::IntentFailed => Problem::conflict("intent_failed", "the charge of this intent failed; request a new one"),
+        Refusal::IntentCompleted => Problem::conflict("intent_completed", "the intent was paid with another token; nothing was charged"),
+        Refusal::NotReversible => Problem::conflict("not_reversible", "only C2P payments can be reversed"),
+        Refusal::PaymentNotCompleted => Problem::conflict("payment_not_completed", "the payment is not completed"),
+        Refusal::ReversalWindowExpired => Problem::conflict("reversal_window_expired", "a payment can be reversed for 24 hours after its completion"),
+        Refusal::ReversalInProgress => Problem::conflict("reversal_in_progress", "the bank is deciding about the reversal; read the payment until it is settled"),
+        Refusal::ReversalRefused => Problem::conflict("reversal_refused", "the bank refused the reversal; the payment stays completed"),
+        Refusal::InsufficientBalance { available } => {
+            Problem::refused(422, "insufficient_balance", "the available balance does not cover the amount; nothing was debited").with("availableVes", available.to_string())
+        }
+        Refusal::MerchantInactive => Problem::conflict("merchant_inactive", "the merchant is not active"),
+        Refusal::PayoutMethodNotVerified => Problem::refused(400, "payout_method_not_verified", "the merchant has no verified payout method of this name; verify one first"),
+        Refusal::MerchantHasPayouts { count } => Problem::conflict("merchant_has_payouts", "the merchant received payouts; deactivate it instead").with("payoutCount", *count),
+        Refusal::MerchantHasBalance => Problem::conflict("merchant_has_balance", "the merchant is owed money; pay it out first"),
+        Refusal::VerificationInProgress => Problem::conflict("verification_in_progress", "the micro-deposits were sent and tries are left; send the amounts that the seller sees"),
+        Refusal::VerificationNotStarted => Problem::conflict("verification_not_started", "no micro-deposits were sent; start the verification first"),
+        Refusal::VerificationLocked => Problem::conflict("verification_locked", "three wrong tries; start the verification again"),
+        Refusal::AlreadyVerified => Problem::conflict("already_verified", "the payout method is verified"),
+        Refusal::AmountsMismatch { attempts_left } => {
+            Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits").with("attemptsLeft", *attempts_left)
+        }
+    }
+}

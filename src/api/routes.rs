@@ -1,0 +1,80 @@
+//! The table of interface B: a row per endpoint with its policy. Everything that is said about an endpoint elsewhere (metrics, documentation, the golden list) comes from here.
+
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::{balance, merchants, payments, payouts, reference, testing};
+use crate::domain::platform::Scope;
+use hyper::Method;
+
+/// Reads and checks a request, and says what is to be done.
+pub type Handler = fn(&Call<'_>) -> Result<Plan, Problem>;
+
+/// In which modes an endpoint exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Modes {
+    /// Both.
+    Both,
+    /// Test alone.
+    TestOnly,
+}
+
+/// One endpoint.
+pub struct Route {
+    /// Its method.
+    pub method: Method,
+    /// Its path, with `:names`.
+    pub path: &'static str,
+    /// What a key needs for it.
+    pub scope: Scope,
+    /// Where it exists.
+    pub modes: Modes,
+    /// Its name in the documentation.
+    pub operation: &'static str,
+    /// What reads it.
+    pub handler: Handler,
+}
+
+const fn row(method: Method, path: &'static str, scope: Scope, operation: &'static str, handler: Handler) -> Route {
+    Route { method, path, scope, modes: Modes::Both, operation, handler }
+}
+
+const fn test(method: Method, path: &'static str, scope: Scope, operation: &'static str, handler: Handler) -> Route {
+    Route { method, path, scope, modes: Modes::TestOnly, operation, handler }
+}
+
+/// All of them.
+pub fn routes() -> Vec<Route> {
+    use Scope::{Collect, Manage, Payout, Read};
+    let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
+    vec![
+        row(get(), "/v1/banks", Read, "listBanks", reference::banks),
+        row(get(), "/v1/idempotency/:key", Read, "getIdempotencyKey", reference::kept),
+        row(post(), "/v1/payments/c2p/request", Collect, "requestC2p", payments::request_c2p),
+        row(post(), "/v1/payments/c2p", Collect, "executeC2p", payments::execute_c2p),
+        row(get(), "/v1/payments", Read, "listPayments", payments::list),
+        row(get(), "/v1/payments/:id", Read, "getPayment", payments::read),
+        row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::read_by_ref),
+        row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::operation),
+        row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", payments::reverse),
+        row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::register),
+        row(get(), "/v1/merchants", Read, "listMerchants", merchants::list),
+        row(get(), "/v1/merchants/:id", Read, "getMerchant", merchants::read),
+        row(patch(), "/v1/merchants/:id", Manage, "updateMerchant", merchants::update),
+        row(delete(), "/v1/merchants/:id", Manage, "deleteMerchant", merchants::delete),
+        row(post(), "/v1/merchants/:id/payout-methods", Manage, "addPayoutMethod", merchants::add_method),
+        row(get(), "/v1/merchants/:id/payout-methods", Read, "listPayoutMethods", merchants::methods),
+        row(delete(), "/v1/merchants/:id/payout-methods/:methodId", Manage, "deletePayoutMethod", merchants::delete_method),
+        row(post(), "/v1/merchants/:id/payout-methods/:methodId/default", Manage, "setDefaultPayoutMethod", merchants::set_default),
+        row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify/start", Manage, "startVerification", merchants::start_verification),
+        row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify", Manage, "verifyPayoutMethod", merchants::verify),
+        row(post(), "/v1/payouts", Payout, "createPayout", payouts::create),
+        row(get(), "/v1/payouts", Read, "listPayouts", payouts::list),
+        row(get(), "/v1/payouts/:id", Read, "getPayout", payouts::read),
+        row(get(), "/v1/payouts/by-ref/:externalRef", Read, "getPayoutByRef", payouts::read_by_ref),
+        row(get(), "/v1/balance", Read, "getBalance", balance::read),
+        row(get(), "/v1/balance/transactions", Read, "listMovements", balance::transactions),
+        test(get(), "/v1/test/clock", Manage, "getTestClock", testing::read_clock),
+        test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::move_clock),
+        test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::fund),
+    ]
+}

@@ -1,0 +1,69 @@
+//! Calls that exist in test mode alone: the clock and test money (`contract.md`, section 4).
+
+use crate::api::fields::{Bad, Fields};
+use crate::api::number;
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::api::value::Value;
+use crate::api::writer::Object;
+use crate::domain::adjustments::Adjustment;
+use crate::domain::ids::Id;
+use crate::domain::kept::Shape;
+use crate::domain::machine::{Ask, Rendered};
+use crate::domain::money::Currency;
+use crate::domain::record::Cause;
+use crate::domain::time::Timestamp;
+
+/// The farthest jump: a year.
+const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
+
+/// GET /v1/test/clock
+pub fn read_clock(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Clock)
+}
+
+/// POST /v1/test/clock
+pub fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let seconds = fields.required("advanceSeconds", |value| value.integer(1..=ADVANCE_SECONDS_MAX));
+    let sound = fields.finish()?;
+    Ok(Plan::Advance(seconds.get(&sound) * 1000))
+}
+
+/// POST /v1/test/fund
+pub fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let currency = fields.required("currency", |value| value.text_known(Currency::from_code, "VES, COP or USDT"));
+    let decimals = currency.peek().map_or(2, |currency| currency.decimals());
+    let amount = fields.required("amount", |value| positive_amount(value, decimals));
+    let held = fields.optional("held", Value::boolean);
+    let merchant = fields.optional("merchantId", Value::uuid);
+    let sound = fields.finish()?;
+    let ask = Adjustment {
+        cause: Cause::Funded,
+        currency: currency.get(&sound),
+        minor: amount.get(&sound),
+        merchant: merchant.get(&sound).map(Id::from),
+        held: held.get(&sound).unwrap_or(false),
+        description: "test funds".to_owned(),
+        external_ref: None,
+    };
+    Ok(Plan::Book(Ask::Adjust(Box::new(ask)), Shape::Movement))
+}
+
+/// An amount of more than nothing with exactly the currency's decimals, in minor units.
+fn positive_amount(value: Value<'_>, decimals: u32) -> Result<i64, Bad> {
+    if decimals == 2 {
+        return value.positive_amount();
+    }
+    let text = value.string()?;
+    let whole = number::amount(&format!("{text}.00")).map(|cents| cents / 100).filter(|pesos| *pesos > 0);
+    whole.ok_or_else(|| Bad::from("must be a positive whole amount, such as \"20000\""))
+}
+
+/// The clock, as an answer.
+pub fn clock(now: Timestamp) -> Rendered {
+    (200, Object::new().plain("now", now).end())
+}

@@ -1,0 +1,164 @@
+//! Writes JSON objects straight into bytes: members in the order of the code, amounts as the exact text of their decimals, no tree in between.
+
+use std::fmt::{self, Display, Write as _};
+
+/// An object in the making.
+pub struct Object {
+    out: Vec<u8>,
+}
+
+struct Raw<'a>(&'a mut Vec<u8>);
+
+impl fmt::Write for Raw<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+impl Object {
+    /// An empty one.
+    pub fn new() -> Object {
+        Object::with_capacity(512)
+    }
+
+    /// An empty one with room for so many bytes.
+    pub fn with_capacity(bytes: usize) -> Object {
+        let mut out = Vec::with_capacity(bytes);
+        out.push(b'{');
+        Object { out }
+    }
+
+    fn name(&mut self, name: &str) {
+        if self.out.len() > 1 {
+            self.out.push(b',');
+        }
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
+    }
+
+    /// A member that is text from outside, escaped.
+    pub fn text(mut self, name: &str, value: impl AsRef<str>) -> Self {
+        self.name(name);
+        write_text(&mut self.out, value.as_ref());
+        self
+    }
+
+    /// A member that is text which needs no escapes, such as an id, an amount or an instant.
+    pub fn plain(mut self, name: &str, value: impl Display) -> Self {
+        self.name(name);
+        self.out.push(b'"');
+        let _ = write!(Raw(&mut self.out), "{value}");
+        self.out.push(b'"');
+        self
+    }
+
+    /// A number, from the exact text of its decimals.
+    pub fn number(mut self, name: &str, value: impl Display) -> Self {
+        self.name(name);
+        let _ = write!(Raw(&mut self.out), "{value}");
+        self
+    }
+
+    /// True or false.
+    pub fn boolean(self, name: &str, value: bool) -> Self {
+        self.number(name, value)
+    }
+
+    /// Null.
+    pub fn null(self, name: &str) -> Self {
+        self.number(name, "null")
+    }
+
+    /// Text from outside, or null.
+    pub fn maybe_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self.null(name),
+        }
+    }
+
+    /// Text that needs no escapes, or null.
+    pub fn maybe_plain(self, name: &str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.plain(name, value),
+            None => self.null(name),
+        }
+    }
+
+    /// A number, or null.
+    pub fn maybe_number(self, name: &str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.number(name, value),
+            None => self.null(name),
+        }
+    }
+
+    /// A member that is JSON already.
+    pub fn json(mut self, name: &str, value: &[u8]) -> Self {
+        self.name(name);
+        self.out.extend_from_slice(value);
+        self
+    }
+
+    /// A list of what is JSON already.
+    pub fn list<I: AsRef<[u8]>>(mut self, name: &str, items: impl IntoIterator<Item = I>) -> Self {
+        self.name(name);
+        self.out.push(b'[');
+        for (n, item) in items.into_iter().enumerate() {
+            if n > 0 {
+                self.out.push(b',');
+            }
+            self.out.extend_from_slice(item.as_ref());
+        }
+        self.out.push(b']');
+        self
+    }
+
+    /// The bytes.
+    pub fn end(mut self) -> Vec<u8> {
+        self.out.push(b'}');
+        self.out
+    }
+}
+
+impl Default for Object {
+    fn default() -> Self {
+        Object::new()
+    }
+}
+
+/// A string literal.
+pub fn text(value: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len() + 2);
+    write_text(&mut out, value);
+    out
+}
+
+fn write_text(out: &mut Vec<u8>, value: &str) {
+    // serde_json knows the escapes; writing to memory does not fail.
+    let _ = serde_json::to_writer(out, value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_in_order_with_escapes_only_where_they_are_needed() {
+        let json = Object::new()
+            .text("a\u{e9}", "\"\\\n\u{1}ñ")
+            .plain("b", 12)
+            .number("c", "10.50")
+            .maybe_text("d", None::<&str>)
+            .list("e", [b"1".as_slice(), b"2"])
+            .boolean("f", true)
+            .end();
+        let read: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+        assert_eq!(read["a\u{e9}"], "\"\\\n\u{1}ñ");
+        assert_eq!((read["b"].as_str(), read["d"].is_null(), read["e"][1].as_i64(), read["f"].as_bool()), (Some("12"), true, Some(2), Some(true)));
+        assert!(String::from_utf8_lossy(&json).contains("\"c\":10.50,"));
+        assert_eq!(Object::new().end(), b"{}");
+    }
+}
