@@ -1,0 +1,285 @@
+//! One server process: started on free loopback ports, killed, ended, started again, and gone when it is dropped.
+
+use super::client::Api;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The operators' token of every server here.
+pub const ADMIN_TOKEN: &str = "black-box-admin-token-0123456789";
+
+/// How long a server may take to become ready, and to end when it is asked to.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Rates that every figure in the tests can be computed from by hand, and no holidays.
+const CONFIG: &str = r#"
+[[rates.feeds]]
+pair = "USD/VES"
+source = "bcv"
+side = "OFFICIAL"
+kind = "fixed"
+price = "200.00000000"
+every_seconds = 60
+
+[[rates.feeds]]
+pair = "USDT/VES"
+source = "p2p"
+side = "FLOOR"
+method = "p2p_floor"
+kind = "fixed"
+price = "245.00000000"
+every_seconds = 60
+
+[[rates.feeds]]
+pair = "USDT/COP"
+source = "p2p"
+side = "BUY"
+kind = "fixed"
+price = "4000.00000000"
+every_seconds = 60
+
+[calendar]
+holidays = []
+"#;
+
+/// A server process with its data directory.
+pub struct Server {
+    directory: tempfile::TempDir,
+    environment: Vec<(String, String)>,
+    port: u16,
+    admin_port: u16,
+    child: Option<Child>,
+}
+
+/// The server that tests share; it lives as long as one of them holds it.
+static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+
+impl Server {
+    /// A server that other tests use too. For tests that stay within tenants of their own.
+    pub fn shared() -> Arc<Server> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(Server::start());
+            *shared = Arc::downgrade(&server);
+            server
+        })
+    }
+
+    /// A server of one's own.
+    pub fn start() -> Server {
+        Server::start_with(&[])
+    }
+
+    /// A server of one's own with more in its environment, such as `PASARELA__LIMITS__BURST`.
+    pub fn start_with(environment: &[(&str, &str)]) -> Server {
+        let directory = tempfile::Builder::new().prefix("pasarela-").tempdir().expect("a temporary directory");
+        std::fs::write(directory.path().join("config.toml"), CONFIG).expect("the configuration is written");
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut server = Server { directory, environment, port: 0, admin_port: 0, child: None };
+        for attempt in 1.. {
+            // Between finding a port free and listening on it somebody else may take it: then others are tried.
+            (server.port, server.admin_port) = (free_port(), free_port());
+            match server.run() {
+                Ok(()) => return server,
+                Err(reason) if attempt < 3 && reason.to_lowercase().contains("address") => {}
+                Err(reason) => panic!("{reason}"),
+            }
+        }
+        unreachable!("the loop returns or panics");
+    }
+
+    /// Starts it again on the same directory and ports.
+    #[track_caller]
+    pub fn restart(&mut self) {
+        assert!(self.child.is_none(), "it is still running");
+        if let Err(reason) = self.run() {
+            panic!("{reason}");
+        }
+    }
+
+    /// Ends it at once, as a power cut or the kernel would: SIGKILL.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Asks it to end (SIGTERM) and waits until it has.
+    #[track_caller]
+    pub fn terminate(&mut self) -> ExitStatus {
+        let mut child = self.child.take().expect("it is running");
+        self.signal_term(&child);
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = child.try_wait().expect("its state can be read") {
+                return status;
+            }
+            if Instant::now() > deadline {
+                let _ = child.kill();
+                let _ = child.wait();
+                panic!("it did not end within {PATIENCE:?}: {}", self.log_tail());
+            }
+            sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Asks it to end (SIGTERM) without waiting.
+    pub fn ask_to_end(&self) {
+        self.signal_term(self.child.as_ref().expect("it is running"));
+    }
+
+    /// Waits until it has ended by itself.
+    #[track_caller]
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.take().expect("it is running").wait().expect("its state can be read")
+    }
+
+    /// The base address of the API.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Where the API listens, for who speaks raw HTTP.
+    pub fn address(&self) -> (&'static str, u16) {
+        ("127.0.0.1", self.port)
+    }
+
+    /// Its data directory.
+    pub fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// The API with a tenant's key.
+    pub fn api(&self, key: &str) -> Api {
+        Api::new(&self.url(), &[("x-api-key", key)])
+    }
+
+    /// The API without any key.
+    pub fn nobody(&self) -> Api {
+        Api::new(&self.url(), &[])
+    }
+
+    /// The operators' API.
+    pub fn admin(&self) -> Api {
+        self.admin_with(ADMIN_TOKEN)
+    }
+
+    /// The operators' API with another token.
+    pub fn admin_with(&self, token: &str) -> Api {
+        Api::new(&format!("http://127.0.0.1:{}", self.admin_port), &[("authorization", &format!("Bearer {token}"))])
+    }
+
+    /// A new tenant with default settings.
+    #[track_caller]
+    pub fn tenant(&self) -> Tenant {
+        self.tenant_with(json!({}))
+    }
+
+    /// A new tenant with some settings of its own.
+    #[track_caller]
+    pub fn tenant_with(&self, settings: Value) -> Tenant {
+        let mut body = json!({ "name": super::flows::fresh("tenant") });
+        if settings != json!({}) {
+            body["settings"] = settings;
+        }
+        let created = self.admin().post("/admin/tenants", &body).expect(201);
+        let api = |member: &str| self.api(created[member]["key"].as_str().expect("a key"));
+        Tenant { id: created["tenantId"].as_str().expect("an id").to_owned(), test: api("testKey"), live: api("liveKey"), created }
+    }
+
+    /// Runs the command beside the server, on its directory and its admin API.
+    pub fn command(&self, arguments: &[&str]) -> Output {
+        let mut command = self.program();
+        command.args(arguments).stdin(Stdio::null()).output().expect("the command runs")
+    }
+
+    /// The end of what it logged.
+    pub fn log_tail(&self) -> String {
+        let text = std::fs::read(self.log_path()).unwrap_or_default();
+        String::from_utf8_lossy(&text[text.len().saturating_sub(3000)..]).into_owned()
+    }
+
+    fn run(&mut self) -> Result<(), String> {
+        let log = File::options().create(true).append(true).open(self.log_path()).map_err(|error| error.to_string())?;
+        let errors = log.try_clone().map_err(|error| error.to_string())?;
+        let mut command = self.program();
+        command.arg("serve").arg("--config").arg(self.directory.path().join("config.toml"));
+        let child = command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().map_err(|error| error.to_string())?;
+        self.child = Some(child);
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten()) {
+                self.child = None;
+                return Err(format!("the server ended with {status}: {}", self.log_tail()));
+            }
+            let listens = TcpStream::connect(self.address()).is_ok();
+            if listens && self.nobody().try_get("/readyz").is_ok_and(|answer| answer.status == 200) {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(10));
+        }
+        self.kill();
+        Err(format!("the server was not ready within {PATIENCE:?}: {}", self.log_tail()))
+    }
+
+    /// The command that was built with the tests, or the one that `PASARELA_BIN` names (a release build, say).
+    fn program(&self) -> Command {
+        let binary = std::env::var_os("PASARELA_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_pasarela").into());
+        let mut command = Command::new(binary);
+        // Started from the source folder, a `config.toml` there must not matter.
+        command.current_dir(self.directory.path());
+        for (name, value) in [
+            ("PASARELA__SERVER__LISTEN", format!("127.0.0.1:{}", self.port)),
+            ("PASARELA__SERVER__PUBLIC_BASE_URL", self.url()),
+            ("PASARELA__ADMIN__LISTEN", format!("127.0.0.1:{}", self.admin_port)),
+            ("PASARELA__ADMIN__TOKEN", ADMIN_TOKEN.to_owned()),
+            ("PASARELA__STORAGE__PATH", self.data().display().to_string()),
+            ("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true".to_owned()),
+        ] {
+            command.env(name, value);
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    fn log_path(&self) -> PathBuf {
+        Path::new(self.directory.path()).join("server.log")
+    }
+
+    fn signal_term(&self, child: &Child) {
+        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "SIGTERM could not be sent");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the end of the server's log:\n{}", self.log_tail());
+        }
+        self.kill();
+    }
+}
+
+/// A tenant and its two first keys.
+pub struct Tenant {
+    /// Its id.
+    pub id: String,
+    /// The API with its test key.
+    pub test: Api,
+    /// The API with its live key.
+    pub live: Api,
+    /// What creating it answered.
+    pub created: Value,
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    listener.local_addr().expect("its address").port()
+}

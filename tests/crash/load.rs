@@ -1,0 +1,173 @@
+//! SIGKILL under load, many times: a set of writers keeps asking until each operation is answered, whatever happens to the server.
+//!
+//! What is checked: every acknowledged operation is there once with what was answered; the retry of one whose answer was lost answers the
+//! same or does it now; the movements add up to the balance; the bank was asked to do nothing twice.
+
+use crate::harness::check::{assert_money, decimal, sum, text};
+use crate::harness::client::Api;
+use crate::harness::flows::{execution, merged, payer, payout_body};
+use crate::harness::server::Server;
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How often it is killed: more in a long run (`CRASHES=50`), few in an ordinary one.
+const CRASHES: usize = 5;
+const WRITERS: usize = 8;
+/// The longest a writer keeps asking for one operation.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a writer was told.
+struct Told {
+    reference: String,
+    answer: Value,
+    wal_seq: u64,
+}
+
+fn crashes() -> usize {
+    std::env::var("CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(CRASHES)
+}
+
+/// Asks until there is an answer that decides; an answer of the server that it can't now, or none at all, is no such answer.
+fn insist(api: &Api, path: &str, body: &Value) -> (u16, Value, Option<u64>) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match api.try_post(path, body) {
+            Ok(answer) if answer.status == 503 || (answer.status == 409 && answer.json()["error"] == "idempotency_in_progress") => {}
+            Ok(answer) => return (answer.status, answer.json(), answer.header("wal-seq").and_then(|text| text.parse().ok())),
+            Err(_) => {}
+        }
+        assert!(Instant::now() < deadline, "{path} was not answered within {PATIENCE:?}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Payouts by reference and by key, and payments, until told to stop.
+fn write(api: &Api, merchant: &Value, writer: usize, stop: &AtomicBool, acknowledged: &AtomicUsize, told: &Mutex<Vec<Told>>) {
+    for round in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let reference = format!("{writer}-{round}");
+        let (path, body, api) = match round % 3 {
+            0 => ("/v1/payouts", merged(payout_body(merchant, "0.10"), json!({ "externalRef": reference })), api.clone()),
+            1 => ("/v1/payouts", merged(payout_body(merchant, "0.20"), json!({ "externalRef": reference })), api.keyed(&reference)),
+            _ => {
+                let request = merged(payer(), json!({ "usdAmount": 1, "externalRef": reference }));
+                // A request whose answer was lost left an intent; this one takes its place.
+                let (status, intent, _) = insist(api, "/v1/payments/c2p/request", &request);
+                assert_eq!(status, 201, "{intent}");
+                ("/v1/payments/c2p", execution(&intent, "12345678"), api.clone())
+            }
+        };
+        let (status, answer, wal_seq) = insist(&api, path, &body);
+        match (round % 3, status) {
+            (0 | 1, 200..=202) | (2, 200) => {}
+            // Asked again while the first charge was at the bank when the server died: the poller finds out.
+            (2, 202) => continue,
+            (2, 409) if answer["error"] == "charge_in_progress" => continue,
+            _ => panic!("{path} {status}: {answer}"),
+        }
+        acknowledged.fetch_add(1, Ordering::Relaxed);
+        told.lock().expect("no writer panicked").push(Told { reference, answer, wal_seq: wal_seq.unwrap_or(0) });
+    }
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_or_done_twice() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let merchant = api.merchant();
+    api.fund("100000.00");
+    let (stop, acknowledged, told) = (AtomicBool::new(false), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (api, merchant, stop, acknowledged, told) = (&api, &merchant, &stop, &acknowledged, &told);
+            scope.spawn(move || write(api, merchant, writer, stop, acknowledged, told));
+        }
+        let stopping = StopOnDrop(&stop);
+        for crash in 0..crashes() {
+            let (before, deadline) = (acknowledged.load(Ordering::Relaxed), Instant::now() + PATIENCE);
+            while acknowledged.load(Ordering::Relaxed) < before + 40 {
+                assert!(Instant::now() < deadline, "the writers are stuck");
+                sleep(Duration::from_millis(5));
+            }
+            // Not always at the same point of a round.
+            sleep(Duration::from_millis(7 * (crash as u64 % 5)));
+            server.kill();
+            server.restart();
+        }
+        drop(stopping);
+    });
+    let told = told.into_inner().expect("no writer panicked");
+    assert!(told.len() >= 40 * crashes());
+    // The poller finds out about what was at the bank when the server died.
+    api.advance(600);
+    check(&server, &api, &told);
+    server.kill();
+    server.restart();
+    check(&server, &api, &told);
+}
+
+/// Ends the writers also when the test fails in between: a scope waits for them.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn check(server: &Server, api: &Api, told: &[Told]) {
+    let last = told.iter().map(|told| told.wal_seq).max().unwrap_or(0);
+    let now = server.admin().get("/admin/status").expect(200);
+    assert!(decimal(&now["walSeq"]) >= Decimal::from(last), "the log is shorter than what was acknowledged: {now}");
+    assert_eq!(now["rails"]["duplicateCalls"], 0, "{now}");
+
+    let payouts = by_ref(&api.walk("/v1/payouts", &[], 100));
+    let payments = by_ref(&api.walk("/v1/payments", &[("status", "COMPLETED")], 100));
+    for told in told {
+        let (kept, id) = if told.answer["payoutId"].is_string() { (&payouts, "payoutId") } else { (&payments, "paymentId") };
+        let found = kept.get(&told.reference).unwrap_or_else(|| panic!("{} was acknowledged and is lost", told.reference));
+        assert_eq!(found.len(), 1, "{} happened {} times", told.reference, found.len());
+        assert_eq!(found[0][id], told.answer[id], "{} is another one now", told.reference);
+        let repeat = if id == "payoutId" { "/v1/payouts/by-ref/" } else { "/v1/payments/by-ref/" };
+        assert_eq!(api.get(&format!("{repeat}{}", told.reference)).expect(200)[id], told.answer[id]);
+    }
+    for found in payouts.values().chain(payments.values()) {
+        assert_eq!(found.len(), 1, "one reference, two operations: {found:?}");
+    }
+
+    // Every movement belongs to an operation that is there, and every such operation has its movements.
+    let rows = api.movements();
+    let mut expected = Decimal::from(100_000);
+    for payout in payouts.values().flatten() {
+        assert_money(&payout["monto"]);
+        assert_eq!(text(payout, "status"), "completed", "{payout}");
+        expected -= decimal(&payout["monto"]);
+    }
+    for payment in payments.values().flatten() {
+        expected += decimal(&payment["netVes"]);
+    }
+    assert_eq!(sum(&rows, "amountVes"), expected, "the movements are not those of the operations");
+    api.books();
+    for kind in ["payout", "payment"] {
+        let mut owners: Vec<&str> = rows.iter().filter(|row| row["type"] == kind).map(|row| text(row, &format!("{kind}Id"))).collect();
+        let all = owners.len();
+        owners.sort_unstable();
+        owners.dedup();
+        assert_eq!(owners.len(), all, "a {kind} was booked twice");
+    }
+}
+
+fn by_ref(items: &[Value]) -> BTreeMap<String, Vec<Value>> {
+    let mut out: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for item in items {
+        out.entry(text(item, "externalRef").to_owned()).or_default().push(item.clone());
+    }
+    out
+}
