@@ -1,7 +1,7 @@
 //! A walk over index entries that shows the next key before it is taken, so that several can be merged.
 
 use crate::ReadError;
-use crate::store::{StoreCursor, checked_item};
+use crate::store::{Item, StoreCursor, checked_item};
 
 /// Index entries of a range, in order or backwards. It sees the index as it was when the cursor was made.
 pub struct IndexCursor<'a> {
@@ -30,7 +30,7 @@ impl<'a> IndexCursor<'a> {
     }
 
     /// Key and value that `next` will return, or nothing at the end.
-    pub fn peek(&self) -> Result<Option<(&[u8], &[u8])>, ReadError> {
+    pub fn peek(&self) -> Result<Option<Item<'_>>, ReadError> {
         Ok(checked_item(&*self.cursor)?)
     }
 

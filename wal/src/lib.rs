@@ -90,5 +90,5 @@ pub use replay::Records;
 pub use rocks::RocksStore;
 pub use snapshot::{STATE_BYTES_MAX, Snapshot, StoredSnapshot};
 pub use stats::Stats;
-pub use store::{Scan, Store, StoreCursor, StoreError};
+pub use store::{Item, Scan, Store, StoreCursor, StoreError};
 pub use verify::Verified;

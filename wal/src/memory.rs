@@ -6,7 +6,7 @@
 use crate::Seq;
 use crate::batch::{Batch, Family};
 use crate::record::RawRecord;
-use crate::store::{Scan, Store, StoreCursor, StoreError};
+use crate::store::{Item, Scan, Store, StoreCursor, StoreError};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -509,7 +509,7 @@ impl StoreCursor for MemoryCursor {
         let at = self.at.take().expect("the cursor stands on a key");
         self.highest(Bound::Excluded(at));
     }
-    fn item(&self) -> Option<(&[u8], &[u8])> {
+    fn item(&self) -> Option<Item<'_>> {
         let (key, value) = self.keys.get_key_value(self.at.as_ref()?)?;
         Some((key, value))
     }

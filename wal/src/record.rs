@@ -243,9 +243,7 @@ mod tests {
                 let mut chunk = whole.clone();
                 chunk[at] ^= 1 << bit;
                 let seq = 7 + (at / each) as Seq;
-                let damage = find(&chunk, 7, seq)
-                    .err()
-                    .expect("a changed record does not decode");
+                let damage = find(&chunk, 7, seq).expect_err("a changed record does not decode");
                 assert_eq!(damage.seq, seq, "byte {at}, bit {bit}: {damage}");
             }
         }

@@ -6,7 +6,7 @@
 
 use crate::OpenError;
 use crate::batch::{Batch, Family};
-use crate::store::{Scan, Store, StoreCursor, StoreError};
+use crate::store::{Item, Scan, Store, StoreCursor, StoreError};
 use crate::witness::{self, Witness};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
@@ -205,7 +205,7 @@ impl StoreCursor for RocksCursor<'_> {
     fn prev(&mut self) {
         self.inner.prev();
     }
-    fn item(&self) -> Option<(&[u8], &[u8])> {
+    fn item(&self) -> Option<Item<'_>> {
         self.inner.item()
     }
     fn status(&self) -> Result<(), StoreError> {

@@ -73,6 +73,9 @@ pub trait Store: Send + Sync {
     fn close(&self) -> Result<(), StoreError>;
 }
 
+/// Key and value.
+pub type Item<'a> = (&'a [u8], &'a [u8]);
+
 /// A position among the keys of a scan.
 pub trait StoreCursor: Send {
     /// To the first key.
@@ -88,7 +91,7 @@ pub trait StoreCursor: Send {
     /// To the preceding key. The cursor must stand on a key.
     fn prev(&mut self);
     /// Key and value where it stands; `None` past the end, and after a failure.
-    fn item(&self) -> Option<(&[u8], &[u8])>;
+    fn item(&self) -> Option<Item<'_>>;
     /// Whether a `None` was the end (`Ok`) or a failure.
     fn status(&self) -> Result<(), StoreError>;
 }
@@ -96,7 +99,7 @@ pub trait StoreCursor: Send {
 /// What stands under a cursor, with a failure told apart from the end.
 pub(crate) fn checked_item<'c>(
     cursor: &'c (dyn StoreCursor + '_),
-) -> Result<Option<(&'c [u8], &'c [u8])>, StoreError> {
+) -> Result<Option<Item<'c>>, StoreError> {
     match cursor.item() {
         Some(item) => Ok(Some(item)),
         None => cursor.status().map(|()| None),

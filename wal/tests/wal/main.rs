@@ -1,6 +1,12 @@
 //! Tests of the log through its public face, one file for each promise.
 
 mod basics;
+mod beside;
+mod crash;
+mod damage;
+mod format;
+mod kill;
+mod opening;
 mod order;
 mod poison;
 mod reading;
