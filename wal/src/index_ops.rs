@@ -1,0 +1,155 @@
+//! The index entries that become durable with a record.
+//!
+//! A record's sequence is not known before the writer takes it from the channel, so an operation may say "the sequence goes here"; it is filled in on the writer thread. All operations of a record share one
+//! buffer: one allocation for a record, however many entries it has.
+
+use crate::Seq;
+use crate::batch::{Batch, Family};
+use std::borrow::Cow;
+
+/// Puts and deletes in the index, in order; later ones win.
+///
+/// Layout of one operation in the buffer (in memory only): u8 kind, u16 key length, u32 value length, key, value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexOps {
+    bytes: Vec<u8>,
+}
+
+const PUT: u8 = 0;
+const PUT_SEQ: u8 = 1;
+const PUT_AT_SEQ: u8 = 2;
+const DELETE: u8 = 3;
+const HEADER_BYTES: usize = 7;
+
+impl IndexOps {
+    /// No operations, and no allocation yet.
+    pub fn new() -> IndexOps {
+        IndexOps::default()
+    }
+
+    /// Stores `value` under `key`. A key is at most 65,535 bytes long, here and below.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) {
+        self.push(PUT, key, value);
+    }
+
+    /// Stores the record's own sequence under `key`, 8 bytes big endian.
+    pub fn put_seq(&mut self, key: &[u8]) {
+        self.push(PUT_SEQ, key, &[]);
+    }
+
+    /// Stores `value` under `key_prefix` followed by the record's own sequence, 8 bytes big endian.
+    pub fn put_at_seq(&mut self, key_prefix: &[u8], value: &[u8]) {
+        self.push(PUT_AT_SEQ, key_prefix, value);
+    }
+
+    /// Removes `key`.
+    pub fn delete(&mut self, key: &[u8]) {
+        self.push(DELETE, key, &[]);
+    }
+
+    /// Whether there are no operations.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// How much memory the operations take: keys, values and seven bytes for each.
+    pub fn len_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The operations as they are stored for a record of sequence `seq`: the key, and the value or `None` for a delete.
+    pub fn iter(&self, seq: Seq) -> impl Iterator<Item = (Cow<'_, [u8]>, Option<Cow<'_, [u8]>>)> {
+        let seq = seq.to_be_bytes();
+        RawOps { bytes: &self.bytes }.map(move |(kind, key, value)| match kind {
+            PUT => (Cow::Borrowed(key), Some(Cow::Borrowed(value))),
+            PUT_SEQ => (Cow::Borrowed(key), Some(Cow::Owned(seq.to_vec()))),
+            PUT_AT_SEQ => (Cow::Owned([key, &seq].concat()), Some(Cow::Borrowed(value))),
+            _ => (Cow::Borrowed(key), None),
+        })
+    }
+
+    /// Adds the operations to a batch; `scratch` is reused for keys that end in the sequence.
+    pub(crate) fn resolve_into(&self, seq: Seq, batch: &mut Batch, scratch: &mut Vec<u8>) {
+        let seq = seq.to_be_bytes();
+        for (kind, key, value) in (RawOps { bytes: &self.bytes }) {
+            match kind {
+                PUT => batch.put(Family::Index, key, value),
+                PUT_SEQ => batch.put(Family::Index, key, &seq),
+                PUT_AT_SEQ => {
+                    scratch.clear();
+                    scratch.extend_from_slice(key);
+                    scratch.extend_from_slice(&seq);
+                    batch.put(Family::Index, scratch, value);
+                }
+                _ => batch.delete(Family::Index, key),
+            }
+        }
+    }
+
+    fn push(&mut self, kind: u8, key: &[u8], value: &[u8]) {
+        let key_len = u16::try_from(key.len()).expect("an index key is at most 65,535 bytes long");
+        let value_len = u32::try_from(value.len()).expect("an index value is shorter than 4 GiB");
+        self.bytes.reserve(HEADER_BYTES + key.len() + value.len());
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(&key_len.to_le_bytes());
+        self.bytes.extend_from_slice(&value_len.to_le_bytes());
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+    }
+}
+
+struct RawOps<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Iterator for RawOps<'a> {
+    type Item = (u8, &'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (header, rest) = self.bytes.split_first_chunk::<HEADER_BYTES>()?;
+        let key_len = usize::from(u16::from_le_bytes([header[1], header[2]]));
+        let value_len = u32::from_le_bytes([header[3], header[4], header[5], header[6]]) as usize;
+        let (key, rest) = rest.split_at(key_len);
+        let (value, rest) = rest.split_at(value_len);
+        self.bytes = rest;
+        Some((header[0], key, value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sequence_is_filled_in_where_it_was_asked_for() {
+        let mut ops = IndexOps::new();
+        assert!(ops.is_empty());
+        ops.put(b"a", b"1");
+        ops.put_seq(b"b");
+        ops.put_at_seq(b"c", b"3");
+        ops.delete(b"d");
+        assert_eq!(ops.len_bytes(), 4 * 7 + 4 + 2);
+        let expected: Vec<(Vec<u8>, Option<Vec<u8>>)> = vec![
+            (b"a".to_vec(), Some(b"1".to_vec())),
+            (b"b".to_vec(), Some(vec![0, 0, 0, 0, 0, 0, 1, 2])),
+            (b"c\0\0\0\0\0\0\x01\x02".to_vec(), Some(b"3".to_vec())),
+            (b"d".to_vec(), None),
+        ];
+        let resolved: Vec<_> = ops
+            .iter(258)
+            .map(|(k, v)| (k.into_owned(), v.map(Cow::into_owned)))
+            .collect();
+        assert_eq!(resolved, expected);
+
+        let mut batch = Batch::new();
+        ops.resolve_into(258, &mut batch, &mut Vec::new());
+        let batched: Vec<_> = batch
+            .ops()
+            .map(|op| (op.key.to_vec(), op.value.map(<[u8]>::to_vec)))
+            .collect();
+        assert_eq!(
+            batched, expected,
+            "the writer resolves as the public iterator does"
+        );
+    }
+}

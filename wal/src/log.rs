@@ -1,0 +1,342 @@
+//! The handle of a log: what callers append to and read from. The writer thread behind it is in `writer.rs`.
+//!
+//! Promises: `append` never blocks; what one thread appends keeps its order; every completion is called exactly once, with `Durable` only after the sync. Must not know what records mean.
+
+use crate::config::Config;
+use crate::opening;
+use crate::poison::Poisoned;
+use crate::reader::{Published, Reader};
+use crate::record::PAYLOAD_BYTES_MAX;
+use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
+use crate::stats::{Counters, Stats};
+use crate::store::{Store, StoreError};
+use crate::writer::{Entry, Writer};
+use crate::{IndexOps, OpenError, Seq};
+use crossbeam::channel::{self, Sender};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::{JoinHandle, ThreadId};
+use std::time::{Duration, Instant};
+
+/// A record to be written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Append {
+    /// Whose it is.
+    pub tenant: u64,
+    /// When it happened, milliseconds since 1970.
+    pub time_ms: i64,
+    /// What it says; at most `PAYLOAD_BYTES_MAX`.
+    pub payload: Vec<u8>,
+    /// What becomes visible in the index with it.
+    pub index: IndexOps,
+}
+
+impl Append {
+    /// What it counts against the bounds of what is pending.
+    pub(crate) fn len_bytes(&self) -> usize {
+        self.payload.len() + self.index.len_bytes()
+    }
+}
+
+/// Proof that something is on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Durable {
+    /// The record's sequence; of a fence, a snapshot or a floor, the last sequence before it.
+    pub seq: Seq,
+    /// From the call to the completion.
+    pub waited: Duration,
+}
+
+/// What is told when something is durable, or never will be known to be.
+///
+/// It runs on the writer thread, on the caller's if the answer is known at once, and must neither block nor panic: everybody behind it waits.
+pub trait Completion: Send + 'static {
+    /// Takes the outcome.
+    fn complete(self, outcome: Result<Durable, Poisoned>);
+}
+
+/// A group-committed log. Clones are the same log; the last one that goes closes it.
+pub struct Log<C: Completion> {
+    inner: Arc<Inner<C>>,
+}
+
+impl<C: Completion> Clone for Log<C> {
+    fn clone(&self) -> Log<C> {
+        Log {
+            inner: self.inner.clone(),
+        }
+    }
+}
+
+struct Inner<C: Completion> {
+    entries: Sender<Entry<C>>,
+    shared: Arc<Shared>,
+    reader: Reader,
+    config: Config,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    writer_id: ThreadId,
+}
+
+type PoisonHook = Box<dyn FnOnce(&Poisoned) + Send>;
+
+/// What the handle and the writer thread both touch.
+pub(crate) struct Shared {
+    pub(crate) published: Arc<Published>,
+    pub(crate) counters: Counters,
+    /// Entries between their call and the end of their completion. It rises before `refuses` is looked at, so that the writer can wait for those that have passed that look.
+    pub(crate) pending_records: AtomicUsize,
+    pub(crate) pending_bytes: AtomicUsize,
+    refuses: AtomicBool,
+    poisoned: OnceLock<Poisoned>,
+    on_poison: Mutex<Option<PoisonHook>>,
+    /// Everybody who waited was told; a hook is called from now on.
+    hook_is_due: AtomicBool,
+}
+
+impl Shared {
+    /// Why nothing more is taken, once that is so.
+    fn refusal(&self) -> Option<Poisoned> {
+        // Sequentially consistent, like the counter before it: see `pending_records`.
+        if !self.refuses.load(Ordering::SeqCst) {
+            return None;
+        }
+        Some(
+            self.poisoned
+                .get()
+                .map_or_else(Poisoned::closed, Poisoned::not_written),
+        )
+    }
+
+    pub(crate) fn poison(&self, poisoned: &Poisoned) {
+        self.poisoned.get_or_init(|| poisoned.clone());
+        self.refuses.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn call_poison_hook(&self, poisoned: &Poisoned) {
+        self.hook_is_due.store(true, Ordering::SeqCst);
+        let hook = self.on_poison.lock().expect("nobody panics with it").take();
+        if let Some(hook) = hook {
+            hook(poisoned);
+        }
+    }
+
+    fn enter(&self, bytes: usize) {
+        self.pending_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.pending_records.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn leave(&self, records: usize, bytes: usize) {
+        self.pending_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.pending_records.fetch_sub(records, Ordering::SeqCst);
+    }
+}
+
+impl<C: Completion> Log<C> {
+    /// Checks what is stored and starts the writer thread. Panics if the bounds of `config` contradict each other.
+    pub fn open(store: Box<dyn Store>, config: Config) -> Result<Log<C>, OpenError> {
+        config.check();
+        let store: Arc<dyn Store> = store.into();
+        let opened = match opening::check(&*store)? {
+            Some(opened) => opened,
+            None => opening::create(&*store)?,
+        };
+        store.witness(&opened.tip.witness_bytes())?;
+        let published = Arc::new(Published::new(opened));
+        let shared = Arc::new(Shared {
+            published: published.clone(),
+            counters: Counters::default(),
+            pending_records: AtomicUsize::new(0),
+            pending_bytes: AtomicUsize::new(0),
+            refuses: AtomicBool::new(false),
+            poisoned: OnceLock::new(),
+            on_poison: Mutex::new(None),
+            hook_is_due: AtomicBool::new(false),
+        });
+        let (entries, receiver) = channel::unbounded();
+        let writer = Writer::new(
+            store.clone(),
+            receiver,
+            shared.clone(),
+            config.clone(),
+            opened,
+        );
+        let thread = std::thread::Builder::new()
+            .name("wal-writer".into())
+            .spawn(move || writer.run());
+        let thread = thread.map_err(|error| {
+            StoreError::Failed(format!("the writer thread cannot be started: {error}"))
+        })?;
+        let writer_id = thread.thread().id();
+        let reader = Reader { store, published };
+        tracing::info!(
+            last_seq = opened.tip.seq,
+            floor = opened.floor,
+            "log opened"
+        );
+        Ok(Log {
+            inner: Arc::new(Inner {
+                entries,
+                shared,
+                reader,
+                config,
+                writer: Mutex::new(Some(thread)),
+                writer_id,
+            }),
+        })
+    }
+
+    /// Hands a record to the writer. Never blocks; calls of one thread keep their order. If the log is poisoned or closed the completion is told at once.
+    ///
+    /// Panics if the payload is larger than `PAYLOAD_BYTES_MAX`.
+    pub fn append(&self, record: Append, completion: C) {
+        assert!(
+            record.payload.len() <= PAYLOAD_BYTES_MAX,
+            "a payload is at most {PAYLOAD_BYTES_MAX} bytes"
+        );
+        let bytes = record.len_bytes();
+        self.inner
+            .send(bytes, completion, |completion| Entry::Record {
+                record,
+                completion,
+                at: Instant::now(),
+            });
+    }
+
+    /// Completes when everything appended before it is durable: at once, on the caller's thread, if nothing is pending.
+    pub fn fence(&self, completion: C) {
+        let shared = &self.inner.shared;
+        if shared.pending_records.load(Ordering::SeqCst) == 0
+            && !shared.refuses.load(Ordering::SeqCst)
+        {
+            completion.complete(Ok(Durable {
+                seq: self.durable_seq(),
+                waited: Duration::ZERO,
+            }));
+            return;
+        }
+        self.inner.send(0, completion, |completion| Entry::Fence {
+            completion,
+            at: Instant::now(),
+        });
+    }
+
+    /// Writes a snapshot, in the order of the calls: it is stored under the last sequence appended before it, and must contain every record of its tenant up to that one.
+    ///
+    /// Panics if the state is larger than `STATE_BYTES_MAX`.
+    pub fn snapshot(&self, snapshot: Snapshot, completion: C) {
+        assert!(
+            snapshot.state.len() <= STATE_BYTES_MAX,
+            "a state is at most {STATE_BYTES_MAX} bytes"
+        );
+        let bytes = snapshot.len_bytes();
+        self.inner
+            .send(bytes, completion, |completion| Entry::Snapshot {
+                snapshot,
+                completion,
+                at: Instant::now(),
+            });
+    }
+
+    /// States that every tenant's records up to `floor` are in snapshots that were written before, so that replay may start after it. The floor never falls, and never passes the last record.
+    pub fn raise_floor(&self, floor: Seq, completion: C) {
+        self.inner.send(0, completion, |completion| Entry::Floor {
+            floor,
+            completion,
+            at: Instant::now(),
+        });
+    }
+
+    /// Whether what is pending is below its bounds. Callers ask before they decide; `append` itself takes everything.
+    pub fn has_room(&self) -> bool {
+        let shared = &self.inner.shared;
+        shared.pending_records.load(Ordering::Relaxed) < self.inner.config.pending_records_max
+            && shared.pending_bytes.load(Ordering::Relaxed) < self.inner.config.pending_bytes_max
+    }
+
+    /// The last durable sequence.
+    pub fn durable_seq(&self) -> Seq {
+        self.inner.shared.published.seq()
+    }
+
+    /// A view of what is durable. It keeps the data directory open and locked.
+    pub fn reader(&self) -> Reader {
+        self.inner.reader.clone()
+    }
+
+    /// Copies what is durable to a new directory, while appends go on. The copy opens as a log of its own.
+    pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
+        // Taken before the copy is made, so that the copy has at least this.
+        let tip = self.inner.shared.published.tip();
+        self.inner
+            .reader
+            .store
+            .checkpoint(dir, &tip.witness_bytes())
+    }
+
+    /// Has `hook` called once, by the writer thread, when a write fails and everybody who waited was told; at once if that has happened. A later hook takes the place of an earlier one.
+    pub fn on_poison(&self, hook: Box<dyn FnOnce(&Poisoned) + Send>) {
+        let shared = &self.inner.shared;
+        *shared.on_poison.lock().expect("nobody panics with it") = Some(hook);
+        if shared.hook_is_due.load(Ordering::SeqCst)
+            && let Some(poisoned) = shared.poisoned.get()
+        {
+            shared.call_poison_hook(poisoned);
+        }
+    }
+
+    /// Why the log no longer writes, if it does not.
+    pub fn poisoned(&self) -> Option<Poisoned> {
+        self.inner.shared.poisoned.get().cloned()
+    }
+
+    /// Counters, for metrics.
+    pub fn stats(&self) -> Stats {
+        let shared = &self.inner.shared;
+        shared.counters.stats(
+            shared.pending_records.load(Ordering::Relaxed) as u64,
+            shared.pending_bytes.load(Ordering::Relaxed) as u64,
+        )
+    }
+
+    /// Takes nothing more, writes what is pending, and ends the writer thread; returns when that is done. The data directory is released when the last `Log` and `Reader` are gone.
+    pub fn close(&self) {
+        self.inner.close();
+    }
+}
+
+impl<C: Completion> Inner<C> {
+    fn send(&self, bytes: usize, completion: C, entry: impl FnOnce(C) -> Entry<C>) {
+        self.shared.enter(bytes);
+        if let Some(refusal) = self.shared.refusal() {
+            self.shared.leave(1, bytes);
+            completion.complete(Err(refusal));
+            return;
+        }
+        // The writer takes entries until none is pending, so it is still there.
+        let sent = self.entries.send(entry(completion));
+        assert!(sent.is_ok(), "the writer outlives what is pending");
+    }
+
+    fn close(&self) {
+        self.shared.refuses.store(true, Ordering::SeqCst);
+        if std::thread::current().id() == self.writer_id {
+            // A completion dropped the last handle: the thread cannot wait for itself, but it will end.
+            let _ = self.entries.send(Entry::Close);
+            return;
+        }
+        // Held while joining, so that a second caller returns when the first does.
+        let mut writer = self.writer.lock().expect("nobody panics with it");
+        if let Some(writer) = writer.take() {
+            let _ = self.entries.send(Entry::Close);
+            // A panic of the writer was turned into poison and logged there.
+            let _ = writer.join();
+        }
+    }
+}
+
+impl<C: Completion> Drop for Inner<C> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

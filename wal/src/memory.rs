@@ -1,0 +1,519 @@
+//! A store in memory that fails on purpose.
+//!
+//! It keeps the promise of the seam until a test tells it not to, through `Faults`: it delays or holds a sync, refuses a write, fills its disk, crashes with the unsynced tail lost, kept or torn, and damages what
+//! it holds. Tests of other crates use it too.
+
+use crate::Seq;
+use crate::batch::{Batch, Family};
+use crate::record::RawRecord;
+use crate::store::{Item, Scan, Store, StoreCursor, StoreError};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+type Keys = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// A store in memory. Clones are the same store: keep one, give one to the log.
+#[derive(Clone, Default)]
+pub struct MemoryStore {
+    shared: Arc<Shared>,
+}
+
+/// The levers of a `MemoryStore`; clones move the same ones.
+#[derive(Clone)]
+pub struct Faults {
+    shared: Arc<Shared>,
+}
+
+/// What a crash leaves of the write that was under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crash {
+    /// Nothing: it had not reached the disk.
+    Lost,
+    /// All of it, though nobody was told.
+    Kept,
+    /// Its first bytes. A batch is all or nothing, so unless this is all of it, it is dropped at the next opening.
+    Torn(usize),
+}
+
+/// How a write is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It fails, and nothing of it is stored.
+    NotStored,
+    /// It fails, and is stored all the same.
+    Stored,
+    /// It is written, its sync fails: a crash may lose or keep it.
+    SyncFails,
+    /// There is no room for it.
+    DiskFull,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    families: [Arc<Keys>; 4],
+    unsynced: Option<Batch>,
+    witness: Option<Vec<u8>>,
+    checkpoints: BTreeMap<PathBuf, MemoryStore>,
+    writes: u64,
+    writes_after_failure: u64,
+    failed: bool,
+    crashed: bool,
+    closed: bool,
+    refusal: Option<(u64, Refusal)>,
+    room_bytes: Option<usize>,
+    sync_delay: Duration,
+    hold: bool,
+    held: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .expect("nobody panics while holding the state")
+    }
+}
+
+impl State {
+    fn apply(&mut self, batch: &Batch) {
+        for op in batch.ops() {
+            let keys = Arc::make_mut(&mut self.families[op.family as usize]);
+            match op.value {
+                Some(value) => keys.insert(op.key.to_vec(), value.to_vec()),
+                None => keys.remove(op.key),
+            };
+        }
+    }
+
+    fn family(&mut self, family: Family) -> &mut Keys {
+        Arc::make_mut(&mut self.families[family as usize])
+    }
+}
+
+impl MemoryStore {
+    /// An empty store that works.
+    pub fn new() -> MemoryStore {
+        MemoryStore::default()
+    }
+
+    /// The levers.
+    pub fn faults(&self) -> Faults {
+        Faults {
+            shared: self.shared.clone(),
+        }
+    }
+
+    /// A separate store with what is durable in this one and no faults, as a copy of its directory would be.
+    pub fn copy(&self) -> MemoryStore {
+        let state = self.shared.lock();
+        let copy = State {
+            families: state.families.clone(),
+            witness: state.witness.clone(),
+            ..State::default()
+        };
+        MemoryStore {
+            shared: Arc::new(Shared {
+                state: Mutex::new(copy),
+                changed: Condvar::new(),
+            }),
+        }
+    }
+
+    /// The copy that `checkpoint` made under this path.
+    pub fn checkpoint_at(&self, dir: &Path) -> Option<MemoryStore> {
+        self.shared
+            .lock()
+            .checkpoints
+            .get(dir)
+            .map(MemoryStore::copy)
+    }
+
+    /// Whether `close` was called.
+    pub fn is_closed(&self) -> bool {
+        self.shared.lock().closed
+    }
+}
+
+impl Faults {
+    /// From now on every sync takes this long.
+    pub fn delay_syncs(&self, delay: Duration) {
+        self.shared.lock().sync_delay = delay;
+    }
+
+    /// From now on no sync ends, until `release_syncs`.
+    pub fn hold_syncs(&self) {
+        self.shared.lock().hold = true;
+    }
+
+    /// Waits until a write is held in its sync.
+    pub fn wait_until_held(&self) {
+        let mut state = self.shared.lock();
+        while !state.held {
+            state = self
+                .shared
+                .changed
+                .wait(state)
+                .expect("nobody panics while holding the state");
+        }
+    }
+
+    /// Lets syncs end again.
+    pub fn release_syncs(&self) {
+        self.shared.lock().hold = false;
+        self.shared.changed.notify_all();
+    }
+
+    /// Refuses the `nth` write from now on; 1 is the next one.
+    pub fn refuse_write(&self, nth: u64, how: Refusal) {
+        let mut state = self.shared.lock();
+        state.refusal = Some((state.writes + nth, how));
+    }
+
+    /// Leaves room for this many more bytes; the write that does not fit is refused.
+    pub fn leave_room(&self, bytes: usize) {
+        self.shared.lock().room_bytes = Some(bytes);
+    }
+
+    /// Ends the store, as a power cut would, and returns what the next start finds.
+    pub fn crash(&self, crash: Crash) -> MemoryStore {
+        let mut state = self.shared.lock();
+        state.crashed = true;
+        let unsynced = state.unsynced.take();
+        self.shared.changed.notify_all();
+        drop(state);
+        let store = MemoryStore {
+            shared: self.shared.clone(),
+        }
+        .copy();
+        if let Some(batch) = unsynced {
+            let survives = match crash {
+                Crash::Lost => false,
+                Crash::Kept => true,
+                Crash::Torn(bytes) => bytes >= batch.len_bytes(),
+            };
+            if survives {
+                store.shared.lock().apply(&batch);
+            }
+        }
+        store
+    }
+
+    /// How many bytes the write under way, or failed, has.
+    pub fn unsynced_bytes(&self) -> Option<usize> {
+        self.shared.lock().unsynced.as_ref().map(Batch::len_bytes)
+    }
+
+    /// How many writes were asked for.
+    pub fn writes(&self) -> u64 {
+        self.shared.lock().writes
+    }
+
+    /// How many writes were asked for after one had failed: the log must keep this at zero.
+    pub fn writes_after_failure(&self) -> u64 {
+        self.shared.lock().writes_after_failure
+    }
+
+    /// Flips the lowest bit of a byte of a value. Panics if there is no such value.
+    pub fn flip_byte(&self, family: Family, key: &[u8], at: usize) {
+        let mut state = self.shared.lock();
+        let value = state.family(family).get_mut(key).expect("the key exists");
+        value[at] ^= 1;
+    }
+
+    /// Flips the lowest bit of a byte of a record, its length field included.
+    pub fn flip_byte_of_record(&self, seq: Seq, at: usize) {
+        self.edit_record(seq, |record| record[at] ^= 1);
+    }
+
+    /// Takes one record out of the log, as if it had never been there.
+    pub fn remove_record(&self, seq: Seq) {
+        self.edit_record(seq, Vec::clear);
+    }
+
+    /// Takes every record after `last` out of the log and leaves tip and witness as they are.
+    pub fn drop_records_after(&self, last: Seq) {
+        let end = {
+            let state = self.shared.lock();
+            let (key, chunk) = state.families[Family::Log as usize]
+                .last_key_value()
+                .expect("the log is not empty");
+            first_of(key) + count(chunk)
+        };
+        for seq in (last + 1..end).rev() {
+            self.remove_record(seq);
+        }
+    }
+
+    /// The keys of a family, in order.
+    pub fn keys(&self, family: Family) -> Vec<Vec<u8>> {
+        self.shared.lock().families[family as usize]
+            .keys()
+            .cloned()
+            .collect()
+    }
+
+    /// Stores a value behind the log's back, or removes it.
+    pub fn overwrite(&self, family: Family, key: &[u8], value: Option<&[u8]>) {
+        let mut state = self.shared.lock();
+        match value {
+            Some(value) => state.family(family).insert(key.to_vec(), value.to_vec()),
+            None => state.family(family).remove(key),
+        };
+    }
+
+    /// Gives the store the witness of another, which may have come further.
+    pub fn take_witness_of(&self, other: &MemoryStore) {
+        let witness = other.shared.lock().witness.clone();
+        self.shared.lock().witness = witness;
+    }
+
+    fn edit_record(&self, seq: Seq, edit: impl FnOnce(&mut Vec<u8>)) {
+        let mut state = self.shared.lock();
+        let keys = state.family(Family::Log);
+        let (key, chunk) = keys
+            .range_mut(..=seq.to_be_bytes().to_vec())
+            .next_back()
+            .expect("the record exists");
+        let mut rest: &[u8] = chunk;
+        for _ in first_of(key)..seq {
+            rest = RawRecord::split(rest).expect("the record exists").1;
+        }
+        let (raw, after) = RawRecord::split(rest).expect("the record exists");
+        let start = chunk.len() - rest.len();
+        let mut record = rest[..raw.len_bytes()].to_vec();
+        edit(&mut record);
+        let edited = [&chunk[..start], &record, after].concat();
+        let key = key.clone();
+        if edited.is_empty() {
+            keys.remove(&key);
+        } else {
+            keys.insert(key, edited);
+        }
+    }
+}
+
+fn first_of(key: &[u8]) -> Seq {
+    Seq::from_be_bytes(key.try_into().expect("a log key has eight bytes"))
+}
+
+fn count(chunk: &[u8]) -> Seq {
+    let mut rest = chunk;
+    let mut count = 0;
+    while let Some((_, next)) = RawRecord::split(rest) {
+        rest = next;
+        count += 1;
+    }
+    count
+}
+
+impl Store for MemoryStore {
+    fn write(&self, batch: &Batch) -> Result<(), StoreError> {
+        let mut state = self.shared.lock();
+        state.writes += 1;
+        if state.failed {
+            state.writes_after_failure += 1;
+        }
+        if state.crashed {
+            return Err(StoreError::Failed("the store has crashed".into()));
+        }
+        let mut refusal = state
+            .refusal
+            .filter(|(nth, _)| *nth == state.writes)
+            .map(|(_, how)| how);
+        if let Some(room) = state.room_bytes {
+            match room.checked_sub(batch.len_bytes()) {
+                Some(left) => state.room_bytes = Some(left),
+                None => refusal = Some(Refusal::DiskFull),
+            }
+        }
+        if let Some(refusal) = refusal {
+            state.failed = true;
+            match refusal {
+                Refusal::NotStored => {}
+                Refusal::Stored => state.apply(batch),
+                Refusal::SyncFails => state.unsynced = Some(batch.clone()),
+                Refusal::DiskFull => {
+                    return Err(StoreError::Full(
+                        "no space left on device (injected)".into(),
+                    ));
+                }
+            }
+            return Err(StoreError::Failed(
+                if refusal == Refusal::SyncFails {
+                    "the sync failed (injected)"
+                } else {
+                    "the write failed (injected)"
+                }
+                .into(),
+            ));
+        }
+        state.unsynced = Some(batch.clone());
+        if !state.sync_delay.is_zero() {
+            let delay = state.sync_delay;
+            drop(state);
+            std::thread::sleep(delay);
+            state = self.shared.lock();
+        }
+        while state.hold && !state.crashed {
+            state.held = true;
+            self.shared.changed.notify_all();
+            state = self
+                .shared
+                .changed
+                .wait(state)
+                .expect("nobody panics while holding the state");
+        }
+        state.held = false;
+        if state.crashed {
+            state.failed = true;
+            return Err(StoreError::Failed(
+                "the store crashed during the sync".into(),
+            ));
+        }
+        state.unsynced = None;
+        state.apply(batch);
+        Ok(())
+    }
+
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.shared.lock().families[family as usize]
+            .get(key)
+            .cloned())
+    }
+
+    fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
+        let keys = self.shared.lock().families[scan.family as usize].clone();
+        let from = scan.from.map_or(Bound::Unbounded, Bound::Included);
+        let to = scan.to.map_or(Bound::Unbounded, Bound::Excluded);
+        Box::new(MemoryCursor {
+            keys,
+            from,
+            to,
+            at: None,
+        })
+    }
+
+    fn witness(&self, note: &[u8]) -> Result<(), StoreError> {
+        let mut state = self.shared.lock();
+        if state.crashed {
+            return Err(StoreError::Failed("the store has crashed".into()));
+        }
+        state.witness = Some(note.to_vec());
+        Ok(())
+    }
+
+    fn witnessed(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.shared.lock().witness.clone())
+    }
+
+    fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError> {
+        let copy = self.copy();
+        copy.shared.lock().witness = Some(note.to_vec());
+        self.shared.lock().checkpoints.insert(dir.to_owned(), copy);
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.shared.lock().closed = true;
+        Ok(())
+    }
+}
+
+/// Walks a map that no longer changes: a later write makes its own copy.
+struct MemoryCursor {
+    keys: Arc<Keys>,
+    from: Bound<Vec<u8>>,
+    to: Bound<Vec<u8>>,
+    at: Option<Vec<u8>>,
+}
+
+impl MemoryCursor {
+    fn lowest(&mut self, from: Bound<Vec<u8>>) {
+        self.at = if empty(&from, &self.to) {
+            None
+        } else {
+            self.keys
+                .range((from, self.to.clone()))
+                .next()
+                .map(|(key, _)| key.clone())
+        };
+    }
+
+    fn highest(&mut self, to: Bound<Vec<u8>>) {
+        self.at = if empty(&self.from, &to) {
+            None
+        } else {
+            self.keys
+                .range((self.from.clone(), to))
+                .next_back()
+                .map(|(key, _)| key.clone())
+        };
+    }
+
+    fn above(&self, key: &[u8]) -> bool {
+        matches!(&self.to, Bound::Excluded(to) if key >= to.as_slice())
+    }
+
+    fn below(&self, key: &[u8]) -> bool {
+        matches!(&self.from, Bound::Included(from) if key < from.as_slice())
+    }
+}
+
+/// Whether no key can lie between; the map panics on some of these.
+fn empty(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
+    match (from, to) {
+        (Bound::Included(from), Bound::Included(to)) => from > to,
+        (
+            Bound::Included(from) | Bound::Excluded(from),
+            Bound::Excluded(to) | Bound::Included(to),
+        ) => from >= to,
+        _ => false,
+    }
+}
+
+impl StoreCursor for MemoryCursor {
+    fn first(&mut self) {
+        self.lowest(self.from.clone());
+    }
+    fn last(&mut self) {
+        self.highest(self.to.clone());
+    }
+    fn seek(&mut self, key: &[u8]) {
+        if self.below(key) {
+            self.first()
+        } else {
+            self.lowest(Bound::Included(key.to_vec()))
+        }
+    }
+    fn seek_back(&mut self, key: &[u8]) {
+        if self.above(key) {
+            self.last()
+        } else {
+            self.highest(Bound::Included(key.to_vec()))
+        }
+    }
+    fn next(&mut self) {
+        let at = self.at.take().expect("the cursor stands on a key");
+        self.lowest(Bound::Excluded(at));
+    }
+    fn prev(&mut self) {
+        let at = self.at.take().expect("the cursor stands on a key");
+        self.highest(Bound::Excluded(at));
+    }
+    fn item(&self) -> Option<Item<'_>> {
+        let (key, value) = self.keys.get_key_value(self.at.as_ref()?)?;
+        Some((key, value))
+    }
+    fn status(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

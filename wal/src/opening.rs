@@ -1,0 +1,209 @@
+//! The checks before a log is used: what is stored must be what was acknowledged, or the log does not open.
+//!
+//! Promises: a log that ends before its tip, its witness or a snapshot is refused and the first missing sequence named; nothing is changed by a refusal. The records between are checked by who replays them, and by `verify`.
+
+use crate::batch::{Batch, Family};
+use crate::meta::{self, Tip};
+use crate::record::RawRecord;
+use crate::store::{Scan, Store, checked_item};
+use crate::{Damage, OpenError, ReadError, Seq, snapshot};
+
+/// What a checked store holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    pub tip: Tip,
+    pub floor: Seq,
+}
+
+/// Checks a store; `None` if it is new and empty.
+pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
+    let witness = match store.witnessed()? {
+        Some(note) => Some(Tip::decode_witness(&note)?),
+        None => None,
+    };
+    let Some(format) = store.get(Family::Meta, meta::FORMAT_KEY)? else {
+        for family in Family::ALL {
+            let mut cursor = store.cursor(Scan::all(family));
+            cursor.first();
+            if checked_item(&*cursor)?.is_some() {
+                return Err(Damage::new(
+                    0,
+                    format!(
+                        "there is data in the family {}, but no format entry",
+                        family.name()
+                    ),
+                )
+                .into());
+            }
+        }
+        return match witness {
+            Some(witness) if witness.seq > 0 => {
+                Err(ends_before(0, witness.seq, "was acknowledged").into())
+            }
+            _ => Ok(None),
+        };
+    };
+    meta::check_format(&format)?;
+    let tip = match store.get(Family::Meta, meta::TIP_KEY)? {
+        Some(value) => Tip::decode(&value)?,
+        None => return Err(Damage::new(0, "the tip entry is missing").into()),
+    };
+    let floor = match store.get(Family::Meta, meta::FLOOR_KEY)? {
+        Some(value) => meta::decode_floor(&value)?,
+        None => return Err(Damage::new(0, "the floor entry is missing").into()),
+    };
+    check_end(last_record(store)?, tip)?;
+    if let Some(witness) = witness {
+        if witness.seq > tip.seq {
+            return Err(ends_before(tip.seq, witness.seq, "was acknowledged").into());
+        }
+        if witness.seq == tip.seq && witness.hash != tip.hash {
+            return Err(Damage::new(
+                tip.seq,
+                format!("record {} is not the one that was acknowledged", tip.seq),
+            )
+            .into());
+        }
+    }
+    if floor > tip.seq {
+        return Err(ends_before(tip.seq, floor, "is the floor of replay").into());
+    }
+    if let Some((tenant, seq)) = highest_snapshot(store)?
+        && seq > tip.seq
+    {
+        return Err(ends_before(
+            tip.seq,
+            seq,
+            &format!("is in the snapshot of tenant {tenant}"),
+        )
+        .into());
+    }
+    Ok(Some(Opened { tip, floor }))
+}
+
+/// Writes the entries of a new store.
+pub(crate) fn create(store: &dyn Store) -> Result<Opened, OpenError> {
+    let mut batch = Batch::new();
+    batch.put(Family::Meta, meta::FORMAT_KEY, &meta::format_bytes());
+    batch.put(Family::Meta, meta::FLOOR_KEY, &meta::floor_bytes(0));
+    Tip::default().put_into(&mut batch);
+    store.write(&batch)?;
+    Ok(Opened {
+        tip: Tip::default(),
+        floor: 0,
+    })
+}
+
+fn ends_before(last: Seq, named: Seq, why: &str) -> Damage {
+    let missing = Damage::missing(last + 1, named);
+    Damage::new(
+        missing.seq,
+        format!(
+            "the log ends at {last}, but {named} {why}: {}",
+            missing.detail
+        ),
+    )
+}
+
+fn check_end(last: Option<Tip>, tip: Tip) -> Result<(), Damage> {
+    let last = last.unwrap_or_default();
+    if last.seq < tip.seq {
+        let missing = Damage::missing(last.seq + 1, tip.seq);
+        return Err(Damage::new(
+            missing.seq,
+            format!(
+                "the log ends at {}, but the tip says {}: {}",
+                last.seq, tip.seq, missing.detail
+            ),
+        ));
+    }
+    if last.seq > tip.seq {
+        return Err(Damage::new(
+            tip.seq + 1,
+            format!(
+                "the tip says {}, but the log goes on to {}",
+                tip.seq, last.seq
+            ),
+        ));
+    }
+    if last.hash != tip.hash {
+        return Err(Damage::new(
+            tip.seq,
+            format!("record {} is not the one that the tip names", tip.seq),
+        ));
+    }
+    Ok(())
+}
+
+/// Reads the last chunk whole: every record in it, and the chain between them.
+fn last_record(store: &dyn Store) -> Result<Option<Tip>, ReadError> {
+    let mut cursor = store.cursor(Scan::all(Family::Log));
+    cursor.first();
+    match checked_item(&*cursor)? {
+        None => return Ok(None),
+        Some((key, _)) => {
+            let first = log_key(key)?;
+            if first != 1 {
+                return Err(Damage::missing(1, first.saturating_sub(1).max(1)).into());
+            }
+        }
+    }
+    cursor.last();
+    let Some((key, chunk)) = checked_item(&*cursor)? else {
+        return Ok(None);
+    };
+    let mut seq = log_key(key)?;
+    let mut rest = chunk;
+    let mut last: Option<Tip> = None;
+    while !rest.is_empty() {
+        let Some((raw, next)) = RawRecord::split(rest) else {
+            return Err(Damage::new(seq, format!("record {seq} is cut off")).into());
+        };
+        raw.check(seq)?;
+        if last.is_some_and(|last| last.hash != raw.prev()) {
+            return Err(Damage::new(
+                seq,
+                format!(
+                    "record {seq} does not follow record {}: the hash chain is broken",
+                    seq - 1
+                ),
+            )
+            .into());
+        }
+        last = Some(Tip {
+            seq,
+            hash: raw.hash(),
+        });
+        rest = next;
+        seq += 1;
+    }
+    Ok(last)
+}
+
+pub(crate) fn log_key(key: &[u8]) -> Result<Seq, Damage> {
+    match key.try_into() {
+        Ok(key) => Ok(Seq::from_be_bytes(key)),
+        Err(_) => Err(Damage::new(
+            0,
+            format!("the log has a key of {} bytes", key.len()),
+        )),
+    }
+}
+
+/// The newest snapshot of all, found by one seek for each tenant.
+fn highest_snapshot(store: &dyn Store) -> Result<Option<(u64, Seq)>, ReadError> {
+    let mut highest: Option<(u64, Seq)> = None;
+    let mut cursor = store.cursor(Scan::all(Family::Snapshots));
+    cursor.last();
+    while let Some((key, _)) = checked_item(&*cursor)? {
+        let (tenant, seq) = snapshot::decode_key(key)?;
+        if highest.is_none_or(|(_, highest)| seq > highest) {
+            highest = Some((tenant, seq));
+        }
+        let Some(before) = tenant.checked_sub(1) else {
+            break;
+        };
+        cursor.seek_back(&snapshot::key(before, Seq::MAX));
+    }
+    Ok(highest)
+}

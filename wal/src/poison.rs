@@ -1,0 +1,68 @@
+//! The end of a log that could not write. The first failed write is the last: whether it was stored is unknown, so nothing may follow it.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Why something was not acknowledged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Poisoned {
+    why: Arc<str>,
+    outcome: Outcome,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Unknown,
+    NotWritten,
+}
+
+impl Poisoned {
+    /// For what was in the write that failed.
+    pub(crate) fn unknown(why: impl Into<Arc<str>>) -> Poisoned {
+        Poisoned {
+            why: why.into(),
+            outcome: Outcome::Unknown,
+        }
+    }
+
+    /// For what waited behind it, and what came later.
+    pub(crate) fn not_written(&self) -> Poisoned {
+        Poisoned {
+            why: self.why.clone(),
+            outcome: Outcome::NotWritten,
+        }
+    }
+
+    pub(crate) fn closed() -> Poisoned {
+        Poisoned {
+            why: "the log is closed".into(),
+            outcome: Outcome::NotWritten,
+        }
+    }
+
+    /// What went wrong.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// Whether the record may be in the log all the same; if not, it certainly is not.
+    pub fn outcome_unknown(&self) -> bool {
+        self.outcome == Outcome::Unknown
+    }
+}
+
+impl fmt::Display for Poisoned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outcome = match self.outcome {
+            Outcome::Unknown => "outcome unknown",
+            Outcome::NotWritten => "not written",
+        };
+        write!(
+            f,
+            "{}; {outcome}, ask again with the same key after the restart",
+            self.why
+        )
+    }
+}
+
+impl std::error::Error for Poisoned {}

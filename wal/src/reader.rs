@@ -1,0 +1,283 @@
+//! Reading the log, its index and its snapshots, beside the writer and without troubling it.
+//!
+//! Promises: nothing is returned that is not durable; nothing is returned unchecked; a record that should be there and is not is an error that names it, never an end.
+
+use crate::batch::Family;
+use crate::cursor::IndexCursor;
+use crate::memory::MemoryStore;
+use crate::meta::Tip;
+use crate::opening::{self, Opened};
+use crate::replay::Records;
+use crate::rocks::RocksStore;
+use crate::snapshot::{self, StoredSnapshot};
+use crate::store::{Scan, Store, StoreCursor, checked_item};
+use crate::verify::{self, Verified};
+use crate::{Damage, Hash, OpenError, ReadError, Record, Seq, record};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const READ_ONLY_ATTEMPTS: u32 = 8;
+
+/// A view of a log. Cheap to clone. While one exists, the data directory stays open and locked.
+#[derive(Clone)]
+pub struct Reader {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) published: Arc<Published>,
+}
+
+/// What the writer tells everybody after a sync.
+pub(crate) struct Published {
+    seq: AtomicU64,
+    floor: AtomicU64,
+    tip: Mutex<Tip>,
+}
+
+impl Published {
+    pub(crate) fn new(opened: Opened) -> Published {
+        Published {
+            seq: AtomicU64::new(opened.tip.seq),
+            floor: AtomicU64::new(opened.floor),
+            tip: Mutex::new(opened.tip),
+        }
+    }
+
+    pub(crate) fn publish(&self, tip: Tip, floor: Seq) {
+        *self.tip.lock().expect("nobody panics with it") = tip;
+        self.floor.store(floor, Ordering::Release);
+        self.seq.store(tip.seq, Ordering::Release);
+    }
+
+    pub(crate) fn seq(&self) -> Seq {
+        self.seq.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn floor(&self) -> Seq {
+        self.floor.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn tip(&self) -> Tip {
+        *self.tip.lock().expect("nobody panics with it")
+    }
+}
+
+impl Reader {
+    /// Opens the log in `dir` as it is now, without locking it: beside a running server, or after it. What is written later is not seen.
+    pub fn open_read_only(dir: impl AsRef<Path>) -> Result<Reader, OpenError> {
+        let mut attempt = 1;
+        loop {
+            // The server deletes files and overwrites its witness meanwhile; what looks like damage in one attempt is damage if it still does in the last.
+            let opened = RocksStore::open_read_only(dir.as_ref())
+                .and_then(|store| Reader::over(Arc::new(store)));
+            match opened {
+                Err(OpenError::Store(_) | OpenError::Damage(_)) if attempt < READ_ONLY_ATTEMPTS => {
+                }
+                result => return result,
+            }
+            std::thread::sleep(Duration::from_millis(20) * attempt);
+            attempt += 1;
+        }
+    }
+
+    /// Reads what is in a store of memory, without a log over it.
+    pub fn over_memory(store: MemoryStore) -> Result<Reader, OpenError> {
+        Reader::over(Arc::new(store))
+    }
+
+    fn over(store: Arc<dyn Store>) -> Result<Reader, OpenError> {
+        let opened = opening::check(&*store)?.unwrap_or(Opened {
+            tip: Tip::default(),
+            floor: 0,
+        });
+        Ok(Reader {
+            store,
+            published: Arc::new(Published::new(opened)),
+        })
+    }
+
+    /// Record `seq`, or nothing if the log does not go so far.
+    pub fn record(&self, seq: Seq) -> Result<Option<Record>, ReadError> {
+        if seq == 0 {
+            return Ok(None);
+        }
+        let last = self.last_seq();
+        let mut cursor = self.store.cursor(Scan::all(Family::Log));
+        cursor.seek_back(&seq.to_be_bytes());
+        if let Some((key, chunk)) = checked_item(&*cursor)? {
+            let first = opening::log_key(key)?;
+            if let Some(raw) = record::find(chunk, first, seq)? {
+                return Ok(Some(raw.to_record(raw.hash())));
+            }
+        }
+        if seq <= last {
+            Err(Damage::missing(seq, seq).into())
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// The records from `from` to `to`, both included, or to the end as it is now: replay. Checks each record and that each follows its predecessor.
+    pub fn records(&self, from: Seq, to: Option<Seq>) -> Records<'_> {
+        // The end is looked up before the cursor is made, so that the cursor sees all of it.
+        let last = self.last_seq();
+        let to = to.map_or(last, |to| to.min(last));
+        Records::new(
+            self.store.cursor(Scan::all(Family::Log).in_bulk()),
+            from.max(1),
+            to,
+        )
+    }
+
+    /// The value under an index key.
+    pub fn index_get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
+        Ok(self.store.get(Family::Index, key)?)
+    }
+
+    /// The index entries with keys from `from` up to and without `to`, in order or, with `reverse`, from the last to the first.
+    pub fn index_scan(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
+        self.index_cursor(from, to, reverse)
+    }
+
+    /// The same as a cursor: it shows the next key before it is taken, and can leap.
+    pub fn index_cursor(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
+        let scan = Scan {
+            family: Family::Index,
+            from: Some(from.to_vec()),
+            to: Some(to.to_vec()),
+            bulk: false,
+        };
+        IndexCursor::new(self.store.cursor(scan), reverse)
+    }
+
+    /// The newest snapshot of a tenant, or the newest that contains nothing after `at_or_before`.
+    pub fn snapshot(
+        &self,
+        tenant: u64,
+        at_or_before: Option<Seq>,
+    ) -> Result<Option<StoredSnapshot>, ReadError> {
+        let mut cursor = self.store.cursor(snapshots_of(tenant));
+        cursor.seek_back(&snapshot::key(tenant, at_or_before.unwrap_or(Seq::MAX)));
+        match checked_item(&*cursor)? {
+            Some((key, value)) => Ok(Some(snapshot::decode(key, value)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The snapshots of a tenant, newest first.
+    pub fn snapshots_of(&self, tenant: u64) -> Snapshots<'_> {
+        Snapshots::new(
+            self.store.cursor(snapshots_of(tenant).in_bulk()),
+            Walk::Every,
+        )
+    }
+
+    /// The newest snapshot of every tenant, the last tenant first. Older ones are not read.
+    pub fn latest_snapshots(&self) -> Snapshots<'_> {
+        Snapshots::new(
+            self.store.cursor(Scan::all(Family::Snapshots).in_bulk()),
+            Walk::NewestOfEach,
+        )
+    }
+
+    /// The first sequence: 1, or 0 if the log is empty.
+    pub fn first_seq(&self) -> Seq {
+        self.last_seq().min(1)
+    }
+
+    /// The last durable sequence, 0 if the log is empty.
+    pub fn last_seq(&self) -> Seq {
+        self.published.seq()
+    }
+
+    /// Every tenant's records up to this sequence are in snapshots; replay starts after it.
+    pub fn floor(&self) -> Seq {
+        self.published.floor()
+    }
+
+    /// The hash of the last durable record, which vouches for all before it.
+    pub fn head_hash(&self) -> Hash {
+        self.tip().hash
+    }
+
+    /// The last durable sequence and its hash, which belong together.
+    pub fn tip(&self) -> Tip {
+        self.published.tip()
+    }
+
+    /// Reads and checks everything: each record from 1, the chain between them, each snapshot, the tip. `progress` is told now and then how far it is, and of how much.
+    pub fn verify(&self, progress: &mut dyn FnMut(Seq, Seq)) -> Result<Verified, Damage> {
+        verify::verify(self, progress)
+    }
+}
+
+fn snapshots_of(tenant: u64) -> Scan {
+    let to = tenant
+        .checked_add(1)
+        .map(|next| snapshot::key(next, 0).to_vec());
+    Scan {
+        family: Family::Snapshots,
+        from: Some(snapshot::key(tenant, 0).to_vec()),
+        to,
+        bulk: false,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    Every,
+    NewestOfEach,
+}
+
+/// Snapshots, backwards. Ends after the first error.
+pub struct Snapshots<'a> {
+    cursor: Box<dyn StoreCursor + 'a>,
+    walk: Walk,
+    done: bool,
+}
+
+impl<'a> Snapshots<'a> {
+    fn new(mut cursor: Box<dyn StoreCursor + 'a>, walk: Walk) -> Snapshots<'a> {
+        cursor.last();
+        Snapshots {
+            cursor,
+            walk,
+            done: false,
+        }
+    }
+
+    pub(crate) fn every(store: &'a dyn Store) -> Snapshots<'a> {
+        Snapshots::new(
+            store.cursor(Scan::all(Family::Snapshots).in_bulk()),
+            Walk::Every,
+        )
+    }
+
+    fn step(&mut self) -> Result<Option<StoredSnapshot>, ReadError> {
+        let Some((key, value)) = checked_item(&*self.cursor)? else {
+            return Ok(None);
+        };
+        let stored = snapshot::decode(key, value)?;
+        match (self.walk, stored.tenant.checked_sub(1)) {
+            (Walk::Every, _) => self.cursor.prev(),
+            (Walk::NewestOfEach, Some(before)) => {
+                self.cursor.seek_back(&snapshot::key(before, Seq::MAX))
+            }
+            (Walk::NewestOfEach, None) => self.done = true,
+        }
+        Ok(Some(stored))
+    }
+}
+
+impl Iterator for Snapshots<'_> {
+    type Item = Result<StoredSnapshot, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let step = self.step();
+        self.done |= !matches!(step, Ok(Some(_)));
+        step.transpose()
+    }
+}

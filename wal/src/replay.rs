@@ -1,0 +1,124 @@
+//! Records in order, each checked, and each checked to follow the one before it.
+
+use crate::record::{Hash, RawRecord};
+use crate::store::{StoreCursor, checked_item};
+use crate::{Damage, ReadError, Record, Seq, opening};
+
+/// Records of a range, in order. All of them are there, or the last item is an error that names the first that is not.
+pub struct Records<'a> {
+    cursor: Box<dyn StoreCursor + 'a>,
+    from: Seq,
+    to: Seq,
+    at: Option<Position>,
+    done: bool,
+}
+
+/// The record to be read next, in the chunk where the cursor stands.
+struct Position {
+    seq: Seq,
+    offset: usize,
+    /// The hash of the record before it, unless that is in a chunk that was not read.
+    prev: Option<Hash>,
+}
+
+impl<'a> Records<'a> {
+    pub(crate) fn new(cursor: Box<dyn StoreCursor + 'a>, from: Seq, to: Seq) -> Records<'a> {
+        Records {
+            cursor,
+            from,
+            to,
+            at: None,
+            done: false,
+        }
+    }
+
+    /// The next record at or after `from`. Reading begins with the chunk that holds it, so that the chain is checked from there.
+    fn step(&mut self) -> Result<Option<Record>, ReadError> {
+        loop {
+            let mut at = match self.at.take() {
+                Some(at) => at,
+                None => self.enter()?,
+            };
+            if at.seq > self.to {
+                return Ok(None);
+            }
+            let Some((key, mut chunk)) = checked_item(&*self.cursor)? else {
+                return Err(Damage::missing(at.seq, self.to).into());
+            };
+            let mut key = opening::log_key(key)?;
+            if at.offset == chunk.len() {
+                self.cursor.next();
+                (key, chunk) = match checked_item(&*self.cursor)? {
+                    Some((key, chunk)) => (opening::log_key(key)?, chunk),
+                    None => return Err(Damage::missing(at.seq, self.to).into()),
+                };
+                at.offset = 0;
+            }
+            if at.offset == 0 && key != at.seq {
+                return Err(Damage::missing(at.seq, key.saturating_sub(1).max(at.seq)).into());
+            }
+            let Some((raw, _)) = RawRecord::split(&chunk[at.offset..]) else {
+                return Err(Damage::new(at.seq, format!("record {} is cut off", at.seq)).into());
+            };
+            raw.check(at.seq)?;
+            if at.prev.is_some_and(|prev| prev != raw.prev()) {
+                return Err(Damage::new(
+                    at.seq,
+                    format!(
+                        "record {} does not follow record {}: the hash chain is broken",
+                        at.seq,
+                        at.seq - 1
+                    ),
+                )
+                .into());
+            }
+            let hash = raw.hash();
+            let record = (at.seq >= self.from).then(|| raw.to_record(hash));
+            self.at = Some(Position {
+                seq: at.seq + 1,
+                offset: at.offset + raw.len_bytes(),
+                prev: Some(hash),
+            });
+            if record.is_some() {
+                return Ok(record);
+            }
+        }
+    }
+
+    fn enter(&mut self) -> Result<Position, ReadError> {
+        let nowhere = Position {
+            seq: self.from,
+            offset: 0,
+            prev: None,
+        };
+        if self.from > self.to {
+            return Ok(nowhere);
+        }
+        self.cursor.seek_back(&self.from.to_be_bytes());
+        match checked_item(&*self.cursor)? {
+            Some((key, _)) => {
+                let seq = opening::log_key(key)?;
+                let prev = (seq == 1).then_some([0; 16]);
+                Ok(Position {
+                    seq,
+                    offset: 0,
+                    prev,
+                })
+            }
+            None => Err(Damage::missing(self.from, self.to).into()),
+        }
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Record, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let step = self.step();
+        self.done = !matches!(step, Ok(Some(_)));
+        step.transpose()
+    }
+}

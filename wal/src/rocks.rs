@@ -1,0 +1,407 @@
+//! The store of production, on RocksDB.
+//!
+//! Promises: `write` returns after the data and all it needs are synced, and nothing is visible before; a directory is open at most once; a damaged RocksDB log refuses to open, one with an incomplete last
+//! record opens without it. What RocksDB cannot notice by itself, a log file that is gone or was cut at a place that looks like a torn tail, the witness notices: a file of 36 bytes beside the database, overwritten
+//! after every synced write and before anybody is told of it. `log.rs` compares it with the tip.
+
+use crate::OpenError;
+use crate::batch::{Batch, Family};
+use crate::store::{Item, Scan, Store, StoreCursor, StoreError};
+use crate::witness::{self, Witness};
+use rocksdb::checkpoint::Checkpoint;
+use rocksdb::{
+    BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator, DBRecoveryMode,
+    ErrorKind, LogLevel, Options, ReadOptions, WriteBatch, WriteOptions,
+};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The file that is locked while a log is open; it holds the pid of who locked it.
+const OWNER_FILE: &str = "OWNER";
+const MIB: usize = 1 << 20;
+
+/// Blocks of both large families, read-mostly.
+const BLOCK_CACHE_BYTES: usize = 64 * MIB;
+/// Two of them for the log and three for the index: 64 + 96 MiB at worst. With the cache and the small families the store stays under 300 MiB.
+const LOG_WRITE_BUFFER_BYTES: usize = 32 * MIB;
+const INDEX_WRITE_BUFFER_BYTES: usize = 32 * MIB;
+const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
+/// A restart replays at most about this much of RocksDB's own log: one or two seconds.
+const WAL_BYTES_MAX: u64 = 128 << 20;
+
+/// A RocksDB database in a directory that is locked while it is open. The lock goes with the last handle.
+pub struct RocksStore {
+    // The order of the fields is the order of closing: the directory is released last.
+    db: DB,
+    write_options: WriteOptions,
+    witness: Option<Witness>,
+    witnessed: Option<Vec<u8>>,
+    _owner: Option<File>,
+}
+
+impl RocksStore {
+    /// Opens the database in `dir`, or creates both.
+    pub fn open(dir: impl AsRef<Path>) -> Result<RocksStore, OpenError> {
+        let dir = dir.as_ref();
+        fs::create_dir_all(dir).map_err(|error| failed_at(dir, &error))?;
+        let owner = lock(dir)?;
+        let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
+        let db = DB::open_cf_with_opts(&db_options(), dir, families())
+            .map_err(|error| open_error(dir, &error))?;
+        let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
+        Ok(RocksStore {
+            db,
+            write_options: synced(),
+            witness: Some(witness),
+            witnessed,
+            _owner: Some(owner),
+        })
+    }
+
+    /// Opens the database in `dir` as it is now, beside a process that writes to it; sees nothing written later.
+    ///
+    /// The other process deletes files that it no longer needs, so one may vanish while this opens them: then it fails, and is to be tried again. Once all are open they cannot vanish.
+    pub fn open_read_only(dir: impl AsRef<Path>) -> Result<RocksStore, OpenError> {
+        let dir = dir.as_ref();
+        if !dir.join("CURRENT").exists() {
+            return Err(OpenError::NotFound {
+                path: dir.to_owned(),
+            });
+        }
+        // Read first: what it names is then certainly in what is opened next.
+        let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
+        let before = wal_files(dir)?;
+        let db = DB::open_cf_with_opts_for_read_only(&db_options(), dir, families(), false)
+            .map_err(|error| open_error(dir, &error))?;
+        // RocksDB replays the log files that it finds. Had one been flushed and deleted between its looking for the flushed tables and for log files, the records in it would be in neither.
+        if !before.is_subset(&wal_files(dir)?) {
+            return Err(OpenError::Store(StoreError::Failed(
+                "a log file of RocksDB was deleted while it was opened for reading".into(),
+            )));
+        }
+        Ok(RocksStore {
+            db,
+            write_options: synced(),
+            witness: None,
+            witnessed,
+            _owner: None,
+        })
+    }
+
+    fn family(&self, family: Family) -> &ColumnFamily {
+        self.db
+            .cf_handle(family.name())
+            .expect("every family was opened")
+    }
+}
+
+impl Store for RocksStore {
+    fn write(&self, batch: &Batch) -> Result<(), StoreError> {
+        let families = Family::ALL.map(|family| self.family(family));
+        let mut write = WriteBatch::with_capacity_bytes(batch.len_bytes() + 64);
+        for op in batch.ops() {
+            let family = families[op.family as usize];
+            match op.value {
+                Some(value) => write.put_cf(family, op.key, value),
+                None => write.delete_cf(family, op.key),
+            }
+        }
+        self.db
+            .write_opt(write, &self.write_options)
+            .map_err(|error| store_error(&error))
+    }
+
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        self.db
+            .get_cf(self.family(family), key)
+            .map_err(|error| store_error(&error))
+    }
+
+    fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
+        let mut options = ReadOptions::default();
+        if let Some(from) = scan.from {
+            options.set_iterate_lower_bound(from);
+        }
+        if let Some(to) = scan.to {
+            options.set_iterate_upper_bound(to);
+        }
+        if scan.bulk {
+            options.fill_cache(false);
+            options.set_readahead_size(2 * MIB);
+        }
+        Box::new(RocksCursor {
+            inner: self
+                .db
+                .raw_iterator_cf_opt(self.family(scan.family), options),
+        })
+    }
+
+    fn witness(&self, note: &[u8]) -> Result<(), StoreError> {
+        let Some(witness) = &self.witness else {
+            return Err(StoreError::Failed(
+                "the store is open for reading only".into(),
+            ));
+        };
+        witness
+            .note(note)
+            .map_err(|error| StoreError::Failed(format!("the witness cannot be written: {error}")))
+    }
+
+    fn witnessed(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.witnessed.clone())
+    }
+
+    fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError> {
+        let checkpoint = Checkpoint::new(&self.db).map_err(|error| store_error(&error))?;
+        checkpoint
+            .create_checkpoint(dir)
+            .map_err(|error| store_error(&error))?;
+        witness::create(dir, note).map_err(|error| {
+            StoreError::Failed(format!(
+                "the witness of the checkpoint cannot be written: {error}"
+            ))
+        })
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        // Everything is durable already; with the memtables on disk the next opening has nothing to replay.
+        for family in Family::ALL {
+            self.db
+                .flush_cf(self.family(family))
+                .map_err(|error| store_error(&error))?;
+        }
+        match &self.witness {
+            Some(witness) => witness.sync().map_err(|error| {
+                StoreError::Failed(format!("the witness cannot be synced: {error}"))
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+struct RocksCursor<'a> {
+    inner: DBRawIterator<'a>,
+}
+
+impl StoreCursor for RocksCursor<'_> {
+    fn first(&mut self) {
+        self.inner.seek_to_first();
+    }
+    fn last(&mut self) {
+        self.inner.seek_to_last();
+    }
+    fn seek(&mut self, key: &[u8]) {
+        self.inner.seek(key);
+    }
+    fn seek_back(&mut self, key: &[u8]) {
+        self.inner.seek_for_prev(key);
+    }
+    fn next(&mut self) {
+        self.inner.next();
+    }
+    fn prev(&mut self) {
+        self.inner.prev();
+    }
+    fn item(&self) -> Option<Item<'_>> {
+        self.inner.item()
+    }
+    fn status(&self) -> Result<(), StoreError> {
+        self.inner.status().map_err(|error| store_error(&error))
+    }
+}
+
+fn synced() -> WriteOptions {
+    let mut options = WriteOptions::default();
+    options.set_sync(true); // every write, the point of it all
+    options
+}
+
+fn db_options() -> Options {
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    options.create_missing_column_families(true);
+
+    // Forgives an incomplete last record, which was never acknowledged, and refuses damage before it. The default, point in time, silently drops everything after the first bad record, acknowledged ones too;
+    // absolute consistency would refuse after every power cut.
+    options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
+    // A closed RocksDB log that is missing or short is noticed at once. It does not cover the one that is being written; the witness does.
+    options.set_track_and_verify_wals_in_manifest(true);
+    // Not recycled: it works with point in time recovery alone, and has lost data (facebook/rocksdb#12918).
+    options.set_recycle_log_file_num(0);
+    // RocksDB flushes its log in each write; by hand, families could disagree after a failure (facebook/rocksdb#12995).
+    options.set_manual_wal_flush(false);
+    options.set_max_total_wal_size(WAL_BYTES_MAX);
+
+    // Data that contradicts itself is an error, not a warning.
+    options.set_paranoid_checks(true);
+
+    // There is one writer: neither the locks of concurrent inserts nor the spinning of a write queue earn anything, and a plain insert remembers where the last one went.
+    options.set_allow_concurrent_memtable_write(false);
+    options.set_enable_write_thread_adaptive_yield(false);
+    // Sync, then insert, then publish, in this order; pipelined and unordered writes give that up.
+    options.set_enable_pipelined_write(false);
+    options.set_unordered_write(false);
+
+    // Two cores: one flush and one compaction at a time, so that the writer keeps a core.
+    options.set_max_background_jobs(2);
+    // Written in small steps, so that the kernel does not hold back a megabyte for the writer's sync to wait behind.
+    options.set_bytes_per_sync(MIB as u64);
+    // Files are kept open: a read does not pay for opening, and a reader beside a writer keeps what it has opened.
+    options.set_max_open_files(-1);
+
+    // RocksDB's own diary: warnings, ten megabytes at most.
+    options.set_log_level(LogLevel::Warn);
+    options.set_max_log_file_size(5 * MIB);
+    options.set_keep_log_file_num(2);
+    options
+}
+
+fn families() -> Vec<(&'static str, Options)> {
+    let cache = Cache::new_lru_cache(BLOCK_CACHE_BYTES);
+    Family::ALL
+        .map(|family| {
+            let options = match family {
+                Family::Log => log_options(&cache),
+                Family::Index => index_options(&cache),
+                Family::Snapshots | Family::Meta => small_options(&cache),
+            };
+            (family.name(), options)
+        })
+        .into()
+}
+
+fn log_options(cache: &Cache) -> Options {
+    let mut options = Options::default();
+    options.set_write_buffer_size(LOG_WRITE_BUFFER_BYTES);
+    options.set_max_write_buffer_number(2);
+    // Keys only grow, so files never overlap and compaction moves them without reading; it may as long as every level is compressed alike.
+    options.set_compression_type(DBCompressionType::Lz4);
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(cache);
+    table.set_block_size(16 << 10); // about a chunk; a smaller block could not split one
+    table.set_format_version(5);
+    options.set_block_based_table_factory(&table); // no filter: every read is a seek
+    options
+}
+
+fn index_options(cache: &Cache) -> Options {
+    let mut options = Options::default();
+    options.set_write_buffer_size(INDEX_WRITE_BUFFER_BYTES);
+    options.set_max_write_buffer_number(3); // one fills while others are flushed
+    // What is flushed is soon compacted: compress it then, not twice.
+    options.set_compression_per_level(&[
+        DBCompressionType::None,
+        DBCompressionType::Lz4,
+        DBCompressionType::Lz4,
+        DBCompressionType::Lz4,
+        DBCompressionType::Lz4,
+        DBCompressionType::Lz4,
+        DBCompressionType::Lz4,
+    ]);
+    // Most first looks at a key find nothing (is this key new?): filters answer that from memory, in the memtable as in the files.
+    options.set_memtable_prefix_bloom_ratio(0.05);
+    options.set_memtable_whole_key_filtering(true);
+    let mut table = BlockBasedOptions::default();
+    table.set_bloom_filter(10.0, false);
+    table.set_whole_key_filtering(true);
+    table.set_block_cache(cache);
+    // Filters and indexes live in the cache, so that memory has one bound; the newest stay.
+    table.set_cache_index_and_filter_blocks(true);
+    table.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    table.set_block_size(4 << 10); // point reads and short scans
+    table.set_format_version(5);
+    options.set_block_based_table_factory(&table);
+    options
+}
+
+fn small_options(cache: &Cache) -> Options {
+    let mut options = Options::default();
+    options.set_write_buffer_size(SMALL_WRITE_BUFFER_BYTES);
+    options.set_compression_type(DBCompressionType::Lz4);
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(cache);
+    table.set_format_version(5);
+    options.set_block_based_table_factory(&table);
+    options
+}
+
+fn wal_files(dir: &Path) -> Result<BTreeSet<OsString>, OpenError> {
+    let mut files = BTreeSet::new();
+    for entry in fs::read_dir(dir).map_err(|error| failed_at(dir, &error))? {
+        let name = entry.map_err(|error| failed_at(dir, &error))?.file_name();
+        if Path::new(&name)
+            .extension()
+            .is_some_and(|extension| extension == "log")
+        {
+            files.insert(name);
+        }
+    }
+    Ok(files)
+}
+
+fn lock(dir: &Path) -> Result<File, OpenError> {
+    let path = dir.join(OWNER_FILE);
+    let fail = |error| failed_at(&path, &error);
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(fail)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut pid = String::new();
+            let pid = file
+                .read_to_string(&mut pid)
+                .ok()
+                .and_then(|_| pid.trim().parse().ok());
+            return Err(OpenError::InUse {
+                path: dir.to_owned(),
+                pid,
+            });
+        }
+        Err(TryLockError::Error(error)) => return Err(fail(error)),
+    }
+    file.set_len(0).map_err(fail)?;
+    writeln!(file, "{}", std::process::id()).map_err(fail)?;
+    Ok(file)
+}
+
+fn failed_at(path: &Path, error: &std::io::Error) -> OpenError {
+    OpenError::Store(io_error(path, error))
+}
+
+fn io_error(path: &Path, error: &std::io::Error) -> StoreError {
+    let text = format!("{}: {error}", path.display());
+    if error.kind() == std::io::ErrorKind::StorageFull {
+        StoreError::Full(text)
+    } else {
+        StoreError::Failed(text)
+    }
+}
+
+fn open_error(dir: &Path, error: &rocksdb::Error) -> OpenError {
+    let text: &str = error.as_ref();
+    // A tool that does not know our own lock holds RocksDB's.
+    if error.kind() == ErrorKind::IOError && text.contains("lock") && text.contains("LOCK") {
+        return OpenError::InUse {
+            path: PathBuf::from(dir),
+            pid: None,
+        };
+    }
+    OpenError::Store(store_error(error))
+}
+
+fn store_error(error: &rocksdb::Error) -> StoreError {
+    let text = error.to_string();
+    match error.kind() {
+        ErrorKind::Corruption => StoreError::Corrupt(text),
+        ErrorKind::IOError if text.contains("No space left") => StoreError::Full(text),
+        _ => StoreError::Failed(text),
+    }
+}

@@ -1,0 +1,364 @@
+//! The one thread that writes: takes one entry, drains what else is there, writes once, syncs once, tells everybody in order.
+//!
+//! Promises: sequences are dense and in the order of the channel; nothing is told before its sync; the first failed write is the last; every entry that was sent is answered, also after a failure and while closing.
+
+use crate::batch::{Batch, Family, OpenPut};
+use crate::config::Config;
+use crate::log::{Append, Completion, Durable, Shared};
+use crate::meta::{self, Tip};
+use crate::opening::Opened;
+use crate::poison::Poisoned;
+use crate::record::RECORD_OVERHEAD_BYTES;
+use crate::snapshot::Snapshot;
+use crate::store::{Store, StoreError};
+use crate::{Seq, record, snapshot};
+use crossbeam::channel::Receiver;
+use std::collections::VecDeque;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// What travels in the channel.
+pub(crate) enum Entry<C> {
+    Record {
+        record: Append,
+        completion: C,
+        at: Instant,
+    },
+    Snapshot {
+        snapshot: Snapshot,
+        completion: C,
+        at: Instant,
+    },
+    Floor {
+        floor: Seq,
+        completion: C,
+        at: Instant,
+    },
+    Fence {
+        completion: C,
+        at: Instant,
+    },
+    Close,
+}
+
+struct Waiting<C> {
+    seq: Seq,
+    at: Instant,
+    completion: C,
+}
+
+pub(crate) struct Writer<C> {
+    store: Arc<dyn Store>,
+    entries: Receiver<Entry<C>>,
+    shared: Arc<Shared>,
+    config: Config,
+    building: Building,
+    waiting: VecDeque<Waiting<C>>,
+    /// What was taken from the channel and still counts as pending.
+    taken: usize,
+    taken_bytes: usize,
+    closing: bool,
+}
+
+/// The batch that is being filled, and the end of the log as it will be with it.
+struct Building {
+    tip: Tip,
+    floor: Seq,
+    /// Chunks of the log; the last may still be open.
+    batch: Batch,
+    chunk: Option<OpenPut>,
+    /// Everything else, which joins the batch when it is complete.
+    rest: Batch,
+    key: Vec<u8>,
+    records: u64,
+    snapshots: u64,
+    chunk_bytes_max: usize,
+}
+
+impl<C: Completion> Writer<C> {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        entries: Receiver<Entry<C>>,
+        shared: Arc<Shared>,
+        config: Config,
+        opened: Opened,
+    ) -> Writer<C> {
+        let building = Building {
+            tip: opened.tip,
+            floor: opened.floor,
+            batch: Batch::new(),
+            chunk: None,
+            rest: Batch::new(),
+            key: Vec::new(),
+            records: 0,
+            snapshots: 0,
+            chunk_bytes_max: config.chunk_bytes_max,
+        };
+        Writer {
+            store,
+            entries,
+            shared,
+            config,
+            building,
+            waiting: VecDeque::new(),
+            taken: 0,
+            taken_bytes: 0,
+            closing: false,
+        }
+    }
+
+    /// Runs until the log is closed.
+    pub(crate) fn run(mut self) {
+        let written = panic::catch_unwind(AssertUnwindSafe(|| self.write_until_closed()));
+        let poisoned = match written {
+            Ok(Ok(())) => {
+                if let Err(error) = self.store.close() {
+                    tracing::error!(%error, "the store could not be put in order; nothing is lost, the next start takes longer");
+                }
+                return;
+            }
+            Ok(Err(error)) => Poisoned::unknown(format!("the log could not be written: {error}")),
+            // A completion panicked, or an assertion here: what the thread was doing is unknown too.
+            Err(_) => Poisoned::unknown("the writer thread of the log panicked"),
+        };
+        tracing::error!(
+            why = poisoned.why(),
+            last_durable_seq = self.shared.published.seq(),
+            "the log is poisoned: nothing more is written"
+        );
+        while panic::catch_unwind(AssertUnwindSafe(|| self.refuse_until_closed(&poisoned))).is_err()
+        {
+            tracing::error!("a completion panicked while it was told that the log is poisoned");
+        }
+    }
+
+    fn write_until_closed(&mut self) -> Result<(), StoreError> {
+        while let Some(first) = self.wait() {
+            self.take(first);
+            while !self.is_full() {
+                match self.entries.try_recv() {
+                    Ok(entry) => self.take(entry),
+                    Err(_) => break,
+                }
+            }
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    /// The next entry; none when the log is closed and everything that had been appended is answered.
+    fn wait(&mut self) -> Option<Entry<C>> {
+        if !self.closing {
+            return self.entries.recv().ok();
+        }
+        loop {
+            if let Ok(entry) = self.entries.try_recv() {
+                return Some(entry);
+            }
+            if self.shared.pending_records.load(Ordering::SeqCst) == 0 {
+                return None;
+            }
+            // Somebody is between being counted and sending.
+            std::thread::yield_now();
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.waiting.len() >= self.config.batch_records_max
+            || self.building.len_bytes() >= self.config.batch_bytes_max
+    }
+
+    fn take(&mut self, entry: Entry<C>) {
+        if matches!(entry, Entry::Close) {
+            self.closing = true;
+            return;
+        }
+        self.taken += 1;
+        let (completion, at) = match entry {
+            Entry::Record {
+                record,
+                completion,
+                at,
+            } => {
+                self.taken_bytes += record.len_bytes();
+                self.building.add_record(&record);
+                (completion, at)
+            }
+            Entry::Snapshot {
+                snapshot,
+                completion,
+                at,
+            } => {
+                self.taken_bytes += snapshot.len_bytes();
+                self.building.add_snapshot(&snapshot);
+                (completion, at)
+            }
+            Entry::Floor {
+                floor,
+                completion,
+                at,
+            } => {
+                self.building.raise_floor(floor);
+                (completion, at)
+            }
+            Entry::Fence { completion, at } => (completion, at),
+            Entry::Close => unreachable!("was looked at above"),
+        };
+        self.waiting.push_back(Waiting {
+            seq: self.building.tip.seq,
+            at,
+            completion,
+        });
+    }
+
+    /// Writes what was taken, and tells everybody.
+    fn commit(&mut self) -> Result<(), StoreError> {
+        if !self.building.is_empty() {
+            let batch = self.building.complete();
+            let began = Instant::now();
+            self.store.write(batch)?;
+            let bytes = batch.len_bytes() as u64;
+            let sync = began.elapsed();
+            let building = &self.building;
+            self.store.witness(&building.tip.witness_bytes())?;
+            self.shared.published.publish(building.tip, building.floor);
+            self.shared
+                .counters
+                .batch(building.records, building.snapshots, bytes, sync);
+            self.building.clear(self.config.batch_bytes_max);
+        }
+        let now = Instant::now();
+        while let Some(waiting) = self.waiting.pop_front() {
+            waiting.completion.complete(Ok(Durable {
+                seq: waiting.seq,
+                waited: now.saturating_duration_since(waiting.at),
+            }));
+        }
+        self.leave();
+        Ok(())
+    }
+
+    /// What was taken is no longer pending. A panic may have kept some of it from being answered; closing must not wait for that.
+    fn leave(&mut self) {
+        let (taken, bytes) = (
+            std::mem::take(&mut self.taken),
+            std::mem::take(&mut self.taken_bytes),
+        );
+        self.shared.leave(taken, bytes);
+    }
+
+    /// Tells everybody that waits, then the hook, then everybody that still comes.
+    fn refuse_until_closed(&mut self, poisoned: &Poisoned) {
+        self.shared.poison(poisoned);
+        self.leave();
+        while let Some(waiting) = self.waiting.pop_front() {
+            waiting.completion.complete(Err(poisoned.clone()));
+        }
+        while let Ok(entry) = self.entries.try_recv() {
+            self.refuse(entry, poisoned);
+        }
+        self.shared.call_poison_hook(poisoned);
+        while let Some(entry) = self.wait() {
+            self.refuse(entry, poisoned);
+        }
+    }
+
+    fn refuse(&mut self, entry: Entry<C>, poisoned: &Poisoned) {
+        let (bytes, completion) = match entry {
+            Entry::Record {
+                record, completion, ..
+            } => (record.len_bytes(), completion),
+            Entry::Snapshot {
+                snapshot,
+                completion,
+                ..
+            } => (snapshot.len_bytes(), completion),
+            Entry::Floor { completion, .. } | Entry::Fence { completion, .. } => (0, completion),
+            Entry::Close => {
+                self.closing = true;
+                return;
+            }
+        };
+        // Before the completion, which may panic: closing waits until nothing is pending.
+        self.shared.leave(1, bytes);
+        completion.complete(Err(poisoned.not_written()));
+    }
+}
+
+impl Building {
+    fn is_empty(&self) -> bool {
+        self.batch.is_empty() && self.rest.is_empty()
+    }
+
+    fn len_bytes(&self) -> usize {
+        self.batch.len_bytes() + self.rest.len_bytes()
+    }
+
+    fn add_record(&mut self, append: &Append) {
+        let seq = self.tip.seq + 1;
+        let bytes = RECORD_OVERHEAD_BYTES + append.payload.len();
+        if self
+            .chunk
+            .as_ref()
+            .is_some_and(|chunk| self.batch.grown(chunk) + bytes > self.chunk_bytes_max)
+        {
+            self.end_chunk();
+        }
+        if self.chunk.is_none() {
+            self.chunk = Some(self.batch.begin(Family::Log, &seq.to_be_bytes()));
+        }
+        let hash = record::encode(
+            self.batch.grow(),
+            seq,
+            append.time_ms,
+            append.tenant,
+            &self.tip.hash,
+            &append.payload,
+        );
+        self.tip = Tip { seq, hash };
+        self.records += 1;
+        append
+            .index
+            .resolve_into(seq, &mut self.rest, &mut self.key);
+    }
+
+    fn add_snapshot(&mut self, snapshot: &Snapshot) {
+        snapshot::put_into(&mut self.rest, self.tip.seq, snapshot);
+        snapshot
+            .index
+            .resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
+        self.snapshots += 1;
+    }
+
+    fn raise_floor(&mut self, floor: Seq) {
+        let floor = floor.min(self.tip.seq);
+        if floor > self.floor {
+            self.floor = floor;
+            self.rest
+                .put(Family::Meta, meta::FLOOR_KEY, &meta::floor_bytes(floor));
+        }
+    }
+
+    fn end_chunk(&mut self) {
+        if let Some(chunk) = self.chunk.take() {
+            self.batch.finish(chunk);
+        }
+    }
+
+    /// The whole batch: chunks, then the rest, then the tip.
+    fn complete(&mut self) -> &Batch {
+        self.end_chunk();
+        self.tip.put_into(&mut self.rest);
+        self.batch.append(&self.rest);
+        &self.batch
+    }
+
+    fn clear(&mut self, keep_bytes: usize) {
+        self.batch.clear(keep_bytes);
+        self.rest.clear(keep_bytes);
+        self.records = 0;
+        self.snapshots = 0;
+    }
+}

@@ -1,0 +1,209 @@
+//! Damage to the files of a real database: a torn tail, a flipped byte, a missing file.
+
+use crate::*;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use wal::{OpenError, RocksStore};
+
+fn open_dir(dir: &Path) -> Result<Log<Reply>, OpenError> {
+    Log::open(Box::new(RocksStore::open(dir)?), Config::default())
+}
+
+fn refusal_of(dir: &Path) -> String {
+    match open_dir(dir) {
+        Ok(log) => panic!("the log opened and ends at {}", log.durable_seq()),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// What a dead process leaves: the files as they are now, byte for byte.
+fn image(dir: &Path) -> TempDir {
+    let image = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(dir).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), image.path().join(entry.file_name())).unwrap();
+    }
+    image
+}
+
+/// RocksDB's log files, oldest first.
+fn wal_files(dir: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files
+        .filter(|path| path.extension().is_some_and(|e| e == "log"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn size(path: &Path) -> u64 {
+    fs::metadata(path).unwrap().len()
+}
+
+/// A directory whose process is still alive, so that everything is in RocksDB's log and nowhere else.
+fn alive(records: u64) -> (TempDir, Log<Reply>) {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open_dir(dir.path()).unwrap();
+    for n in 1..=records {
+        append(&log, record(1, &vec![n as u8; 700])).seq();
+    }
+    (dir, log)
+}
+
+#[test]
+fn a_torn_tail_opens_without_what_was_never_acknowledged() {
+    let (dir, log) = alive(100);
+    let wal = wal_files(dir.path()).pop().unwrap();
+    let name = wal.file_name().unwrap();
+    let whole = size(&wal);
+    let witness = fs::read(dir.path().join("WITNESS")).unwrap();
+    // Larger than a block of RocksDB's log, so that it is torn inside fragments and between them.
+    append(&log, record(1, &[101; 100_000])).seq();
+    let torn = size(&wal);
+    assert!(torn > whole + 100_000);
+    for cut in [
+        whole,
+        whole + 1,
+        whole + 6,
+        whole + 7,
+        whole + 100,
+        whole + 32_768,
+        whole + 65_536,
+        torn - 1,
+    ] {
+        let image = image(dir.path());
+        File::options()
+            .write(true)
+            .open(image.path().join(name))
+            .unwrap()
+            .set_len(cut)
+            .unwrap();
+        // As it was before the write that is torn: nobody was told of that one.
+        fs::write(image.path().join("WITNESS"), &witness).unwrap();
+        let log = open_dir(image.path()).unwrap_or_else(|error| panic!("cut to {cut}: {error}"));
+        assert_eq!(log.durable_seq(), 100, "cut to {cut}");
+        assert_eq!(log.reader().verify(&mut |_, _| ()).unwrap().records, 100);
+        assert_eq!(append(&log, record(1, b"on")).seq(), 101);
+        drop(log);
+        assert_eq!(open_dir(image.path()).unwrap().durable_seq(), 101);
+    }
+}
+
+#[test]
+fn a_tail_cut_below_what_was_acknowledged_is_refused() {
+    let (dir, _log) = alive(50);
+    let wal = wal_files(dir.path()).pop().unwrap();
+    for bytes in [1, 500, 5_000] {
+        let image = image(dir.path());
+        let file = File::options()
+            .write(true)
+            .open(image.path().join(wal.file_name().unwrap()))
+            .unwrap();
+        file.set_len(size(&wal) - bytes).unwrap();
+        let text = refusal_of(image.path());
+        assert!(text.contains("but 50 was acknowledged"), "{text}");
+        // It says the same when it is asked again: a refusal changes nothing that matters.
+        assert_eq!(refusal_of(image.path()), text);
+        // The operator accepts the loss.
+        fs::remove_file(image.path().join("WITNESS")).unwrap();
+        let log = open_dir(image.path()).unwrap();
+        assert!(log.durable_seq() < 50 && log.durable_seq() > 40);
+        log.reader().verify(&mut |_, _| ()).unwrap();
+    }
+}
+
+#[test]
+fn a_flipped_byte_of_the_rocksdb_log_is_refused() {
+    let (dir, _log) = alive(100);
+    let wal = wal_files(dir.path()).pop().unwrap();
+    let bytes = size(&wal);
+    // Headers and contents, in every block, up to the very end.
+    let places = (0..40).map(|n| n * bytes / 40).chain(0..12).chain([
+        32_768,
+        32_772,
+        32_774,
+        bytes - 100,
+        bytes - 1,
+    ]);
+    for at in places {
+        let image = image(dir.path());
+        let path = image.path().join(wal.file_name().unwrap());
+        let mut content = fs::read(&path).unwrap();
+        content[at as usize] ^= 0x10;
+        fs::write(&path, content).unwrap();
+        let text = refusal_of(image.path());
+        let by_rocksdb = text.starts_with("the data directory cannot be opened: corruption: ");
+        let by_witness = text.contains("100 was acknowledged");
+        assert!(by_rocksdb || by_witness, "byte {at}: {text}");
+    }
+}
+
+#[test]
+fn a_missing_rocksdb_log_is_refused() {
+    let (dir, _log) = alive(10);
+    let image = image(dir.path());
+    for wal in wal_files(image.path()) {
+        fs::remove_file(wal).unwrap();
+    }
+    let text = refusal_of(image.path());
+    assert!(text.contains("10 was acknowledged"), "{text}");
+}
+
+#[test]
+fn one_of_several_rocksdb_logs_missing_is_refused() {
+    // Enough for the memtable of the log to be switched, and with it the log file; the index is small and keeps the old one needed.
+    let dir = tempfile::tempdir().unwrap();
+    let log = open_dir(dir.path()).unwrap();
+    for n in 0..12u64 {
+        let mut large = record(n, &vec![n as u8; 4 << 20]);
+        large.index.put_seq(&n.to_be_bytes());
+        append(&log, large).seq();
+    }
+    let files = wal_files(dir.path());
+    assert!(files.len() >= 2, "{files:?}");
+    for missing in &files {
+        let image = image(dir.path());
+        fs::remove_file(image.path().join(missing.file_name().unwrap())).unwrap();
+        let text = refusal_of(image.path());
+        assert!(
+            text.contains("was acknowledged") || text.contains("issing"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_lost_database_is_not_taken_for_a_new_one() {
+    let (dir, log) = alive(3);
+    log.close();
+    drop(log);
+    for entry in fs::read_dir(dir.path()).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_name() != "WITNESS" {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    let text = refusal_of(dir.path());
+    assert!(
+        text.ends_with("the log ends at 0, but 3 was acknowledged: records 1 to 3 are missing"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_damaged_witness_is_refused() {
+    let (dir, log) = alive(3);
+    drop(log);
+    let path = dir.path().join("WITNESS");
+    let mut witness = fs::read(&path).unwrap();
+    witness[2] ^= 1;
+    fs::write(&path, witness).unwrap();
+    let text = refusal_of(dir.path());
+    assert!(
+        text.ends_with("the witness has a wrong checksum or length"),
+        "{text}"
+    );
+}
