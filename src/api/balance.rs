@@ -29,8 +29,8 @@ fn instant(text: Text<'_>) -> Result<Timestamp, super::fields::Bad> {
 pub fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let kinds = query.list("type", |text| MovementKind::from_name(text.as_str()).ok_or_else(|| super::fields::Bad::from("must be a type of movement")));
-    let payment = query.optional("paymentId", Text::uuid);
-    let payout = query.optional("payoutId", Text::uuid);
+    let payment = query.optional("paymentId", |text| text.uuid());
+    let payout = query.optional("payoutId", |text| text.uuid());
     let from = query.optional("from", instant);
     let to = query.optional("to", instant);
     let page = query.page(call.caller.tenant_key, "movements");

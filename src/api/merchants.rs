@@ -73,7 +73,7 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
-    let active = query.optional("isActive", super::query::Text::boolean);
+    let active = query.optional("isActive", |text| text.boolean());
     let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
     let page = query.page(call.caller.tenant_key, "merchants");
     let sound = query.finish()?;

@@ -35,7 +35,7 @@ pub fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
 /// POST /v1/test/fund
 pub fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
-    let currency = fields.required("currency", |value| value.text_known(Currency::from_code, "VES, COP or USDT"));
+    let currency = fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
     let decimals = currency.peek().map_or(2, |currency| currency.decimals());
     let amount = fields.required("amount", |value| positive_amount(value, decimals));
     let held = fields.optional("held", Value::boolean);
