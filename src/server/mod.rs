@@ -4,7 +4,10 @@
 //! requests per key, `body.rs` reads what was sent, `respond.rs` writes what comes back. No rule about money is here.
 
 pub mod body;
+pub mod desk;
+pub mod directory;
 pub mod listen;
 pub mod respond;
 pub mod router;
+pub mod services;
 pub mod throttle;
