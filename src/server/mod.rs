@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod listen;
+pub mod open_files;
 pub mod respond;
 pub mod router;
 pub mod throttle;
