@@ -4,6 +4,7 @@
 //! one line says why.
 
 mod serve;
+mod wal;
 
 use crate::config::{Config, ConfigError};
 use clap::{Args, Parser, Subcommand};
@@ -26,6 +27,7 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Serve),
+    Wal(wal::Wal),
 }
 
 /// Where the settings come from; every command takes these.
@@ -69,6 +71,7 @@ impl From<ConfigError> for Failure {
 pub fn run() -> ExitCode {
     let outcome = match CommandLine::parse().command {
         Command::Serve(serve) => serve.run(),
+        Command::Wal(wal) => wal.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -286,7 +286,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
             draft.clock_advance_ms = advance_ms;
             Outcome::write(draft)
         }
-        (Ask::Sheet(sheet), _) => new_sheet(book, sheet, turn),
+        (Ask::Sheet(sheet), _) => new_sheet(book, sheet),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.
@@ -303,7 +303,7 @@ fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &
     }
 }
 
-fn new_sheet(book: &Book, sheet: Sheet, turn: &Turn<'_>) -> Outcome {
+fn new_sheet(book: &Book, sheet: Sheet) -> Outcome {
     if sheet.version <= book.sheet.version {
         return Outcome::unchanged();
     }
@@ -313,7 +313,6 @@ fn new_sheet(book: &Book, sheet: Sheet, turn: &Turn<'_>) -> Outcome {
         draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
     }
     draft.sheet = Some(sheet);
-    let _ = turn;
     Outcome::write(draft)
 }
 
