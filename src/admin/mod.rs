@@ -1,9 +1,24 @@
-//! stub
-use crate::{api::problem::Problem, config::{AdminAccess, BootstrapTenant}, server::{services::Services, listen::*, body::Inbound, respond::Reply, router::BadRoute}};
-use std::sync::Arc;
-pub struct AdminApi;
-impl AdminApi { pub fn new(_: Arc<Services>, _: AdminAccess) -> Result<Self, BadRoute> { Ok(AdminApi) } }
-impl Answer for AdminApi { async fn answer(&self, a: Arrival, _b: &mut Inbound) -> Reply { Reply::problem(&Problem::not_found(), &a.request_id) } }
-pub async fn load_directory(_: &Arc<Services>) -> Result<(), Problem> { Ok(()) }
-pub async fn bootstrap(_: &Arc<Services>, _: &[BootstrapTenant]) -> Result<(), Problem> { Ok(()) }
-pub async fn push_pending(_: &Arc<Services>) -> Result<(), Problem> { Ok(()) }
+//! The operators' API, on a listener of its own (`contract.md`, section 3): tenants, keys, corrections, rates, the state of the server.
+//!
+//! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `call.rs` what a handler gets and gives; then a file per resource. `ask.rs` asks the engine and
+//! tells the directory of callers what is durable, `sheets.rs` takes changed settings to both books of a tenant, `startup.rs` is what a start needs of all that.
+//! It must not know rules of money: those are asked of the engine.
+
+mod adjustments;
+mod ask;
+mod banks;
+mod call;
+mod kept;
+mod keys;
+mod rates;
+pub mod routes;
+mod secret;
+mod serve;
+mod sheets;
+mod startup;
+mod state;
+mod tenants;
+
+pub use serve::AdminApi;
+pub use sheets::{push_pending, push_sheet};
+pub use startup::{BootstrapTenant, bootstrap, load_directory};

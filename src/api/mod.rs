@@ -19,6 +19,7 @@ pub mod reference;
 pub mod refusals;
 pub mod render;
 pub mod routes;
+pub mod settings;
 pub mod testing;
 pub mod value;
 pub mod writer;
