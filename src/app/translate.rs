@@ -41,7 +41,9 @@ fn feed(feed: &config::Feed) -> Result<FeedSpec, String> {
         series = series.method(method);
     }
     let kind = match &feed.kind {
-        config::FeedKind::Simulated { price, step_percent, seed } => FeedKind::Simulated { price: Rate(*price), step_percent: Rate(*step_percent), seed: *seed },
+        config::FeedKind::Simulated { price, step_percent, seed } => {
+            FeedKind::Simulated { price: Rate(*price), step_percent: Rate(*step_percent), seed: *seed }
+        }
         config::FeedKind::Fixed { price } => FeedKind::Fixed { price: Rate(*price) },
         config::FeedKind::Manual => FeedKind::Manual,
         config::FeedKind::Http(_) => return Err(failed("kind \"http\" is not available in this version; use manual and POST /admin/rates")),
@@ -87,5 +89,9 @@ pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, String> {
 /// The tenants of a first start.
 pub fn bootstrap(config: &Config) -> Vec<BootstrapTenant> {
     let key = |secret: &Option<config::Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
-    config.bootstrap_tenants.iter().map(|tenant| BootstrapTenant { name: tenant.name.clone(), test_key: key(&tenant.test_key), live_key: key(&tenant.live_key) }).collect()
+    config
+        .bootstrap_tenants
+        .iter()
+        .map(|tenant| BootstrapTenant { name: tenant.name.clone(), test_key: key(&tenant.test_key), live_key: key(&tenant.live_key) })
+        .collect()
 }
