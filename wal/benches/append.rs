@@ -1,7 +1,7 @@
 //! Durable appends a second, in process: this log on RocksDB beside group commit to a plain file, the same records in the same run.
 //!
 //! A producer has one record of 200 bytes in flight, as one HTTP connection has. The plain file is the least that group commit can cost: no index, no recovery, no checks. `cargo bench -p wal`; with
-//! `SECONDS=5` in the environment each case runs that long.
+//! `SECONDS=5` in the environment each case runs that long; `cargo bench -p wal -- indexed-1024` runs one case.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,6 +14,11 @@ use wal::{Append, Completion, Config, Durable, IndexOps, Log, Poisoned, RocksSto
 
 const RECORD_BYTES: usize = 200;
 const PRODUCERS: [usize; 3] = [1, 64, 1_024];
+const CASES: [(&str, &str); 3] = [
+    ("plain", "plain file, fdatasync"),
+    ("bare", "this log, no index"),
+    ("indexed", "this log, 1 index entry"),
+];
 
 struct Reply(oneshot::Sender<u64>);
 
@@ -166,10 +171,21 @@ fn main() {
         "{:<26} {:>9} {:>10} {:>8} {:>9} {:>8} {:>8}",
         "200-byte records", "producers", "records/s", "a batch", "write us", "p50 us", "p99 us"
     );
+    let only = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with("--"));
     for producers in PRODUCERS {
-        let at = |name: &str| dir.path().join(format!("{name}-{producers}"));
-        plain_file(&at("plain"), producers, time).print("plain file, fdatasync", producers);
-        this_log(&at("bare"), producers, time, false).print("this log, no index", producers);
-        this_log(&at("indexed"), producers, time, true).print("this log, 1 index entry", producers);
+        for (name, what) in CASES {
+            let case = format!("{name}-{producers}");
+            if only.as_ref().is_some_and(|only| *only != case) {
+                continue;
+            }
+            let path = dir.path().join(&case);
+            let run = match name {
+                "plain" => plain_file(&path, producers, time),
+                _ => this_log(&path, producers, time, name == "indexed"),
+            };
+            run.print(what, producers);
+        }
     }
 }
