@@ -30,7 +30,7 @@ const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;
 /// Four of these at worst. A small memtable is searched faster: with 32 MiB up to a sixth fewer records a second.
 const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
-/// A restart replays at most about this much of RocksDB's own log: one or two seconds.
+/// A restart replays at most about this much of RocksDB's own log: half a second or so.
 const WAL_BYTES_MAX: u64 = 128 << 20;
 
 /// A RocksDB database in a directory that is locked while it is open. The lock goes with the last handle.
