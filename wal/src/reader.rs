@@ -18,7 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-const READ_ONLY_ATTEMPTS: u32 = 8;
+/// A server at full speed deletes a file several times a second; opening takes a part of that.
+const READ_ONLY_ATTEMPTS: u32 = 32;
+const READ_ONLY_PAUSE_MAX: Duration = Duration::from_millis(100);
 
 /// A view of a log. Cheap to clone. While one exists, the data directory stays open and locked.
 #[derive(Clone)]
@@ -75,7 +77,7 @@ impl Reader {
                 }
                 result => return result,
             }
-            std::thread::sleep(Duration::from_millis(20) * attempt);
+            std::thread::sleep((Duration::from_millis(10) * attempt).min(READ_ONLY_PAUSE_MAX));
             attempt += 1;
         }
     }

@@ -148,3 +148,30 @@ fn records_are_stored_in_chunks_and_a_large_one_alone() {
         assert_eq!(log.reader().record(seq).unwrap().unwrap().seq, seq);
     }
 }
+
+fn overwrite(log: &Log<Reply>) {
+    let mut append_record = record(1, b"many operations");
+    let index = &mut append_record.index;
+    for n in 0..100u8 {
+        index.put(&[n % 7], &[n]);
+        index.delete(&[n % 7, 1]);
+        index.put(&[n % 7, 1], &[n]);
+        index.put(&[n % 7, 2], &[n]);
+        index.delete(&[n % 7, 2]);
+    }
+    append(log, append_record).seq();
+    let reader = log.reader();
+    for key in 0..7u8 {
+        let last = (0..100).rev().find(|n| n % 7 == key).unwrap();
+        assert_eq!(reader.index_get(&[key]).unwrap().unwrap(), [last]);
+        assert_eq!(reader.index_get(&[key, 1]).unwrap().unwrap(), [last]);
+        assert_eq!(reader.index_get(&[key, 2]).unwrap(), None);
+    }
+}
+
+#[test]
+fn the_last_operation_on_a_key_wins() {
+    overwrite(&open(MemoryStore::new()));
+    let dir = tempfile::tempdir().unwrap();
+    overwrite(&open(RocksStore::open(dir.path()).unwrap()));
+}
