@@ -116,7 +116,7 @@ pub struct Merchant {
     /// Where to write.
     pub contact_email: Option<String>,
     /// Where to call.
-    pub contact_phone: Option<String>,
+    pub contact_phone: Option<MobilePhone>,
     /// Whether it takes part.
     pub active: bool,
     /// Whether the bank rejected the last method.
@@ -191,7 +191,7 @@ pub struct Registration {
     /// Where to write.
     pub contact_email: Option<String>,
     /// Where to call.
-    pub contact_phone: Option<String>,
+    pub contact_phone: Option<MobilePhone>,
     /// A first payout method.
     pub method: Option<(BankCode, MobilePhone)>,
 }
@@ -204,7 +204,7 @@ pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> 
             merchant.name.clone_from(&ask.name);
             merchant.identification = ask.identification;
             merchant.contact_email.clone_from(&ask.contact_email);
-            merchant.contact_phone.clone_from(&ask.contact_phone);
+            merchant.contact_phone = ask.contact_phone;
             attach(merchant, ask.method, turn);
         });
         let same = Merchant { updated_at: merchant.updated_at, ..changed.clone() } == *merchant;
