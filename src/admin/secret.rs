@@ -5,7 +5,7 @@ use crate::domain::ids::Id;
 use crate::domain::platform::{ApiKey, Mode, Scopes};
 use crate::domain::time::Timestamp;
 use crate::server::directory::hash_key;
-use crate::server::services::{Services, random_seed};
+use crate::server::services::{Services, fresh_id};
 use std::fmt;
 
 /// The digits of a key.
@@ -68,7 +68,7 @@ impl Secret {
 
     /// What is kept of it. Whose it is and when it was made is filled in by who writes it.
     pub fn key(&self, services: &Services, mode: Mode) -> ApiKey {
-        let id = Id::derived(services.now().unix_ms(), random_seed(), 0);
+        let id = fresh_id();
         ApiKey {
             id,
             tenant: 0,

@@ -13,7 +13,7 @@ use crate::api::writer::Object;
 use crate::domain::ids::Id;
 use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
 use crate::domain::settings::{LiveStatus, Settings};
-use crate::server::services::{Services, random_seed};
+use crate::server::services::{Services, fresh_id};
 use std::sync::Arc;
 
 /// Characters of a tenant's name.
@@ -60,7 +60,7 @@ pub async fn create(call: Call) -> Outcome {
 
 /// Opens a tenant, whose sheet is still to be pushed.
 pub(super) async fn open(services: &Services, name: String, settings: Settings, keys: Vec<ApiKey>) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
-    let id = Id::derived(services.now().unix_ms(), random_seed(), 0);
+    let id = fresh_id();
     let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }).await?;
     match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Ok((Arc::clone(tenant), opened.seq)),
