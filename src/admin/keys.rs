@@ -47,8 +47,7 @@ pub async fn create(call: Call) -> Outcome {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let mode = mode.get(&sound);
     let secret = Secret::generate(mode)?;
-    let key =
-        ApiKey { tenant: tenant.number, scopes: scopes.get(&sound).unwrap_or(Scopes::ALL), expires_at: expires_at.get(&sound), ..secret.key(services, mode) };
+    let key = ApiKey { tenant: tenant.number, scopes: scopes.get(&sound).unwrap_or(Scopes::ALL), expires_at: expires_at.get(&sound), ..secret.key(mode) };
     let changed = ask::platform(services, PlatformAsk::AddKey(key)).await?;
     match changed.change() {
         Some(PlatformChange::Key(key)) => Ok(Done::created(show_new(key, &secret)).wrote(changed.seq)),
@@ -98,7 +97,7 @@ pub async fn rotate(call: Call) -> Outcome {
     let old = named(&call)?;
     let _turn = call.turns.of(old.tenant).await;
     let secret = Secret::generate(old.mode)?;
-    let successor = secret.key(services, old.mode);
+    let successor = secret.key(old.mode);
     let ends_at = services.now().plus_ms(overlap.get(&sound).unwrap_or(0) * SECOND_MS);
     let new_id = successor.id;
     let changed = ask::platform(services, PlatformAsk::RotateKey { id: old.id, ends_at, successor }).await?;

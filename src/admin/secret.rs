@@ -1,7 +1,6 @@
 //! Makes API keys. The key itself is shown once to the one who asked for it; what is kept is its SHA-256 and its first characters.
 
 use crate::api::problem::Problem;
-use crate::domain::ids::Id;
 use crate::domain::platform::{ApiKey, Mode, Scopes};
 use crate::domain::time::Timestamp;
 use crate::server::directory::hash_key;
@@ -67,7 +66,7 @@ impl Secret {
     }
 
     /// What is kept of it. Whose it is and when it was made is filled in by who writes it.
-    pub fn key(&self, services: &Services, mode: Mode) -> ApiKey {
+    pub fn key(&self, mode: Mode) -> ApiKey {
         let id = fresh_id();
         ApiKey {
             id,

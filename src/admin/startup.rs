@@ -62,7 +62,7 @@ fn given(entry: &BootstrapTenant) -> impl Iterator<Item = (Mode, &str)> {
 }
 
 fn fixed_keys(services: &Services, entry: &BootstrapTenant) -> Vec<ApiKey> {
-    given(entry).map(|(mode, key)| Secret::fixed(key).key(services, mode)).collect()
+    given(entry).map(|(mode, key)| Secret::fixed(key).key(mode)).collect()
 }
 
 /// Refuses what could not be used; the field is named as the configuration names it.

@@ -10,7 +10,6 @@ use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::settings;
 use crate::api::writer::Object;
-use crate::domain::ids::Id;
 use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
 use crate::domain::settings::{LiveStatus, Settings};
 use crate::server::services::{Services, fresh_id};
@@ -43,7 +42,7 @@ pub async fn create(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let settings = given.get(&sound).unwrap_or_else(|| services.tenant_defaults.clone());
     let (test, live) = (Secret::generate(Mode::Test)?, Secret::generate(Mode::Live)?);
-    let (test_key, live_key) = (test.key(services, Mode::Test), live.key(services, Mode::Live));
+    let (test_key, live_key) = (test.key(Mode::Test), live.key(Mode::Live));
     let shown = |key: &ApiKey, secret: &Secret| Object::new().plain("keyId", key.id).plain("key", secret.reveal()).end();
     let (test_shown, live_shown) = (shown(&test_key, &test), shown(&live_key, &live));
     let (tenant, seq) = open(services, name.get(&sound).into_owned(), settings, vec![test_key, live_key]).await?;
