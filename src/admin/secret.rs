@@ -4,7 +4,7 @@ use crate::api::problem::Problem;
 use crate::domain::platform::{ApiKey, Mode, Scopes};
 use crate::domain::time::Timestamp;
 use crate::server::directory::hash_key;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::fresh_id;
 use std::fmt;
 
 /// The digits of a key.

@@ -50,7 +50,7 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
     }
     check(entries)?;
     for entry in entries {
-        let (tenant, _) = tenants::open(services, entry.name.trim().to_owned(), services.tenant_defaults.clone(), fixed_keys(services, entry)).await?;
+        let (tenant, _) = tenants::open(services, entry.name.trim().to_owned(), services.tenant_defaults.clone(), fixed_keys(entry)).await?;
         push_sheet(services, tenant.number).await?;
         tracing::info!(tenant = %tenant.id, name = tenant.name, "a tenant of the configuration was opened");
     }
@@ -61,7 +61,7 @@ fn given(entry: &BootstrapTenant) -> impl Iterator<Item = (Mode, &str)> {
     [(Mode::Test, entry.test_key.as_deref()), (Mode::Live, entry.live_key.as_deref())].into_iter().filter_map(|(mode, key)| key.map(|key| (mode, key)))
 }
 
-fn fixed_keys(services: &Services, entry: &BootstrapTenant) -> Vec<ApiKey> {
+fn fixed_keys(entry: &BootstrapTenant) -> Vec<ApiKey> {
     given(entry).map(|(mode, key)| Secret::fixed(key).key(mode)).collect()
 }
 

@@ -142,7 +142,8 @@ impl Gateway {
         if caller.livemode() && route.modes == Modes::TestOnly {
             return Err(Problem::test_mode_only());
         }
-        if !caller.key.scopes.allow(route.scope) && !(route.method == Method::GET && caller.key.scopes.allow(Scope::Read)) {
+        let reads = route.method == Method::GET && caller.key.scopes.allow(Scope::Read);
+        if !reads && !caller.key.scopes.allow(route.scope) {
             return Err(Problem::scope_missing(route.scope.name()));
         }
         self.throttle.check(caller.key.id).map_err(Problem::rate_limited)?;

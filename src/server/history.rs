@@ -74,7 +74,7 @@ pub fn list(reader: &Reader, tenant: u64, kind: Kind, facets: &[u8], page: &Page
     let mut newest = Newest::new(reader, parts, page.after.as_deref(), None)?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
-    while let Some(suffix) = newest.next()? {
+    while let Some(suffix) = newest.take()? {
         if items.len() == page.limit {
             return Ok(page_json(items, Some(&page.next(&last))));
         }
@@ -120,7 +120,7 @@ pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, now: Timestamp) 
         let before = after.as_ref().map(|after| after.just_after()).into_iter().chain([index::time_bytes(to).to_vec()]).min();
         let parts = ask.kinds.iter().map(|kind| index::movements(tenant, ask.ledger, *kind)).collect();
         let mut newest = Newest::new(reader, parts, before.as_deref(), Some(index::time_bytes(from).to_vec()))?;
-        while let Some(suffix) = newest.next()? {
+        while let Some(suffix) = newest.take()? {
             let at = Position::of_record(&suffix)?;
             let read = record(reader, at.seq)?;
             for n in (0..read.record.postings.len()).rev() {
@@ -237,7 +237,7 @@ pub fn balance_at(machine: &Domain, reader: &Reader, tenant: u64, at: Timestamp)
     let end = index::time_bytes(at.plus_ms(1));
     let mut newest = Newest::new(reader, parts, Some(&end), Some(index::time_bytes(from).to_vec()))?;
     let mut seqs = Vec::new();
-    while let Some(suffix) = newest.next()? {
+    while let Some(suffix) = newest.take()? {
         seqs.push(Position::of_record(&suffix)?.seq);
     }
     for seq in seqs.into_iter().rev().filter(|seq| *seq > since) {

@@ -67,7 +67,7 @@ impl<'a> Newest<'a> {
     }
 
     /// The next one.
-    pub fn next(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
+    pub fn take(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
         let Some(head) = self.heads.pop() else { return Ok(None) };
         self.find(head.part, &head.suffix)?;
         while self.heads.peek().is_some_and(|twin| twin.suffix == head.suffix) {
