@@ -4,6 +4,7 @@ use super::call::{Call, Outcome, Turns};
 use super::routes::{Route, routes};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
+use crate::config::AdminAccess;
 use crate::server::body::Inbound;
 use crate::server::listen::{Answer, Arrival};
 use crate::server::respond::{Reply, RequestId};
@@ -26,14 +27,19 @@ pub struct AdminApi {
     services: Arc<Services>,
     turns: Arc<Turns>,
     router: Router<Route>,
+    /// Without one nobody is asked for it: local work.
     token: Option<Token>,
 }
 
 impl AdminApi {
-    /// With this token required; without one nothing is, which is for local work.
-    pub fn new(services: Arc<Services>, token: Option<&str>) -> Result<AdminApi, BadRoute> {
+    /// For those who may be operators.
+    pub fn new(services: Arc<Services>, access: AdminAccess) -> Result<AdminApi, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        Ok(AdminApi { services, turns: Arc::default(), router, token: token.map(Token::new) })
+        let token = match access {
+            AdminAccess::Token(token) => Some(Token::new(token.expose())),
+            AdminAccess::Insecure => None,
+        };
+        Ok(AdminApi { services, turns: Arc::default(), router, token })
     }
 
     async fn handle(&self, arrival: Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
@@ -114,8 +120,8 @@ fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(first) = sent.next() else { return Ok(None) };
-    let text = first.to_str().ok().filter(|text| IDEMPOTENCY_KEY_CHARACTERS.contains(&text.len()) && sent.next().is_none());
-    text.map(|text| Some(text.to_owned())).ok_or_else(|| Problem::invalid_field("Idempotency-Key", "must have 1 to 255 characters"))
+    let text = first.to_str().ok().filter(|text| IDEMPOTENCY_KEY_CHARACTERS.contains(&text.chars().count()) && sent.next().is_none());
+    text.map(|text| Some(text.to_owned())).ok_or_else(|| Problem::invalid_field("Idempotency-Key", "must have 1 to 255 visible characters"))
 }
 
 /// The digest of the operators' token: neither the token nor the time of a comparison tells anything about it.

@@ -2,7 +2,7 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use super::secret::Secret;
+use super::secret;
 use super::sheets::push_sheet;
 use crate::api::fields::Fields;
 use crate::api::page::page_json;
@@ -10,6 +10,7 @@ use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::settings;
 use crate::api::writer::Object;
+use crate::config::Secret;
 use crate::domain::ids::Id;
 use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
 use crate::domain::settings::{LiveStatus, Settings};
@@ -17,7 +18,7 @@ use crate::server::services::{Services, random_seed};
 use std::sync::Arc;
 
 /// Characters of a tenant's name.
-pub(super) const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
+const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 /// Characters of a reason.
 const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 
@@ -42,9 +43,9 @@ pub async fn create(call: Call) -> Outcome {
     let given = fields.optional("settings", |value| settings::read(&services.tenant_defaults, value));
     let sound = fields.finish()?;
     let settings = given.get(&sound).unwrap_or_else(|| services.tenant_defaults.clone());
-    let (test, live) = (Secret::generate(Mode::Test)?, Secret::generate(Mode::Live)?);
-    let (test_key, live_key) = (test.key(services, Mode::Test), live.key(services, Mode::Live));
-    let shown = |key: &ApiKey, secret: &Secret| Object::new().plain("keyId", key.id).plain("key", secret.reveal()).end();
+    let (test, live) = (secret::generate(Mode::Test)?, secret::generate(Mode::Live)?);
+    let (test_key, live_key) = (secret::kept_of(&test, Mode::Test, services.now()), secret::kept_of(&live, Mode::Live, services.now()));
+    let shown = |key: &ApiKey, secret: &Secret| Object::new().plain("keyId", key.id).plain("key", secret.expose()).end();
     let (test_shown, live_shown) = (shown(&test_key, &test), shown(&live_key, &live));
     let (tenant, seq) = open(services, name.get(&sound).into_owned(), settings, vec![test_key, live_key]).await?;
     let _turn = call.turns.of(tenant.number).await;
@@ -64,14 +65,8 @@ pub(super) async fn open(services: &Services, name: String, settings: Settings, 
     let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }).await?;
     match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Ok((Arc::clone(tenant), opened.seq)),
-        _ => Err(unexpected("a tenant was opened and its record does not say so")),
+        _ => Err(ask::defect("a tenant was opened and its record does not say so")),
     }
-}
-
-/// A record that says something else than what was asked; told to the log.
-pub(super) fn unexpected(what: &'static str) -> Problem {
-    tracing::error!(what, "a defect");
-    Problem::internal_error()
 }
 
 /// GET /admin/tenants

@@ -8,6 +8,7 @@ pub mod fields;
 pub mod json;
 pub mod merchants;
 pub mod number;
+pub mod operations;
 pub mod page;
 pub mod payments;
 pub mod payouts;

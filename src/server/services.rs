@@ -37,8 +37,7 @@ pub struct Services {
 impl Services {
     /// The server's clock.
     pub fn now(&self) -> Timestamp {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+        system_now()
     }
 
     /// The first half of a keyed hash over `parts`, each with its length before it.
@@ -53,6 +52,12 @@ impl Services {
         half.copy_from_slice(&hash[..16]);
         half
     }
+}
+
+/// The machine's clock.
+pub fn system_now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// Random bits for ids: from the system, mixed per call.
