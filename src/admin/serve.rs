@@ -112,7 +112,9 @@ async fn run(route: Route, call: Call, peer: SocketAddr) -> Outcome {
 fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: &Outcome) {
     let operation = route.operation;
     match outcome {
-        Ok(done) => tracing::info!(operation, path, request_id, %peer, status = done.status, wal_seq = done.wal_seq, "an operator's call"),
+        Ok(done) => {
+            tracing::info!(operation, path, request_id, %peer, status = done.status, wal_seq = done.wal_seq, replayed = done.replayed, "an operator's call")
+        }
         Err(problem) => tracing::info!(operation, path, request_id, %peer, status = problem.status, error = problem.code, "an operator's call was refused"),
     }
 }
