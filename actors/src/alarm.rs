@@ -3,11 +3,10 @@
 use crate::book::BookMessage;
 use crate::engine::Engine;
 use crate::machine::Machine;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{mpsc, watch};
 
 /// The longest the alarm sleeps in one go, so that a wall clock that was set is noticed.
 const NAP_MAX: Duration = Duration::from_secs(1);
@@ -15,7 +14,8 @@ const NAP_MAX: Duration = Duration::from_secs(1);
 /// Where "now" comes from.
 #[derive(Clone, Default)]
 pub struct Clock {
-    manual: Option<Arc<(AtomicI64, Notify)>>,
+    /// A watch and not a bell: several engines may hang on one clock, and none misses a move.
+    manual: Option<Arc<watch::Sender<i64>>>,
 }
 
 impl Clock {
@@ -26,13 +26,13 @@ impl Clock {
 
     /// A clock that stands at `now_ms` until it is moved.
     pub fn manual(now_ms: i64) -> Self {
-        Clock { manual: Some(Arc::new((AtomicI64::new(now_ms), Notify::new()))) }
+        Clock { manual: Some(Arc::new(watch::Sender::new(now_ms))) }
     }
 
     /// Milliseconds since the epoch.
     pub fn wall_ms(&self) -> i64 {
         match &self.manual {
-            Some(manual) => manual.0.load(Ordering::Acquire),
+            Some(manual) => *manual.borrow(),
             None => {
                 let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
                 i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
@@ -43,17 +43,23 @@ impl Clock {
     /// Moves a manual clock forward; the machine's clock moves by itself.
     pub fn forward(&self, by_ms: i64) {
         if let Some(manual) = &self.manual {
-            manual.0.fetch_add(by_ms, Ordering::AcqRel);
-            manual.1.notify_one();
+            manual.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
         }
     }
 
-    async fn moved(&self) {
-        match &self.manual {
-            Some(manual) => manual.1.notified().await,
-            None => std::future::pending().await,
-        }
+    fn moves(&self) -> Option<watch::Receiver<i64>> {
+        self.manual.as_ref().map(|manual| manual.subscribe())
     }
+}
+
+/// Waits until a manual clock moves; the machine's clock has no moves.
+async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
+    if let Some(moves) = moves
+        && moves.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
 }
 
 /// Sets alarms.
@@ -65,13 +71,15 @@ pub(crate) struct Alarm {
 pub(crate) struct Rings {
     set: mpsc::UnboundedReceiver<(i64, u64)>,
     clock: Clock,
+    moves: Option<watch::Receiver<i64>>,
 }
 
 impl Alarm {
     pub fn new(clock: Clock) -> (Self, Rings) {
         // Bounded by use: a book sets an alarm only when it is earlier than the one it has.
         let (set, from) = mpsc::unbounded_channel();
-        (Alarm { set }, Rings { set: from, clock })
+        let moves = clock.moves();
+        (Alarm { set }, Rings { set: from, clock, moves })
     }
 
     /// Wakes the book of `tenant` at `wall_ms`.
@@ -86,24 +94,35 @@ pub(crate) fn run<M: Machine>(mut rings: Rings, engine: Engine<M>) {
     let engine = WeakEngine { shared: Arc::downgrade(&engine.shared), runtime: engine.shared.runtime.clone() };
     engine.runtime.clone().spawn(async move {
         let mut alarms: BTreeSet<(i64, u64)> = BTreeSet::new();
+        // One alarm per book: its latest wish.
+        let mut of_book: HashMap<u64, i64> = HashMap::new();
         loop {
             let now_ms = rings.clock.wall_ms();
-            let nap = alarms.first().map_or(NAP_MAX, |(at_ms, _)| Duration::from_millis(u64::try_from(at_ms - now_ms).unwrap_or(0)).min(NAP_MAX));
+            let nap = alarms.first().map_or(NAP_MAX, |(at_ms, _)| Duration::from_millis(u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0)).min(NAP_MAX));
             tokio::select! {
                 set = rings.set.recv() => match set {
-                    Some(alarm) => { alarms.insert(alarm); }
+                    Some((at_ms, tenant)) => {
+                        if let Some(before_ms) = of_book.insert(tenant, at_ms) {
+                            alarms.remove(&(before_ms, tenant));
+                        }
+                        alarms.insert((at_ms, tenant));
+                    }
                     None => return,
                 },
                 () = tokio::time::sleep(nap) => {}
-                () = rings.clock.moved() => {}
+                () = moved(&mut rings.moves) => {}
             }
             let Some(shared) = engine.shared.upgrade() else { return };
+            if shared.is_over() {
+                return;
+            }
             let engine = Engine { shared };
             let now_ms = rings.clock.wall_ms();
             while let Some(&(at_ms, tenant)) = alarms.first()
                 && at_ms <= now_ms
             {
                 alarms.pop_first();
+                of_book.remove(&tenant);
                 engine.book(tenant, |slot| slot.send(BookMessage::Wake));
             }
         }

@@ -3,8 +3,9 @@
 //! Messages go through a queue of our own; ractor's mailbox only carries the ring of a bell, so that a burst of commands costs one mailbox message.
 
 use crate::engine::{Engine, Shared};
+use crate::jump::Firing;
 use crate::machine::{Machine, Turn};
-use crate::rider::{Ask, Failure, Rider, Settled, Timing};
+use crate::rider::{Ask, Failure, Held, OthersEffects, Rider, Settled, Timing};
 use crossbeam::queue::SegQueue;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use std::collections::HashSet;
@@ -12,12 +13,18 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use wal::{Append, IndexOps, Seq, Snapshot};
 
 /// Messages handled per ring before other actors get their turn.
 const BURST_MAX: usize = 256;
+
+/// Deadlines dealt with at once per book: nobody asks for a permit for them, so this is what bounds them. The next comes when one is done.
+const FIRING_MAX: usize = 64;
+
+/// How long a deadline rests that came and changed nothing (a defect, no room in the log), before it comes again.
+const REST: Duration = Duration::from_secs(1);
 
 /// The first byte of the host's own index keys; a machine's keys start with a tenant, which is smaller.
 const HOST_PREFIX: u8 = 0xFF;
@@ -31,27 +38,69 @@ pub(crate) fn wake_key(tenant: u64) -> Vec<u8> {
 
 pub(crate) enum BookMessage<M: Machine> {
     Ask(Ask<M>),
-    View { query: M::Query, to: oneshot::Sender<Result<M::View, Failure>> },
+    View {
+        query: M::Query,
+        to: oneshot::Sender<Result<M::View, Failure>>,
+        held: Held,
+    },
     /// A deadline may have come.
     Wake,
-    /// The command of a deadline has been dealt with.
-    Fired(M::EntityId),
-    /// The tenant's clock, for a jump.
-    Now(oneshot::Sender<i64>),
-    /// The earliest deadline up to `until_ms` that `skip` does not name; it is marked as being dealt with.
-    NextDue { until_ms: i64, skip: Arc<HashSet<(i64, M::EntityId)>>, to: oneshot::Sender<Due<M>> },
+    /// The deadline of this instant has been dealt with.
+    Fired(i64, M::EntityId),
+    /// A deadline that changed nothing may come again.
+    Rested(M::EntityId),
+    /// A jump begins: deadlines are its own until it lands. The answer is the tenant's clock.
+    TakeOff(oneshot::Sender<i64>),
+    /// The earliest deadline up to `until_ms` that is not among those dealt with.
+    NextDue {
+        until_ms: i64,
+        dealt_with: Skip<M>,
+        to: oneshot::Sender<(Due<M>, Skip<M>)>,
+    },
+    /// The jump is over.
+    Land,
     /// Write a snapshot if anything changed since the last.
     Snapshot(oneshot::Sender<Result<Seq, Failure>>),
     /// Leave memory if nothing is due: snapshot, then stop.
     Retire,
     /// The snapshot of a retiring book is durable.
-    Retired { version: u64 },
+    Retired {
+        version: u64,
+    },
 }
+
+impl<M: Machine> BookMessage<M> {
+    /// Tells those who wait that nobody will do it.
+    fn fail(self, failure: Failure) {
+        match self {
+            BookMessage::Ask(ask) => ask.answer.send(Err(failure)),
+            BookMessage::View { to, held, .. } => {
+                drop(held);
+                let _ = to.send(Err(failure));
+            }
+            BookMessage::Snapshot(to) => {
+                let _ = to.send(Err(failure));
+            }
+            // Who waits for one of these sees that the sender is gone.
+            BookMessage::Wake
+            | BookMessage::Fired(..)
+            | BookMessage::Rested(_)
+            | BookMessage::TakeOff(_)
+            | BookMessage::NextDue { .. }
+            | BookMessage::Land
+            | BookMessage::Retire
+            | BookMessage::Retired { .. } => {}
+        }
+    }
+}
+
+/// Deadlines that a jump has dealt with. It travels with the question and back, so it is never copied.
+pub(crate) type Skip<M> = HashSet<(i64, <M as Machine>::EntityId)>;
 
 /// What a jump finds next.
 pub(crate) enum Due<M: Machine> {
     /// This one, now marked as being dealt with.
-    Next(i64, M::EntityId),
+    Next(Firing<M>),
     /// One is being dealt with already; look again.
     Busy,
     /// Nothing more.
@@ -62,6 +111,8 @@ pub(crate) struct BookSlot<M: Machine> {
     queue: SegQueue<BookMessage<M>>,
     rung: AtomicBool,
     bell: ActorRef<Ring>,
+    /// The actor ends because it was to, not because something is broken.
+    over: AtomicBool,
     pub last_used: AtomicI64,
 }
 
@@ -71,9 +122,9 @@ impl<M: Machine> BookSlot<M> {
         self.ring();
     }
 
-    fn ring(&self) {
+    pub fn ring(&self) {
         if !self.rung.swap(true, Ordering::AcqRel) {
-            // Fails only when the actor is gone; then the supervisor has ended the engine.
+            // Fails only when the actor is gone; then its supervisor answers what is in the queue.
             let _ = self.bell.cast(Ring);
         }
     }
@@ -90,7 +141,8 @@ pub(crate) struct Ring;
 
 pub(crate) struct BookArguments<M: Machine> {
     pub tenant: u64,
-    pub book: Option<M::Book>,
+    /// The book as the start recovered it, and whether it is ahead of its snapshot; `None` to load it.
+    pub recovered: Option<(M::Book, bool)>,
 }
 
 struct BookActor<M: Machine> {
@@ -98,9 +150,10 @@ struct BookActor<M: Machine> {
     slot: oneshot::Receiver<Arc<BookSlot<M>>>,
 }
 
-/// The sending half that `pre_start` waits for: the slot holds the actor's reference, which exists only after the spawn.
+/// Starts the actor of a book, and watches over it. Called under the lock of the map that the slot goes into.
 pub(crate) fn spawn_book<M: Machine>(engine: &Engine<M>, arguments: BookArguments<M>) -> Arc<BookSlot<M>> {
     let _runtime = engine.shared.runtime.enter();
+    // The slot holds the actor's reference, which exists only after the spawn; `pre_start` waits for it.
     let (give, slot) = oneshot::channel();
     let actor = BookHost::<M>(PhantomData);
     let tenant = arguments.tenant;
@@ -108,25 +161,39 @@ pub(crate) fn spawn_book<M: Machine>(engine: &Engine<M>, arguments: BookArgument
     let (bell, started) = match ractor::ActorRuntime::spawn_instant(None, actor, start) {
         Ok(spawned) => spawned,
         Err(error) => {
-            // Only a name clash or a stopped runtime could cause it, and books have no names.
+            // Only a name clash could cause it, and books have no names.
             engine.shared.fail(&format!("the actor of book {tenant} did not start: {error}"));
             std::process::abort();
         }
     };
-    let engine = engine.clone();
+    let slot = Arc::new(BookSlot { queue: SegQueue::new(), rung: AtomicBool::new(false), bell, over: AtomicBool::new(false), last_used: AtomicI64::new(0) });
+    let _ = give.send(Arc::clone(&slot));
+    let (engine, watched) = (engine.clone(), Arc::clone(&slot));
     engine.shared.runtime.clone().spawn(async move {
-        let ended = match started.await {
-            Ok(Ok(running)) => running.await.map_err(|error| error.to_string()),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(error) => Err(error.to_string()),
+        let why = match started.await {
+            Ok(Ok(running)) => match running.await {
+                Ok(()) => "it ended by itself".to_owned(),
+                Err(error) => error.to_string(),
+            },
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
         };
-        if let Err(why) = ended {
-            engine.shared.fail(&format!("the actor of book {tenant} ended: {why}"));
+        if !watched.over.load(Ordering::Acquire) {
+            bury(&engine, tenant, &watched, &why);
         }
     });
-    let slot = Arc::new(BookSlot { queue: SegQueue::new(), rung: AtomicBool::new(false), bell, last_used: AtomicI64::new(0) });
-    let _ = give.send(Arc::clone(&slot));
     slot
+}
+
+/// A book's actor ended that should not have: the engine ends, and nobody is left waiting.
+fn bury<M: Machine>(engine: &Engine<M>, tenant: u64, slot: &Arc<BookSlot<M>>, why: &str) {
+    let why = format!("the actor of book {tenant} ended: {why}");
+    engine.shared.fail(&why);
+    // After this nobody finds the slot, so its queue grows no more.
+    engine.shared.books.remove_if(&tenant, |_, found| Arc::ptr_eq(found, slot));
+    while let Some(message) = slot.queue.pop() {
+        message.fail(Failure::Storage(why.clone()));
+    }
 }
 
 struct BookHost<M>(PhantomData<fn() -> M>);
@@ -142,8 +209,14 @@ struct BookState<M: Machine> {
     saved: u64,
     /// Deadlines that are being dealt with.
     firing: HashSet<M::EntityId>,
+    /// Deadlines that came and changed nothing, and wait to come again.
+    resting: HashSet<M::EntityId>,
+    /// Deadlines are left to a jump.
+    jumping: bool,
     /// The wall time of the alarm that is set.
     armed_ms: Option<i64>,
+    /// The latest instant that the book has lived; a wall clock that is set back does not take it back.
+    latest_ms: i64,
 }
 
 impl<M: Machine> Actor for BookHost<M> {
@@ -154,40 +227,46 @@ impl<M: Machine> Actor for BookHost<M> {
     async fn pre_start(&self, _myself: ActorRef<Ring>, (actor, arguments): Self::Arguments) -> Result<Self::State, ActorProcessingErr> {
         let slot = actor.slot.await?;
         let shared = &actor.engine.shared;
-        let recovered = arguments.book.is_some();
-        let book = match arguments.book {
-            Some(book) => book,
+        let (book, ahead) = match arguments.recovered {
+            Some(recovered) => recovered,
             None => match shared.reader.snapshot(arguments.tenant, None)? {
-                Some(stored) => shared.machine.restore(arguments.tenant, &stored.state)?,
-                None => shared.machine.empty(arguments.tenant),
+                Some(stored) => (shared.machine.restore(arguments.tenant, &stored.state)?, false),
+                None => (shared.machine.empty(arguments.tenant), false),
             },
         };
-        // A recovered book may be ahead of its snapshot.
-        let version = u64::from(recovered);
         Ok(BookState {
             engine: actor.engine,
             slot,
             tenant: arguments.tenant,
             book,
-            version,
+            version: u64::from(ahead),
             saved: 0,
             firing: HashSet::new(),
+            resting: HashSet::new(),
+            jumping: false,
             armed_ms: None,
+            latest_ms: i64::MIN,
         })
     }
 
     async fn handle(&self, myself: ActorRef<Ring>, _ring: Ring, state: &mut Self::State) -> Result<(), ActorProcessingErr> {
-        // Cleared before the queue is read: whoever pushes after our last look rings again.
-        state.slot.rung.store(false, Ordering::Release);
+        // Taken back before the queue is read, and with a read of what the pusher wrote: whoever pushes after our last look finds it taken back and rings again.
+        state.slot.rung.swap(false, Ordering::AcqRel);
         for _ in 0..BURST_MAX {
-            match state.slot.queue.pop() {
-                Some(message) => {
-                    if state.handle(message) {
-                        myself.stop(None);
-                        return Ok(());
-                    }
+            let Some(message) = state.slot.queue.pop() else {
+                if state.shared().closed.load(Ordering::Acquire) && state.leave() {
+                    myself.stop(None);
                 }
-                None => return Ok(()),
+                return Ok(());
+            };
+            // ractor keeps a panic to itself; a book whose state is in doubt must end the engine.
+            match catch_unwind(AssertUnwindSafe(|| state.handle(message))) {
+                Ok(false) => {}
+                Ok(true) => {
+                    myself.stop(None);
+                    return Ok(());
+                }
+                Err(_) => return Err("a panic outside of a decision".into()),
             }
         }
         state.slot.ring();
@@ -201,33 +280,47 @@ impl<M: Machine> BookState<M> {
     }
 
     fn now_ms(&self) -> i64 {
-        self.shared().machine.now_ms(&self.book, self.shared().config.clock.wall_ms())
+        self.shared().machine.now_ms(&self.book, self.shared().config.clock.wall_ms()).max(self.latest_ms)
+    }
+
+    fn settle(&mut self, now_ms: i64) {
+        self.latest_ms = now_ms;
+        let machine = Arc::clone(&self.engine.shared.machine);
+        machine.settle(&mut self.book, now_ms);
     }
 
     /// True when the actor is to stop.
     fn handle(&mut self, message: BookMessage<M>) -> bool {
         match message {
             BookMessage::Ask(ask) => self.turn(ask),
-            BookMessage::View { query, to } => {
-                let now = self.now_ms();
-                let machine = Arc::clone(&self.shared().machine);
-                machine.settle(&mut self.book, now);
-                let view = machine.view(&self.book, query, now);
-                self.shared().log.fence(Rider::View { to, view });
-            }
+            BookMessage::View { .. } if self.shared().failed.get().is_some() => message.fail(self.shared().failure()),
+            BookMessage::View { query, to, held } => self.view(query, to, held),
             BookMessage::Wake => {
                 self.armed_ms = None;
-                self.fire();
+                self.fire(None);
             }
-            BookMessage::Fired(id) => {
+            BookMessage::Fired(at_ms, id) => {
                 self.firing.remove(&id);
-                self.fire();
+                self.fire(Some((at_ms, id)));
             }
-            BookMessage::Now(to) => {
+            BookMessage::Rested(id) => {
+                self.resting.remove(&id);
+                self.fire(None);
+            }
+            BookMessage::TakeOff(to) => {
+                self.jumping = true;
                 let _ = to.send(self.now_ms());
             }
-            BookMessage::NextDue { until_ms, skip, to } => {
-                let _ = to.send(self.next_due(until_ms, &skip));
+            BookMessage::NextDue { until_ms, dealt_with, to } => {
+                let due = self.next_due(until_ms, &dealt_with);
+                // If the jump is gone, the deadline is let go here.
+                let _ = to.send((due, dealt_with));
+            }
+            BookMessage::Land => {
+                self.jumping = false;
+                // The alarm was set for the old clock.
+                self.armed_ms = None;
+                self.fire(None);
             }
             BookMessage::Snapshot(to) => self.snapshot(to),
             BookMessage::Retire => self.retire(),
@@ -236,40 +329,57 @@ impl<M: Machine> BookState<M> {
         false
     }
 
+    fn view(&mut self, query: M::Query, to: oneshot::Sender<Result<M::View, Failure>>, held: Held) {
+        let now_ms = self.now_ms();
+        self.settle(now_ms);
+        let shared = &self.engine.shared;
+        match catch_unwind(AssertUnwindSafe(|| shared.machine.view(&self.book, query, now_ms))) {
+            Ok(view) => shared.log.fence(Rider::View { to, view, held }),
+            Err(_) => {
+                drop(held);
+                let _ = to.send(Err(Failure::Defect("a defect in a view; nothing changed".to_owned())));
+            }
+        }
+    }
+
     fn turn(&mut self, ask: Ask<M>) {
         let began = Instant::now();
         let shared = Arc::clone(&self.engine.shared);
-        if let Some(why) = shared.failed.get() {
-            return ask.answer.send(Err(Failure::Storage(why.clone())));
+        if shared.failed.get().is_some() {
+            return ask.answer.send(Err(shared.failure()));
         }
-        if !shared.log.has_room() {
+        // What continues a request is never refused: something of it has happened already.
+        if ask.fresh && !shared.log.has_room() {
             return ask.answer.send(Err(Failure::Overloaded));
         }
-        let now_ms = match ask.at_ms {
+        let now_ms = match &ask.leg {
             // A wall clock in the far past leaves the time of the last record, before which no turn may be.
-            Some(at_ms) => shared.machine.now_ms(&self.book, i64::MIN / 4).max(at_ms),
+            Some(leg) => shared.machine.now_ms(&self.book, i64::MIN / 4).max(leg.at_ms).max(self.latest_ms),
             None => self.now_ms(),
         };
-        shared.machine.settle(&mut self.book, now_ms);
+        self.settle(now_ms);
         let turn = Turn { tenant: self.tenant, now_ms, seed: shared.seed() };
-        let Ask { command, entity, id, at_ms: _, asked, answer } = ask;
-        let decided = catch_unwind(AssertUnwindSafe(|| shared.machine.decide(&self.book, entity.as_deref(), command, turn)));
-        let Ok(decision) = decided else {
+        let Ask { command, entity, id, leg, fresh: _, asked, answer } = ask;
+        let decided = catch_unwind(AssertUnwindSafe(|| {
+            let decision = shared.machine.decide(&self.book, entity.as_deref(), command, turn);
+            // Whose they are is asked here, where a panic does no harm; the log's thread must not see one.
+            let mut others = Vec::new();
+            let mut own = decision.effects;
+            for effect in own.extract_if(.., |effect| id != Some(shared.machine.effect_target(effect))) {
+                others.push((shared.machine.effect_target(&effect), effect));
+            }
+            (decision.record, decision.refusal, own, others)
+        }));
+        let Ok((record, refusal, effects, others)) = decided else {
             tracing::error!(tenant = self.tenant, ?id, "a panic in decide; nothing changed");
             return answer.send(Err(Failure::Defect("a defect in a rule; nothing changed".to_owned())));
         };
-        let mut settled = Settled {
-            entity,
-            record: None,
-            seq: None,
-            time_ms: now_ms,
-            timing: Timing { queue: began.saturating_duration_since(asked), ..Timing::default() },
-            refusal: decision.refusal,
-            effects: Vec::new(),
-        };
-        let Some(record) = decision.record else {
+        let others = (!others.is_empty()).then(|| Box::new(OthersEffects { engine: self.engine.clone(), tenant: self.tenant, leg, effects: others }));
+        let timing = Timing { queue: began.saturating_duration_since(asked), ..Timing::default() };
+        let mut settled = Settled { entity, record: None, seq: None, time_ms: now_ms, timing, refusal, effects };
+        let Some(record) = record else {
             settled.timing.apply = began.elapsed();
-            return shared.log.fence(Rider::Answer { answer, settled, effects: decision.effects, engine: self.engine.clone(), tenant: self.tenant, asker: id });
+            return shared.log.fence(Rider::Answer { answer, settled, others });
         };
         let record = Arc::new(record);
         let written = catch_unwind(AssertUnwindSafe(|| {
@@ -290,9 +400,11 @@ impl<M: Machine> BookState<M> {
         settled.record = Some(record);
         self.version += 1;
         settled.timing.apply = began.elapsed();
-        let rider = Rider::Answer { answer, settled, effects: decision.effects, engine: self.engine.clone(), tenant: self.tenant, asker: id };
-        shared.log.append(Append { tenant: self.tenant, time_ms: now_ms, payload, index }, rider);
-        self.arm();
+        shared.log.append(Append { tenant: self.tenant, time_ms: now_ms, payload, index }, Rider::Answer { answer, settled, others });
+        // While deadlines are being dealt with, the end of each sets the alarm.
+        if self.firing.is_empty() {
+            self.arm();
+        }
     }
 
     /// An invariant broke: nothing of this record is written, and the engine ends.
@@ -302,62 +414,81 @@ impl<M: Machine> BookState<M> {
         answer.send(Err(Failure::Storage(why)));
     }
 
-    fn due(&self, skip: &dyn Fn(i64, M::EntityId) -> bool) -> Option<(i64, M::EntityId)> {
-        // The machine skips by name; a jump also by instant, so that an entity with a new deadline is seen again.
-        let machine = &self.shared().machine;
-        let mut skipped: HashSet<M::EntityId> = HashSet::new();
-        loop {
-            let found = machine.next_due(&self.book, &|id| self.firing.contains(&id) || skipped.contains(&id))?;
-            if !skip(found.0, found.1) {
-                return Some(found);
-            }
-            skipped.insert(found.1);
-        }
+    /// The earliest deadline that nobody deals with and that does not rest.
+    fn due(&self) -> Option<(i64, M::EntityId)> {
+        self.shared().machine.next_due(&self.book, &|id| self.firing.contains(&id) || self.resting.contains(&id))
     }
 
-    /// Gives every deadline that has come to its entity, and sets the alarm for the next.
-    fn fire(&mut self) {
-        let now = self.now_ms();
-        while let Some((at_ms, id)) = self.due(&|_, _| false) {
-            if at_ms > now {
-                break;
+    fn firing(&mut self, at_ms: i64, id: M::EntityId) -> Firing<M> {
+        self.firing.insert(id);
+        Firing { engine: self.engine.clone(), tenant: self.tenant, at_ms, id }
+    }
+
+    /// Gives every deadline that has come to its entity, and sets the alarm for the next. `done` was dealt with just now; if it is still due, it changed nothing.
+    fn fire(&mut self, done: Option<(i64, M::EntityId)>) {
+        if self.jumping || self.shared().is_over() {
+            return;
+        }
+        let now_ms = self.now_ms();
+        while self.firing.len() < FIRING_MAX {
+            let Some((at_ms, id)) = self.due().filter(|(at_ms, _)| *at_ms <= now_ms) else { break };
+            if done == Some((at_ms, id)) {
+                self.rest(id);
+            } else {
+                crate::jump::fire(self.firing(at_ms, id));
             }
-            self.firing.insert(id);
-            let engine = self.engine.clone();
-            let tenant = self.tenant;
-            self.shared().runtime.spawn(async move {
-                crate::jump::deadline(&engine, tenant, id, None).await;
-                engine.book(tenant, |slot| slot.send(BookMessage::Fired(id)));
-            });
         }
         self.arm();
     }
 
+    fn rest(&mut self, id: M::EntityId) {
+        tracing::warn!(tenant = self.tenant, ?id, "a deadline changed nothing; it comes again");
+        self.resting.insert(id);
+        let (engine, tenant) = (self.engine.clone(), self.tenant);
+        self.shared().runtime.spawn(async move {
+            tokio::time::sleep(REST).await;
+            engine.book(tenant, |slot| slot.send(BookMessage::Rested(id)));
+        });
+    }
+
     fn arm(&mut self) {
-        let Some((at_ms, _)) = self.due(&|_, _| false) else { return };
+        // With no place for one more the alarm would ring in vain; the next that ends makes place and comes here.
+        if self.firing.len() >= FIRING_MAX {
+            return;
+        }
+        let Some((at_ms, _)) = self.due() else { return };
         let wall_ms = self.shared().machine.wall_ms(&self.book, at_ms);
-        if self.armed_ms.is_none_or(|armed| wall_ms < armed) {
+        if self.armed_ms.is_none_or(|armed_ms| wall_ms < armed_ms) {
             self.armed_ms = Some(wall_ms);
             self.shared().alarm.set(wall_ms, self.tenant);
         }
     }
 
-    fn next_due(&mut self, until_ms: i64, skip: &HashSet<(i64, M::EntityId)>) -> Due<M> {
+    fn next_due(&mut self, until_ms: i64, dealt_with: &Skip<M>) -> Due<M> {
         if !self.firing.is_empty() {
             return Due::Busy;
         }
-        match self.due(&|at_ms, id| skip.contains(&(at_ms, id))) {
-            Some((at_ms, id)) if at_ms <= until_ms => {
-                self.firing.insert(id);
-                Due::Next(at_ms, id)
+        // The machine skips by name; a jump by instant too, so that an entity with a new deadline is seen again.
+        let mut skipped: HashSet<M::EntityId> = HashSet::new();
+        loop {
+            let found = self.shared().machine.next_due(&self.book, &|id| skipped.contains(&id));
+            let Some((at_ms, id)) = found.filter(|(at_ms, _)| *at_ms <= until_ms) else { return Due::None };
+            if !dealt_with.contains(&(at_ms, id)) {
+                return Due::Next(self.firing(at_ms, id));
             }
-            _ => Due::None,
+            skipped.insert(id);
         }
     }
 
     fn snapshot(&mut self, to: oneshot::Sender<Result<Seq, Failure>>) {
-        if self.saved == self.version || self.shared().failed.get().is_some() {
-            let _ = to.send(Ok(0));
+        // "Nothing to write" would let the floor rise over records that are in no snapshot.
+        if self.shared().failed.get().is_some() {
+            let _ = to.send(Err(self.shared().failure()));
+            return;
+        }
+        if self.saved == self.version {
+            // What was handed to the log may not be durable yet.
+            self.shared().log.fence(Rider::Done(to));
             return;
         }
         let mut index = IndexOps::new();
@@ -373,31 +504,38 @@ impl<M: Machine> BookState<M> {
         self.shared().log.snapshot(snapshot, Rider::Done(to));
     }
 
+    /// Whether the book has something to do by itself.
+    fn is_needed(&self) -> bool {
+        self.jumping || !self.firing.is_empty() || !self.resting.is_empty() || self.shared().machine.next_due(&self.book, &|_| false).is_some()
+    }
+
     fn retire(&mut self) {
-        let pending = !self.firing.is_empty() || self.shared().machine.next_due(&self.book, &|_| false).is_some();
-        if pending {
+        if self.is_needed() {
             return;
         }
         let version = self.version;
         let (to, from) = oneshot::channel();
         self.snapshot(to);
-        let engine = self.engine.clone();
-        let tenant = self.tenant;
+        // To this actor and not to the book: another may have taken its place by then.
+        let slot = Arc::clone(&self.slot);
         self.shared().runtime.spawn(async move {
-            if matches!(from.await, Ok(Ok(_)))
-                && let Some(slot) = engine.shared.books.get(&tenant)
-            {
+            if matches!(from.await, Ok(Ok(_))) {
                 slot.send(BookMessage::Retired { version });
             }
         });
     }
 
     fn retired(&mut self, version: u64) -> bool {
-        if version != self.version || !self.firing.is_empty() {
-            return false;
-        }
-        // Under the map's lock nobody can be between finding the slot and pushing a message.
+        version == self.version && !self.is_needed() && self.leave()
+    }
+
+    /// Leaves the map unless something waits. Under the map's lock nobody can be between finding the slot and pushing a message.
+    fn leave(&mut self) -> bool {
         let slot = &self.slot;
-        self.engine.shared.books.remove_if(&self.tenant, |_, _| slot.queue.is_empty()).is_some()
+        let left = self.engine.shared.books.remove_if(&self.tenant, |_, found| Arc::ptr_eq(found, slot) && slot.queue.is_empty()).is_some();
+        if left {
+            slot.over.store(true, Ordering::Release);
+        }
+        left
     }
 }

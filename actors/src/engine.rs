@@ -73,6 +73,8 @@ pub(crate) struct Shared<M: Machine> {
     pub jumps: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
     pub permits: Arc<Semaphore>,
     pub stopping: AtomicBool,
+    /// The log is closed: books leave memory as soon as nobody asks them anything.
+    pub closed: AtomicBool,
     pub failed: OnceLock<String>,
     pub snapshot_seq: AtomicU64,
     pub runtime: tokio::runtime::Handle,
@@ -113,6 +115,7 @@ impl<M: Machine> Engine<M> {
             jumps: DashMap::new(),
             permits: Arc::new(Semaphore::new(config.permits_max)),
             stopping: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
             failed: OnceLock::new(),
             runtime: tokio::runtime::Handle::current(),
             seeds: AtomicU64::new(0),
@@ -127,8 +130,8 @@ impl<M: Machine> Engine<M> {
                 shared.fail(&poisoned.to_string());
             }
         }));
-        for (tenant, book) in recovered {
-            let slot = engine.book_with(tenant, Some(book));
+        for (tenant, recovered) in recovered {
+            let slot = shared.books.entry(tenant).insert(spawn_book(&engine, BookArguments { tenant, recovered: Some(recovered) }));
             slot.send(BookMessage::Wake);
         }
         crate::alarm::run(rings, engine.clone());
@@ -138,14 +141,15 @@ impl<M: Machine> Engine<M> {
 
     /// Takes part of the engine's capacity, or says that there is none.
     fn admit(&self) -> Result<Held, Failure> {
-        if let Some(why) = self.shared.failed.get() {
-            return Err(Failure::Storage(why.clone()));
+        if self.shared.failed.get().is_some() {
+            return Err(self.shared.failure());
         }
-        if self.shared.stopping.load(Ordering::Acquire) {
+        let permit = Arc::clone(&self.shared.permits).try_acquire_owned();
+        // Looked at with the permit in hand: whoever passes is seen by `stop`, which waits for all permits after it raised this.
+        if self.shared.stopping.load(Ordering::SeqCst) {
             return Err(Failure::ShuttingDown);
         }
-        let permit = Arc::clone(&self.shared.permits).try_acquire_owned().map_err(|_| Failure::Overloaded)?;
-        Ok(Box::new(permit))
+        Ok(Box::new(permit.map_err(|_| Failure::Overloaded)?))
     }
 
     /// Asks a book itself. `until_answer` is held until the answer is sent.
@@ -153,24 +157,33 @@ impl<M: Machine> Engine<M> {
         let permit = self.admit()?;
         let (answer, from) = Answer::new(None, Some(Box::new((permit, until_answer))));
         self.book(tenant, |slot| {
-            slot.send(BookMessage::Ask(Ask { command, entity: None, id: None, at_ms: None, asked: Instant::now(), answer }));
+            slot.send(BookMessage::Ask(Ask { command, entity: None, id: None, leg: None, fresh: true, asked: Instant::now(), answer }));
         });
         received(from.await)
     }
 
     /// Asks an entity. `until_record` is held until the first record is durable, `until_answer` until the answer is sent, also when nobody waits for it any more.
-    pub async fn ask_entity(&self, tenant: u64, id: M::EntityId, new: bool, command: M::Command, until_record: Option<Held>, until_answer: Option<Held>) -> Outcome<M> {
+    pub async fn ask_entity(
+        &self,
+        tenant: u64,
+        id: M::EntityId,
+        new: bool,
+        command: M::Command,
+        until_record: Option<Held>,
+        until_answer: Option<Held>,
+    ) -> Outcome<M> {
         let permit = self.admit()?;
         let (answer, from) = Answer::new(until_record, Some(Box::new((permit, until_answer))));
-        self.tell_entity(tenant, id, new, EntityMessage::Ask { command, at_ms: None, asked: Instant::now(), answer });
+        self.tell_entity(tenant, id, new, EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer });
         received(from.await)
     }
 
     /// Asks a question of a book; what the answer rests on is durable when it comes.
     pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
-        let _permit = self.admit()?;
+        // It goes with the question: a caller who goes away leaves that in the queue.
+        let held = self.admit()?;
         let (to, from) = oneshot::channel();
-        self.book(tenant, |slot| slot.send(BookMessage::View { query, to }));
+        self.book(tenant, |slot| slot.send(BookMessage::View { query, to, held }));
         from.await.map_err(|_| gone())?
     }
 
@@ -213,7 +226,7 @@ impl<M: Machine> Engine<M> {
             snapshot_seq: self.shared.snapshot_seq.load(Ordering::Acquire),
             books: self.shared.books.len(),
             entities: self.shared.entities.len(),
-            under_way: self.shared.config.permits_max - self.shared.permits.available_permits(),
+            under_way: self.shared.config.permits_max.saturating_sub(self.shared.permits.available_permits()),
             log: self.shared.log.stats(),
         }
     }
@@ -228,9 +241,11 @@ impl<M: Machine> Engine<M> {
         self.shared.log.checkpoint(path).map_err(|error| error.to_string())
     }
 
-    /// Stops: no new requests, those under way are finished (for at most `patience`), snapshots are written, the log is closed.
+    /// Stops: no new requests, those under way are finished (for at most `patience`), snapshots are written, the log is closed, books and entities leave memory.
+    ///
+    /// The data directory is free when every handle is gone and every effect under way has ended. A handle that is dropped without this leaves the engine running.
     pub async fn stop(&self, patience: Duration) {
-        self.shared.stopping.store(true, Ordering::Release);
+        self.shared.stopping.store(true, Ordering::SeqCst);
         let all = u32::try_from(self.shared.config.permits_max).unwrap_or(u32::MAX);
         let _ = tokio::time::timeout(patience, self.shared.permits.acquire_many(all)).await;
         if self.shared.failed.get().is_none()
@@ -240,6 +255,10 @@ impl<M: Machine> Engine<M> {
         }
         let log = self.shared.log.clone();
         let _ = tokio::task::spawn_blocking(move || log.close()).await;
+        self.shared.closed.store(true, Ordering::Release);
+        for slot in &self.shared.books {
+            slot.ring();
+        }
     }
 
     /// Runs `with` on the slot of a book, which is started when it is not there. Under the map's lock, so that a retiring book sees the message or a new one gets it.
@@ -252,37 +271,26 @@ impl<M: Machine> Engine<M> {
         match self.shared.books.entry(tenant) {
             Entry::Occupied(slot) => with(slot.get()),
             Entry::Vacant(vacant) => {
-                let slot = spawn_book(self, BookArguments { tenant, book: None });
+                let slot = spawn_book(self, BookArguments { tenant, recovered: None });
                 slot.touch(now);
                 with(&vacant.insert(slot))
             }
         }
     }
 
-    fn book_with(&self, tenant: u64, book: Option<M::Book>) -> Arc<BookSlot<M>> {
-        let slot = spawn_book(self, BookArguments { tenant, book });
-        self.shared.books.insert(tenant, Arc::clone(&slot));
-        slot
-    }
-
     /// Gives a message to an entity's actor, which is started when it is not there.
     pub(crate) fn tell_entity(&self, tenant: u64, id: M::EntityId, new: bool, message: EntityMessage<M>) {
         let _runtime = self.shared.runtime.enter();
-        let mut message = message;
-        loop {
-            let undelivered = match self.shared.entities.entry((tenant, id)) {
-                Entry::Occupied(slot) => slot.get().send(message),
-                Entry::Vacant(vacant) => {
-                    let slot = spawn_entity(self, tenant, id, new);
-                    let slot = vacant.insert(slot);
-                    slot.send(message)
-                }
-            };
-            let Err(back) = undelivered else { return };
-            // The actor died of a defect in this crate; its state is on disk, so a new one takes over.
-            self.shared.entities.remove(&(tenant, id));
-            message = back;
-        }
+        let undelivered = match self.shared.entities.entry((tenant, id)) {
+            // The actor died of a defect in this crate; its state is on disk, so a new one takes over. Under the same lock, so that there is only ever one.
+            Entry::Occupied(mut slot) => slot.get().send(message).or_else(|message| {
+                slot.insert(spawn_entity(self, tenant, id, false));
+                slot.get().send(message)
+            }),
+            Entry::Vacant(vacant) => vacant.insert(spawn_entity(self, tenant, id, new)).send(message),
+        };
+        // Outside of the lock. A new actor refuses only when the runtime is ending; who waits sees that the answer is dropped.
+        drop(undelivered);
     }
 }
 
@@ -293,6 +301,16 @@ impl<M: Machine> Shared<M> {
             tracing::error!(why, "the engine stops");
             (self.config.on_fatal)(why);
         }
+    }
+
+    /// What to answer once it cannot go on.
+    pub(crate) fn failure(&self) -> Failure {
+        Failure::Storage(self.failed.get().cloned().unwrap_or_default())
+    }
+
+    /// Nothing is begun any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stopping.load(Ordering::Acquire) || self.failed.get().is_some()
     }
 
     /// Random bits for one turn.
@@ -311,8 +329,9 @@ fn random_base() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-fn gone() -> Failure {
-    Failure::Defect("the actor is gone".to_owned())
+/// Nobody is left who knows: what was asked may be durable all the same.
+pub(crate) fn gone() -> Failure {
+    Failure::Storage("the actor is gone; outcome unknown".to_owned())
 }
 
 pub(crate) fn received<M: Machine>(received: Result<Outcome<M>, oneshot::error::RecvError>) -> Outcome<M> {

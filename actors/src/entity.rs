@@ -3,25 +3,26 @@
 
 use crate::book::BookMessage;
 use crate::engine::{Engine, received};
+use crate::jump::Leg;
 use crate::machine::Machine;
-use crate::rider::{Answer, Ask, Outcome, Settled};
-use ractor::{Actor, ActorProcessingErr, ActorRef};
+use crate::rider::{Answer, Ask, Failure, Outcome, Settled};
+use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
 use std::collections::HashMap;
-use std::future::Future;
+use std::future::poll_fn;
 use std::marker::PhantomData;
-use std::pin::Pin;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 pub(crate) enum EntityMessage<M: Machine> {
-    /// Someone asks.
-    Ask { command: M::Command, at_ms: Option<i64>, asked: Instant, answer: Answer<M> },
+    /// Someone asks. `fresh` as in [`Ask`].
+    Ask { command: M::Command, fresh: bool, leg: Option<Leg>, asked: Instant, answer: Answer<M> },
     /// The record of somebody else's command asks for this.
-    Perform { effect: M::Effect, at_ms: Option<i64> },
+    Perform { effect: M::Effect, leg: Option<Leg> },
     /// An effect that took its time has come to this.
-    Result { command: M::Command, at_ms: Option<i64>, effect: u64 },
+    Result { command: M::Command, leg: Option<Leg>, effect: u64 },
     /// An effect that took its time has broken off; the entity's deadline will look after it.
     Lost { effect: u64 },
 }
@@ -33,14 +34,19 @@ pub(crate) struct EntitySlot<M: Machine> {
 }
 
 impl<M: Machine> EntitySlot<M> {
-    /// Gives the message back when the actor is gone.
+    /// Gives the message back when the actor is gone; then the slot is of no more use.
     pub fn send(&self, message: EntityMessage<M>) -> Result<(), EntityMessage<M>> {
         self.pending.fetch_add(1, Ordering::AcqRel);
-        self.actor.cast(message).map_err(|error| match error {
-            ractor::MessagingErr::SendErr(message) => message,
-            // ractor gives the message back for a stopped actor, and there is no other case for a local actor of the right type.
-            other => unreachable!("a message was not delivered: {other}"),
-        })
+        match self.actor.cast(message) {
+            Ok(()) => Ok(()),
+            Err(MessagingErr::SendErr(message)) => Err(message),
+            // Not for a local actor of the right type; if it were, the caller is told when the answer is dropped, and this may run where a panic would end the log.
+            Err(other) => {
+                self.pending.fetch_sub(1, Ordering::AcqRel);
+                tracing::error!(%other, "a message was not delivered to an entity");
+                Ok(())
+            }
+        }
     }
 }
 
@@ -50,16 +56,55 @@ pub(crate) struct EntityState<M: Machine> {
     engine: Engine<M>,
     tenant: u64,
     id: M::EntityId,
-    entity: Option<Arc<M::Entity>>,
+    /// The newest durable state, which may be that there is none; not known before it is asked for, and after a record that does not say.
+    known: Option<Option<Arc<M::Entity>>>,
     pending: Arc<AtomicUsize>,
-    effects_begun: u64,
-    /// Callers who wait for an effect, with what was durable before it.
-    waiting: HashMap<u64, Option<(Answer<M>, Settled<M>)>>,
+    /// Effects that take their time, and who waits for them.
+    waiting: HashMap<u64, Option<Asker<M>>>,
+}
+
+/// Who waits for an answer, and what the request has made durable so far.
+struct Asker<M: Machine> {
+    answer: Answer<M>,
+    durable: Option<Settled<M>>,
+}
+
+impl<M: Machine> Asker<M> {
+    /// Adds what a further command of the same request came to. One that changed nothing leaves the answer as it was.
+    fn add(&mut self, mut settled: Settled<M>) {
+        if let Some(before) = self.durable.take()
+            && settled.record.is_none()
+        {
+            settled.record = before.record;
+            settled.seq = before.seq;
+            settled.time_ms = before.time_ms;
+            settled.timing = before.timing;
+            settled.refusal = settled.refusal.or(before.refusal);
+        }
+        self.durable = Some(settled);
+    }
+
+    fn finish(self) {
+        if let Some(settled) = self.durable {
+            self.answer.send(Ok(settled));
+        }
+    }
+
+    /// A command of the request failed. If something of it is durable already, "nothing happened" would be a lie: the answer is what is durable, and the entity's deadline looks
+    /// after the rest.
+    fn fail(self, failure: Failure) {
+        match (failure, self.durable) {
+            (Failure::Defect(_) | Failure::Overloaded, Some(settled)) => self.answer.send(Ok(settled)),
+            (failure, _) => self.answer.send(Err(failure)),
+        }
+    }
 }
 
 pub(crate) fn spawn_entity<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId, new: bool) -> EntitySlot<M> {
     let pending = Arc::new(AtomicUsize::new(0));
-    let start = EntityStart { engine: engine.clone(), tenant, id, new, pending: Arc::clone(&pending) };
+    // The caller made the id of a new one a moment ago: there is nothing to load.
+    let known = new.then_some(None);
+    let start = EntityState { engine: engine.clone(), tenant, id, known, pending: Arc::clone(&pending), waiting: HashMap::new() };
     match ractor::ActorRuntime::spawn_instant(None, EntityHost::<M>(PhantomData), start) {
         Ok((actor, _started)) => EntitySlot { actor, pending },
         Err(error) => {
@@ -69,51 +114,38 @@ pub(crate) fn spawn_entity<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::E
     }
 }
 
-struct EntityStart<M: Machine> {
-    engine: Engine<M>,
-    tenant: u64,
-    id: M::EntityId,
-    /// The caller made the id a moment ago: there is nothing to load.
-    new: bool,
-    pending: Arc<AtomicUsize>,
-}
-
 impl<M: Machine> Actor for EntityHost<M> {
     type Msg = EntityMessage<M>;
     type State = EntityState<M>;
-    type Arguments = EntityStart<M>;
+    type Arguments = EntityState<M>;
 
     async fn pre_start(&self, _myself: ActorRef<Self::Msg>, start: Self::Arguments) -> Result<Self::State, ActorProcessingErr> {
-        let entity = if start.new { None } else { load(&start.engine, start.tenant, start.id)? };
-        Ok(EntityState { engine: start.engine, tenant: start.tenant, id: start.id, entity, pending: start.pending, effects_begun: 0, waiting: HashMap::new() })
+        // The state is loaded by the first command, which can be told why it cannot be.
+        Ok(start)
     }
 
     async fn handle(&self, myself: ActorRef<Self::Msg>, message: Self::Msg, state: &mut Self::State) -> Result<(), ActorProcessingErr> {
         match message {
-            EntityMessage::Ask { command, at_ms, asked, answer } => {
-                let outcome = state.decide(command, at_ms, asked).await;
-                state.follow(outcome, Some(answer), None, at_ms).await;
+            EntityMessage::Ask { command, fresh, leg, asked, answer } => {
+                let outcome = state.decide(command, fresh, leg.clone(), asked).await;
+                state.follow(outcome, Some(Asker { answer, durable: None }), leg).await;
             }
-            EntityMessage::Perform { effect, at_ms } => state.perform(effect, None, at_ms).await,
-            EntityMessage::Result { command, at_ms, effect } => {
-                let outcome = state.decide(command, at_ms, Instant::now()).await;
-                let (answer, before) = match state.waiting.remove(&effect).flatten() {
-                    Some((answer, before)) => (Some(answer), Some(before)),
-                    None => (None, None),
-                };
-                state.follow(outcome, answer, before, at_ms).await;
+            EntityMessage::Perform { effect, leg } => state.work_off(vec![(effect, None)], leg).await,
+            EntityMessage::Result { command, leg, effect } => {
+                let outcome = state.decide(command, false, leg.clone(), Instant::now()).await;
+                let asker = state.waiting.remove(&effect).flatten();
+                state.follow(outcome, asker, leg).await;
             }
             EntityMessage::Lost { effect } => {
-                tracing::error!(tenant = state.tenant, id = ?state.id, "an effect broke off");
-                if let Some((answer, before)) = state.waiting.remove(&effect).flatten() {
-                    answer.send(Ok(before));
-                }
+                let asker = state.waiting.remove(&effect).flatten();
+                state.lost(asker);
             }
         }
         state.pending.fetch_sub(1, Ordering::AcqRel);
         if state.waiting.is_empty() {
             let key = (state.tenant, state.id);
-            let idle = state.engine.shared.entities.remove_if(&key, |_, slot| Arc::ptr_eq(&slot.pending, &state.pending) && slot.pending.load(Ordering::Acquire) == 0);
+            let idle =
+                state.engine.shared.entities.remove_if(&key, |_, slot| Arc::ptr_eq(&slot.pending, &state.pending) && slot.pending.load(Ordering::Acquire) == 0);
             if idle.is_some() {
                 myself.stop(None);
             }
@@ -124,84 +156,127 @@ impl<M: Machine> Actor for EntityHost<M> {
 
 impl<M: Machine> EntityState<M> {
     /// Has the book decide on this entity as it is, and waits until that is durable.
-    async fn decide(&mut self, command: M::Command, at_ms: Option<i64>, asked: Instant) -> Outcome<M> {
+    async fn decide(&mut self, command: M::Command, fresh: bool, leg: Option<Leg>, asked: Instant) -> Outcome<M> {
+        let entity = match self.known.take() {
+            Some(known) => known,
+            None => self.load()?,
+        };
         let (answer, from) = Answer::new(None, None);
-        let ask = Ask { command, entity: self.entity.clone(), id: Some(self.id), at_ms, asked, answer };
+        let ask = Ask { command, entity: entity.clone(), id: Some(self.id), leg, fresh, asked, answer };
         self.engine.book(self.tenant, |slot| slot.send(BookMessage::Ask(ask)));
         let outcome = received(from.await);
-        if let Ok(settled) = &outcome {
-            let gone = settled.record.as_ref().is_some_and(|record| self.engine.shared.machine.is_gone(record, self.id));
-            self.entity = if gone { None } else { settled.entity.clone() };
-        }
+        self.known = Some(match &outcome {
+            Ok(settled) => {
+                let gone = settled.record.as_ref().is_some_and(|record| self.engine.shared.machine.is_gone(record, self.id));
+                if gone { None } else { settled.entity.clone() }
+            }
+            Err(_) => entity,
+        });
         outcome
     }
 
-    /// Answers, or performs the effects first. `before` is what the same request made durable earlier.
-    async fn follow(&mut self, outcome: Outcome<M>, answer: Option<Answer<M>>, before: Option<Settled<M>>, at_ms: Option<i64>) {
-        let mut settled = match outcome {
-            Ok(settled) => settled,
-            Err(failure) => {
-                if let Some(answer) = answer {
-                    answer.send(Err(failure));
-                }
-                return;
+    /// The newest durable state of the entity.
+    fn load(&self) -> Result<Option<Arc<M::Entity>>, Failure> {
+        match catch_unwind(AssertUnwindSafe(|| load(&self.engine, self.tenant, self.id))) {
+            Ok(Ok(entity)) => Ok(entity),
+            Ok(Err(error)) => {
+                tracing::error!(tenant = self.tenant, id = ?self.id, %error, "an entity cannot be read");
+                Err(Failure::Storage(error.to_string()))
             }
-        };
-        let effects = std::mem::take(&mut settled.effects);
-        if let Some(before) = before
-            && settled.record.is_none()
-        {
-            settled.record = before.record;
-            settled.seq = before.seq;
-            settled.time_ms = before.time_ms;
-            settled.timing = before.timing;
-        }
-        let mut effects = effects.into_iter();
-        let Some(first) = effects.next() else {
-            if let Some(answer) = answer {
-                answer.send(Ok(settled));
-            }
-            return;
-        };
-        let waiting = answer.map(|mut answer| {
-            answer.recorded();
-            (answer, settled)
-        });
-        self.perform(first, waiting, at_ms).await;
-        for effect in effects {
-            self.perform(effect, None, at_ms).await;
+            Err(_) => Err(Failure::Defect("a defect in reading an entity; nothing changed".to_owned())),
         }
     }
 
-    /// Performs an effect. One that is done at once (a simulator) is followed up at once; another goes on by itself, and its result comes back as a message.
-    fn perform<'a>(&'a mut self, effect: M::Effect, waiting: Option<(Answer<M>, Settled<M>)>, at_ms: Option<i64>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-        Box::pin(async move {
-            let mut performing = self.engine.shared.effects.perform(self.tenant, effect);
-            // Polled here once without a waker; a future that is not ready is polled again by the task that gets it.
-            let at_once = performing.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-            if let Poll::Ready(command) = at_once {
-                let outcome = self.decide(command, at_ms, Instant::now()).await;
-                let (answer, before) = waiting.unzip();
-                self.follow(outcome, answer, before, at_ms).await;
-                return;
+    /// Answers, or performs the effects first.
+    async fn follow(&mut self, outcome: Outcome<M>, asker: Option<Asker<M>>, leg: Option<Leg>) {
+        let to_do = conclude(outcome, asker);
+        self.work_off(to_do, leg).await;
+    }
+
+    /// Performs effects, the last first, and what they lead to. One that is done at once (a simulator) is followed up at once; another goes on by itself.
+    async fn work_off(&mut self, mut to_do: Vec<(M::Effect, Option<Asker<M>>)>, leg: Option<Leg>) {
+        while let Some((effect, asker)) = to_do.pop() {
+            if let Some((command, asker)) = self.perform(effect, asker, leg.as_ref()) {
+                let outcome = self.decide(command, false, leg.clone(), Instant::now()).await;
+                to_do.extend(conclude(outcome, asker));
             }
-            self.effects_begun += 1;
-            let effect = self.effects_begun;
-            self.waiting.insert(effect, waiting);
-            let (engine, tenant, id) = (self.engine.clone(), self.tenant, self.id);
-            self.engine.shared.runtime.spawn(async move {
-                let message = match tokio::spawn(performing).await {
-                    Ok(command) => EntityMessage::Result { command, at_ms, effect },
-                    Err(_) => EntityMessage::Lost { effect },
-                };
-                engine.tell_entity(tenant, id, false, message);
+        }
+    }
+
+    /// Begins an effect. Returns its result if it has one at once; else that comes back as a message.
+    fn perform(&mut self, effect: M::Effect, asker: Option<Asker<M>>, leg: Option<&Leg>) -> Option<(M::Command, Option<Asker<M>>)> {
+        let effects = &self.engine.shared.effects;
+        // Polled here once without a waker; a future that is not ready is polled again by the task that gets it.
+        let begun = catch_unwind(AssertUnwindSafe(|| {
+            let mut performing = effects.perform(self.tenant, effect);
+            let polled = performing.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            (performing, polled)
+        }));
+        let mut performing = match begun {
+            Ok((_, Poll::Ready(command))) => return Some((command, asker)),
+            Ok((performing, Poll::Pending)) => performing,
+            Err(_) => {
+                self.lost(asker);
+                return None;
+            }
+        };
+        // Not a count from zero: a result must not be taken for that of another actor of the same entity.
+        let effect = self.engine.shared.seed();
+        self.waiting.insert(effect, asker);
+        let (engine, tenant, id, leg) = (self.engine.clone(), self.tenant, self.id, leg.cloned());
+        self.engine.shared.runtime.spawn(async move {
+            let performed = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| performing.as_mut().poll(context))) {
+                Ok(polled) => polled.map(Some),
+                Err(_) => Poll::Ready(None),
             });
-        })
+            let message = match performed.await {
+                Some(command) => EntityMessage::Result { command, leg, effect },
+                None => EntityMessage::Lost { effect },
+            };
+            engine.tell_entity(tenant, id, false, message);
+        });
+        None
+    }
+
+    fn lost(&self, asker: Option<Asker<M>>) {
+        tracing::error!(tenant = self.tenant, id = ?self.id, "an effect broke off");
+        if let Some(asker) = asker {
+            asker.finish();
+        }
     }
 }
 
+/// Answers if there is nothing to perform. Else returns what is, the first last; the asker waits for the first.
+fn conclude<M: Machine>(outcome: Outcome<M>, mut asker: Option<Asker<M>>) -> Vec<(M::Effect, Option<Asker<M>>)> {
+    let mut settled = match outcome {
+        Ok(settled) => settled,
+        Err(failure) => {
+            if let Some(asker) = asker {
+                asker.fail(failure);
+            }
+            return Vec::new();
+        }
+    };
+    let effects = std::mem::take(&mut settled.effects);
+    if let Some(asker) = &mut asker {
+        asker.add(settled);
+    }
+    if effects.is_empty() {
+        if let Some(asker) = asker {
+            asker.finish();
+        }
+        return Vec::new();
+    }
+    if let Some(asker) = &mut asker {
+        asker.answer.recorded();
+    }
+    let mut to_do: Vec<_> = effects.into_iter().map(|effect| (effect, asker.take())).collect();
+    to_do.reverse();
+    to_do
+}
+
 /// The newest durable state of an entity.
-pub(crate) fn load<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId) -> Result<Option<Arc<M::Entity>>, ActorProcessingErr> {
+fn load<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId) -> Result<Option<Arc<M::Entity>>, ActorProcessingErr> {
     let shared = &engine.shared;
     let Some(seq) = shared.reader.index_get(&shared.machine.entity_key(tenant, id))? else { return Ok(None) };
     let seq = u64::from_be_bytes(seq.as_slice().try_into()?);

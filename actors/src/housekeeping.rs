@@ -1,7 +1,7 @@
 //! What the engine does by itself: rounds of snapshots, so that a restart replays little, and idle books leaving memory.
 
 use crate::book::BookMessage;
-use crate::engine::Engine;
+use crate::engine::{Engine, gone};
 use crate::machine::Machine;
 use crate::rider::{Failure, Rider};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) fn run<M: Machine>(engine: Engine<M>) {
         loop {
             tokio::time::sleep(TICK).await;
             let Some(shared) = weak.upgrade() else { return };
-            if shared.stopping.load(Ordering::Acquire) || shared.failed.get().is_some() {
+            if shared.is_over() {
                 return;
             }
             ticks += 1;
@@ -76,15 +76,13 @@ pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
             }
         }
         for from in saved {
-            // A book that retires in between drops the sender; its own snapshot is durable before it goes.
-            if let Ok(outcome) = from.await {
-                outcome?;
-            }
+            // A book does not retire while this is in its queue; if it died, its records are in no snapshot.
+            from.await.map_err(|_| gone())??;
         }
     }
     let (to, from) = oneshot::channel();
     shared.log.raise_floor(floor, Rider::Done(to));
-    from.await.map_err(|_| Failure::ShuttingDown)??;
-    shared.snapshot_seq.store(floor, Ordering::Release);
+    from.await.map_err(|_| gone())??;
+    shared.snapshot_seq.fetch_max(floor, Ordering::AcqRel);
     Ok(floor)
 }

@@ -11,8 +11,11 @@ use wal::{Reader, Record};
 /// Records handed to a replaying thread at once.
 const BATCH: usize = 1024;
 
+/// Books by tenant, and whether each is ahead of its snapshot.
+type Books<M> = HashMap<u64, (<M as Machine>::Book, bool)>;
+
 /// The books that must be in memory, as the log leaves them.
-pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<HashMap<u64, M::Book>, String> {
+pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<Books<M>, String> {
     let began = Instant::now();
     let width = std::thread::available_parallelism().map_or(1, usize::from);
     let (mut books, records) = std::thread::scope(|scope| {
@@ -25,9 +28,11 @@ pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<H
         }
         let read = distribute(reader, &mut lanes);
         drop(lanes);
+        // All of them before the first error is looked at: a scope panics when it finds a panic that nobody has taken.
+        let joined: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a panic while replaying".to_owned()))).collect();
         let mut books = HashMap::new();
-        for thread in threads {
-            books.extend(thread.join().map_err(|_| "a panic while replaying".to_owned())??);
+        for replayed in joined {
+            books.extend(replayed?);
         }
         Ok::<_, String>((books, read?))
     })?;
@@ -36,7 +41,7 @@ pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<H
         let (key, _) = marked.map_err(|error| error.to_string())?;
         let tenant = key.last_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)).ok_or("a wake mark without a tenant")?;
         if let std::collections::hash_map::Entry::Vacant(vacant) = books.entry(tenant) {
-            vacant.insert(load(machine, reader, tenant)?.1);
+            vacant.insert((load(machine, reader, tenant)?.1, false));
         }
     }
     let took = began.elapsed();
@@ -50,7 +55,8 @@ fn distribute(reader: &Reader, lanes: &mut [(crossbeam::channel::Sender<Vec<Reco
     for record in reader.records(reader.floor() + 1, None) {
         let record = record.map_err(|error| error.to_string())?;
         read += 1;
-        let lane = usize::try_from(record.tenant).unwrap_or(0) % lanes.len();
+        // Spread by the high bits of a product: the numbers of tenants may have a pattern in the low ones, such as a mode.
+        let lane = (record.tenant.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % lanes.len();
         let (give, batch) = &mut lanes[lane];
         batch.push(record);
         // A lane that broke off says why when it is joined.
@@ -64,31 +70,37 @@ fn distribute(reader: &Reader, lanes: &mut [(crossbeam::channel::Sender<Vec<Reco
     Ok(read)
 }
 
-fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::channel::Receiver<Vec<Record>>) -> Result<HashMap<u64, M::Book>, String> {
-    let mut books: HashMap<u64, (u64, M::Book)> = HashMap::new();
+fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::channel::Receiver<Vec<Record>>) -> Result<Books<M>, String> {
+    let mut books: HashMap<u64, (u64, M::Book, bool)> = HashMap::new();
     for batch in take {
         for stored in batch {
-            let (snapshot_seq, book) = match books.entry(stored.tenant) {
+            let (snapshot_seq, book, ahead) = match books.entry(stored.tenant) {
                 std::collections::hash_map::Entry::Occupied(book) => book.into_mut(),
-                std::collections::hash_map::Entry::Vacant(vacant) => vacant.insert(load(machine, reader, stored.tenant)?),
+                std::collections::hash_map::Entry::Vacant(vacant) => {
+                    let (snapshot_seq, book) = load(machine, reader, stored.tenant)?;
+                    vacant.insert((snapshot_seq, book, false))
+                }
             };
             // The snapshot may have been written after the floor was taken.
             if stored.seq <= *snapshot_seq {
                 continue;
             }
+            *ahead = true;
             let record = machine.decode(&stored.payload).map_err(|error| format!("record {}: {error}", stored.seq))?;
             machine.settle(book, stored.time_ms);
             machine.evolve(book, &record, stored.time_ms);
             machine.check(book, &record).map_err(|breach| format!("record {}: {breach}", stored.seq))?;
         }
     }
-    Ok(books.into_iter().map(|(tenant, (_, book))| (tenant, book)).collect())
+    Ok(books.into_iter().map(|(tenant, (_, book, ahead))| (tenant, (book, ahead))).collect())
 }
 
 /// A tenant's newest snapshot, or its empty book.
 fn load<M: Machine>(machine: &Arc<M>, reader: &Reader, tenant: u64) -> Result<(u64, M::Book), String> {
     match reader.snapshot(tenant, None).map_err(|error| error.to_string())? {
-        Some(stored) => Ok((stored.seq, machine.restore(tenant, &stored.state).map_err(|error| format!("the snapshot of book {tenant} at {}: {error}", stored.seq))?)),
+        Some(stored) => {
+            Ok((stored.seq, machine.restore(tenant, &stored.state).map_err(|error| format!("the snapshot of book {tenant} at {}: {error}", stored.seq))?))
+        }
         None => Ok((0, machine.empty(tenant))),
     }
 }

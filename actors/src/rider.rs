@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::entity::EntityMessage;
+use crate::jump::Leg;
 use crate::machine::Machine;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -58,16 +59,17 @@ pub type Outcome<M> = Result<Settled<M>, Failure>;
 
 /// Where an answer goes, with what is held until then.
 pub struct Answer<M: Machine> {
-    to: oneshot::Sender<Outcome<M>>,
-    until_answer: Option<Held>,
+    // In this order, so that one that is dropped unsent also lets go of what is held before the caller wakes.
     until_record: Option<Held>,
+    until_answer: Option<Held>,
+    to: oneshot::Sender<Outcome<M>>,
 }
 
 impl<M: Machine> Answer<M> {
     /// An answer and its receiving end. `until_record` is dropped when the first record of the request is durable, `until_answer` just before the answer is sent.
     pub fn new(until_record: Option<Held>, until_answer: Option<Held>) -> (Self, oneshot::Receiver<Outcome<M>>) {
         let (to, from) = oneshot::channel();
-        (Answer { to, until_answer, until_record }, from)
+        (Answer { until_record, until_answer, to }, from)
     }
 
     /// The first record is durable: others may look it up now.
@@ -90,42 +92,45 @@ pub(crate) enum Rider<M: Machine> {
     Answer {
         answer: Answer<M>,
         settled: Settled<M>,
-        /// To perform when it is durable.
-        effects: Vec<M::Effect>,
-        engine: Engine<M>,
-        tenant: u64,
-        /// The entity that asked: it performs its own effects.
-        asker: Option<M::EntityId>,
+        /// To perform when it is durable. Boxed because it is rare and every record moves a rider through the log's queue.
+        others: Option<Box<OthersEffects<M>>>,
     },
-    /// The answer to a question.
-    View { to: oneshot::Sender<Result<M::View, Failure>>, view: M::View },
+    /// The answer to a question, and what is held until it is sent.
+    View { to: oneshot::Sender<Result<M::View, Failure>>, view: M::View, held: Held },
     /// Something that only wants to know that it is durable.
     Done(oneshot::Sender<Result<Seq, Failure>>),
+}
+
+/// Effects for others than the entity that asked; its own are in the answer to it.
+pub(crate) struct OthersEffects<M: Machine> {
+    pub engine: Engine<M>,
+    pub tenant: u64,
+    pub leg: Option<Leg>,
+    pub effects: Vec<(M::EntityId, M::Effect)>,
 }
 
 impl<M: Machine> Completion for Rider<M> {
     fn complete(self, outcome: Result<Durable, Poisoned>) {
         let outcome = outcome.map_err(|poisoned| Failure::Storage(poisoned.to_string()));
         match self {
-            Rider::Answer { answer, mut settled, effects, engine, tenant, asker } => match outcome {
+            Rider::Answer { answer, mut settled, others } => match outcome {
                 Ok(durable) => {
                     settled.timing.wal = durable.waited;
                     if settled.record.is_some() {
                         settled.seq = Some(durable.seq);
                     }
-                    for effect in effects {
-                        let target = engine.shared.machine.effect_target(&effect);
-                        if asker == Some(target) {
-                            settled.effects.push(effect);
-                        } else {
-                            engine.tell_entity(tenant, target, false, EntityMessage::Perform { effect, at_ms: None });
+                    if let Some(others) = others {
+                        let OthersEffects { engine, tenant, leg, effects } = *others;
+                        for (target, effect) in effects {
+                            engine.tell_entity(tenant, target, false, EntityMessage::Perform { effect, leg: leg.clone() });
                         }
                     }
                     answer.send(Ok(settled));
                 }
                 Err(failure) => answer.send(Err(failure)),
             },
-            Rider::View { to, view } => {
+            Rider::View { to, view, held } => {
+                drop(held);
                 let _ = to.send(outcome.map(|_| view));
             }
             Rider::Done(to) => {
@@ -141,8 +146,10 @@ pub(crate) struct Ask<M: Machine> {
     pub entity: Option<Arc<M::Entity>>,
     /// The entity's name, to find its new state in the record.
     pub id: Option<M::EntityId>,
-    /// The instant that the decision bears; `None` is the tenant's now.
-    pub at_ms: Option<i64>,
+    /// The instant of a jump that the decision bears; `None` is the tenant's now.
+    pub leg: Option<Leg>,
+    /// Nothing of the request has happened yet, so it may be refused for want of room.
+    pub fresh: bool,
     pub asked: Instant,
     pub answer: Answer<M>,
 }

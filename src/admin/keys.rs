@@ -2,13 +2,12 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use super::secret;
+use super::secret::Secret;
 use crate::api::fields::{Bad, Fields};
 use crate::api::page::list_json;
 use crate::api::problem::Problem;
 use crate::api::value::Value;
 use crate::api::writer::{Object, text};
-use crate::config::Secret;
 use crate::domain::platform::{ApiKey, Mode, PlatformAsk, PlatformChange, Scope, Scopes};
 use crate::domain::time::{SECOND_MS, Timestamp};
 use std::sync::Arc;
@@ -23,7 +22,7 @@ fn show(key: &ApiKey, last_used_at: Option<Timestamp>) -> Vec<u8> {
 
 /// A new key with its secret: the only time.
 fn show_new(key: &ApiKey, secret: &Secret) -> Vec<u8> {
-    describe(Object::new().plain("keyId", key.id).plain("key", secret.expose()), key).end()
+    describe(Object::new().plain("keyId", key.id).plain("key", secret.reveal()), key).end()
 }
 
 fn describe(object: Object, key: &ApiKey) -> Object {
@@ -46,16 +45,11 @@ pub async fn create(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let mode = mode.get(&sound);
-    let new_key = secret::generate(mode)?;
-    let key = ApiKey {
-        tenant: tenant.number,
-        scopes: scopes.get(&sound).unwrap_or(Scopes::ALL),
-        expires_at: expires_at.get(&sound),
-        ..secret::kept_of(&new_key, mode, now)
-    };
+    let secret = Secret::generate(mode)?;
+    let key = ApiKey { tenant: tenant.number, scopes: scopes.get(&sound).unwrap_or(Scopes::ALL), expires_at: expires_at.get(&sound), ..secret.key(mode) };
     let changed = ask::platform(services, PlatformAsk::AddKey(key)).await?;
     match changed.change() {
-        Some(PlatformChange::Key(key)) => Ok(Done::created(show_new(key, &new_key)).wrote(changed.seq)),
+        Some(PlatformChange::Key(key)) => Ok(Done::created(show_new(key, &secret)).wrote(changed.seq)),
         _ => Err(ask::defect("a key was made and its record does not say so")),
     }
 }
@@ -101,8 +95,8 @@ pub async fn rotate(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let old = named(&call)?;
     let _turn = call.turns.of(old.tenant).await;
-    let new_key = secret::generate(old.mode)?;
-    let successor = secret::kept_of(&new_key, old.mode, services.now());
+    let secret = Secret::generate(old.mode)?;
+    let successor = secret.key(old.mode);
     let ends_at = services.now().plus_ms(overlap.get(&sound).unwrap_or(0) * SECOND_MS);
     let new_id = successor.id;
     let changed = ask::platform(services, PlatformAsk::RotateKey { id: old.id, ends_at, successor }).await?;
@@ -111,5 +105,5 @@ pub async fn rotate(call: Call) -> Outcome {
         _ => None,
     };
     let new = new.ok_or_else(|| ask::defect("a key was rotated and its record does not say so"))?;
-    Ok(Done::created(show_new(new, &new_key)).wrote(changed.seq))
+    Ok(Done::created(show_new(new, &secret)).wrote(changed.seq))
 }

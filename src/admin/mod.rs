@@ -21,4 +21,4 @@ mod tenants;
 
 pub use serve::AdminApi;
 pub use sheets::{push_pending, push_sheet};
-pub use startup::{bootstrap, load_directory};
+pub use startup::{BootstrapTenant, bootstrap, load_directory};

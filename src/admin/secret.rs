@@ -1,12 +1,11 @@
 //! Makes API keys. The key itself is shown once to the one who asked for it; what is kept is its SHA-256 and its first characters.
 
 use crate::api::problem::Problem;
-use crate::config::Secret;
-use crate::domain::ids::Id;
 use crate::domain::platform::{ApiKey, Mode, Scopes};
 use crate::domain::time::Timestamp;
 use crate::server::directory::hash_key;
-use crate::server::services::random_seed;
+use crate::server::services::fresh_id;
+use std::fmt;
 
 /// The digits of a key.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -19,6 +18,15 @@ const PREFIX_CHARACTERS: usize = 12;
 /// Characters of a shorter key, which the configuration may fix, that are kept in clear: `pk_test_`.
 const SHORT_PREFIX_CHARACTERS: usize = 8;
 
+/// A key in clear. It has no way into a log: neither `Debug` nor `Display` shows it.
+pub struct Secret(String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
 /// What every key of a mode begins with.
 pub const fn stem(mode: Mode) -> &'static str {
     match mode {
@@ -27,44 +35,57 @@ pub const fn stem(mode: Mode) -> &'static str {
     }
 }
 
-/// A new key, from the randomness of the operating system.
-pub fn generate(mode: Mode) -> Result<Secret, Problem> {
-    let mut key = String::with_capacity(stem(mode).len() + DIGITS);
-    key.push_str(stem(mode));
-    let mut random = [0_u8; 2 * DIGITS];
-    let mut digits = 0;
-    while digits < DIGITS {
-        getrandom::fill(&mut random).map_err(|error| {
-            tracing::error!(%error, "the system gave no randomness for a key");
-            Problem::internal_error()
-        })?;
-        for byte in random.into_iter().filter(|byte| *byte < FAIR_BYTES).take(DIGITS - digits) {
-            key.push(char::from(ALPHABET[usize::from(byte) % ALPHABET.len()]));
-            digits += 1;
+impl Secret {
+    /// A new one, from the randomness of the operating system.
+    pub fn generate(mode: Mode) -> Result<Secret, Problem> {
+        let mut key = String::with_capacity(stem(mode).len() + DIGITS);
+        key.push_str(stem(mode));
+        let mut random = [0_u8; 2 * DIGITS];
+        let mut digits = 0;
+        while digits < DIGITS {
+            getrandom::fill(&mut random).map_err(|error| {
+                tracing::error!(%error, "the system gave no randomness for a key");
+                Problem::internal_error()
+            })?;
+            for byte in random.into_iter().filter(|byte| *byte < FAIR_BYTES).take(DIGITS - digits) {
+                key.push(char::from(ALPHABET[usize::from(byte) % ALPHABET.len()]));
+                digits += 1;
+            }
+        }
+        Ok(Secret(key))
+    }
+
+    /// One that the configuration fixes.
+    pub fn fixed(key: &str) -> Secret {
+        Secret(key.to_owned())
+    }
+
+    /// The key, to be shown to the one who asked for it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What is kept of it. Whose it is and when it was made is filled in by who writes it.
+    pub fn key(&self, mode: Mode) -> ApiKey {
+        let id = fresh_id();
+        ApiKey {
+            id,
+            tenant: 0,
+            mode,
+            hash: hash_key(&self.0),
+            prefix: self.prefix(),
+            scopes: Scopes::ALL,
+            created_at: Timestamp::EPOCH,
+            expires_at: None,
+            revoked_at: None,
         }
     }
-    Ok(Secret::new(key))
-}
 
-/// What is kept of a key. Whose it is and when it was made is filled in by who writes it.
-pub fn kept_of(secret: &Secret, mode: Mode, now: Timestamp) -> ApiKey {
-    ApiKey {
-        id: Id::derived(now.unix_ms(), random_seed(), 0),
-        tenant: 0,
-        mode,
-        hash: hash_key(secret.expose()),
-        prefix: prefix(secret.expose()),
-        scopes: Scopes::ALL,
-        created_at: now,
-        expires_at: None,
-        revoked_at: None,
+    fn prefix(&self) -> String {
+        // Of a short one less is shown: the prefix must not be the key.
+        let characters = if self.0.len() >= DIGITS { PREFIX_CHARACTERS } else { SHORT_PREFIX_CHARACTERS };
+        self.0.chars().take(characters).collect()
     }
-}
-
-/// The first characters; of a short key fewer, for the prefix must not be the key.
-fn prefix(key: &str) -> String {
-    let characters = if key.len() >= DIGITS { PREFIX_CHARACTERS } else { SHORT_PREFIX_CHARACTERS };
-    key.chars().take(characters).collect()
 }
 
 #[cfg(test)]
@@ -78,10 +99,10 @@ mod tests {
         let mut letters = HashSet::new();
         for mode in Mode::ALL {
             for _ in 0..500 {
-                let secret = generate(mode).expect("randomness");
-                let digits = secret.expose().strip_prefix(stem(mode)).expect("its stem").to_owned();
+                let secret = Secret::generate(mode).expect("randomness");
+                let digits = secret.reveal().strip_prefix(stem(mode)).expect("its stem").to_owned();
                 assert!(digits.len() == DIGITS && digits.bytes().all(|byte| ALPHABET.contains(&byte)), "{digits}");
-                assert_eq!(prefix(secret.expose()), secret.expose()[..12]);
+                assert_eq!(secret.prefix(), secret.reveal()[..12]);
                 letters.extend(digits.bytes());
                 assert!(seen.insert(digits));
             }
@@ -90,12 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_not_the_key() {
-        let now = Timestamp::from_unix_ms(1_795_226_000_000);
-        for secret in [Secret::new("pk_test_demo"), generate(Mode::Test).expect("randomness")] {
-            let key = kept_of(&secret, Mode::Test, now);
-            assert!(key.prefix.starts_with("pk_test_") && key.prefix != secret.expose());
-            assert!(!format!("{key:?}").contains(secret.expose()));
-        }
+    fn a_key_shows_itself_to_nobody() {
+        let secret = Secret::fixed("pk_test_demo");
+        assert_eq!(format!("{secret:?}"), "Secret");
+        assert_eq!(secret.prefix(), "pk_test_", "the prefix is not the key");
     }
 }

@@ -4,7 +4,6 @@ use super::call::{Call, Outcome, Turns};
 use super::routes::{Route, routes};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
-use crate::config::AdminAccess;
 use crate::server::body::Inbound;
 use crate::server::listen::{Answer, Arrival};
 use crate::server::respond::{Reply, RequestId};
@@ -27,19 +26,14 @@ pub struct AdminApi {
     services: Arc<Services>,
     turns: Arc<Turns>,
     router: Router<Route>,
-    /// Without one nobody is asked for it: local work.
     token: Option<Token>,
 }
 
 impl AdminApi {
-    /// For those who may be operators.
-    pub fn new(services: Arc<Services>, access: AdminAccess) -> Result<AdminApi, BadRoute> {
+    /// With this token required; without one nobody is asked for any, which is for local work.
+    pub fn new(services: Arc<Services>, token: Option<&str>) -> Result<AdminApi, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        let token = match access {
-            AdminAccess::Token(token) => Some(Token::new(token.expose())),
-            AdminAccess::Insecure => None,
-        };
-        Ok(AdminApi { services, turns: Arc::default(), router, token })
+        Ok(AdminApi { services, turns: Arc::default(), router, token: token.map(Token::new) })
     }
 
     async fn handle(&self, arrival: Arrival, body: &mut Inbound) -> Result<Reply, Problem> {

@@ -2,7 +2,7 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use super::secret;
+use super::secret::Secret;
 use super::sheets::push_sheet;
 use crate::api::fields::Fields;
 use crate::api::page::page_json;
@@ -10,11 +10,9 @@ use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::settings;
 use crate::api::writer::Object;
-use crate::config::Secret;
-use crate::domain::ids::Id;
 use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
 use crate::domain::settings::{LiveStatus, Settings};
-use crate::server::services::{Services, random_seed};
+use crate::server::services::{Services, fresh_id};
 use std::sync::Arc;
 
 /// Characters of a tenant's name.
@@ -43,9 +41,9 @@ pub async fn create(call: Call) -> Outcome {
     let given = fields.optional("settings", |value| settings::read(&services.tenant_defaults, value));
     let sound = fields.finish()?;
     let settings = given.get(&sound).unwrap_or_else(|| services.tenant_defaults.clone());
-    let (test, live) = (secret::generate(Mode::Test)?, secret::generate(Mode::Live)?);
-    let (test_key, live_key) = (secret::kept_of(&test, Mode::Test, services.now()), secret::kept_of(&live, Mode::Live, services.now()));
-    let shown = |key: &ApiKey, secret: &Secret| Object::new().plain("keyId", key.id).plain("key", secret.expose()).end();
+    let (test, live) = (Secret::generate(Mode::Test)?, Secret::generate(Mode::Live)?);
+    let (test_key, live_key) = (test.key(Mode::Test), live.key(Mode::Live));
+    let shown = |key: &ApiKey, secret: &Secret| Object::new().plain("keyId", key.id).plain("key", secret.reveal()).end();
     let (test_shown, live_shown) = (shown(&test_key, &test), shown(&live_key, &live));
     let (tenant, seq) = open(services, name.get(&sound).into_owned(), settings, vec![test_key, live_key]).await?;
     let _turn = call.turns.of(tenant.number).await;
@@ -61,7 +59,7 @@ pub async fn create(call: Call) -> Outcome {
 
 /// Opens a tenant, whose sheet is still to be pushed.
 pub(super) async fn open(services: &Services, name: String, settings: Settings, keys: Vec<ApiKey>) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
-    let id = Id::derived(services.now().unix_ms(), random_seed(), 0);
+    let id = fresh_id();
     let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }).await?;
     match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Ok((Arc::clone(tenant), opened.seq)),

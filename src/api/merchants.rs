@@ -23,8 +23,6 @@ use crate::domain::record::{Entity, Record};
 const NAME_MAX: usize = 120;
 /// Characters of an e-mail address (RFC 5321).
 const EMAIL_MAX: usize = 254;
-/// Characters of a contact's phone.
-const CONTACT_PHONE_MAX: usize = 32;
 
 fn payout_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
     let bank: BankCode = value.text_as(BankCode::parse)?;
@@ -44,7 +42,7 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let name = fields.optional("name", |value| value.trimmed(1..=NAME_MAX));
     let identification = fields.optional("identification", |value| value.text_as(IdentityDocument::parse));
     let contact_email = fields.optional("contactEmail", email);
-    let contact_phone = fields.optional("contactPhone", |value| value.trimmed(1..=CONTACT_PHONE_MAX));
+    let contact_phone = fields.optional("contactPhone", |value| value.text_as(MobilePhone::parse));
     let bank = fields.optional("bankCode", |value| payout_bank(value, call.banks));
     let phone = fields.optional("phone", |value| value.text_as(MobilePhone::parse));
     match (fields.has("bankCode"), fields.has("phone")) {
@@ -62,7 +60,7 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
         name: name.get(&sound).map(std::borrow::Cow::into_owned).unwrap_or_default(),
         identification: identification.get(&sound),
         contact_email: contact_email.get(&sound),
-        contact_phone: contact_phone.get(&sound).map(std::borrow::Cow::into_owned),
+        contact_phone: contact_phone.get(&sound),
         method: bank.get(&sound).zip(phone.get(&sound)),
     };
     let ask = Ask::Register(Box::new(registration));
@@ -218,7 +216,7 @@ pub fn show(merchant: &Merchant) -> Vec<u8> {
         .maybe_text("name", Some(&merchant.name).filter(|name| !name.is_empty()))
         .maybe_plain("identification", merchant.identification.map(IdentityDocument::clear))
         .maybe_text("contactEmail", merchant.contact_email.as_deref())
-        .maybe_text("contactPhone", merchant.contact_phone.as_deref())
+        .maybe_plain("contactPhone", merchant.contact_phone.map(MobilePhone::clear))
         .plain("status", merchant.status().name())
         .boolean("isActive", merchant.active)
         .list("payoutMethods", merchant.methods.iter().map(|method| show_method(merchant, method)))

@@ -46,8 +46,8 @@ pub struct Call<'a> {
     pub bcv_rate: Option<Rate>,
     /// The server's clock.
     pub now: Timestamp,
-    /// Random bits for the ids of new things.
-    pub seed: u64,
+    /// Makes an id for something new: later than every id before it.
+    pub fresh_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
     pub micro_deposits: (crate::domain::money::Ves, crate::domain::money::Ves),
     /// A keyed hash, for what may be recognised but not known.
@@ -57,7 +57,7 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// The id of something new.
     pub fn new_id(&self) -> Id {
-        Id::derived(self.now.unix_ms(), self.seed, 0)
+        (self.fresh_id)()
     }
 
     /// The id in the path, under this name; what is no UUID names nothing.

@@ -116,7 +116,7 @@ pub struct Merchant {
     /// Where to write.
     pub contact_email: Option<String>,
     /// Where to call.
-    pub contact_phone: Option<String>,
+    pub contact_phone: Option<MobilePhone>,
     /// Whether it takes part.
     pub active: bool,
     /// Whether the bank rejected the last method.
@@ -191,7 +191,7 @@ pub struct Registration {
     /// Where to write.
     pub contact_email: Option<String>,
     /// Where to call.
-    pub contact_phone: Option<String>,
+    pub contact_phone: Option<MobilePhone>,
     /// A first payout method.
     pub method: Option<(BankCode, MobilePhone)>,
 }
@@ -204,7 +204,7 @@ pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> 
             merchant.name.clone_from(&ask.name);
             merchant.identification = ask.identification;
             merchant.contact_email.clone_from(&ask.contact_email);
-            merchant.contact_phone.clone_from(&ask.contact_phone);
+            merchant.contact_phone = ask.contact_phone;
             attach(merchant, ask.method, turn);
         });
         let same = Merchant { updated_at: merchant.updated_at, ..changed.clone() } == *merchant;
@@ -324,7 +324,9 @@ pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), 
     let Some(found) = merchant.method(method) else { return Outcome::refuse(Refusal::NotFound) };
     match found.status {
         MethodStatus::Verified { .. } => return Outcome::refuse(Refusal::AlreadyVerified),
-        MethodStatus::Verifying { tries_left: 1.., started_at, .. } if turn.now < started_at.plus_ms(START_MS) => return Outcome::refuse(Refusal::VerificationInProgress),
+        MethodStatus::Verifying { tries_left: 1.., started_at, .. } if turn.now < started_at.plus_ms(START_MS) => {
+            return Outcome::refuse(Refusal::VerificationInProgress);
+        }
         MethodStatus::Unverified | MethodStatus::Verifying { .. } => {}
     }
     if !turn.has_rail {

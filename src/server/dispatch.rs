@@ -25,7 +25,7 @@ use crate::server::history::{self, Unreadable};
 use crate::server::listen::{Answer, Arrival};
 use crate::server::respond::{Reply, RequestId, Timing};
 use crate::server::router::{BadRoute, Found, Lookup, Router};
-use crate::server::services::{Services, random_seed};
+use crate::server::services::{Services, fresh_id};
 use crate::server::throttle::Throttle;
 use actors::{Failure, Held, Outcome, Settled};
 use hyper::Method;
@@ -191,7 +191,7 @@ impl Gateway {
             banks: &services.banks,
             bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
             now,
-            seed: random_seed(),
+            fresh_id: &fresh_id,
             micro_deposits: MICRO_DEPOSITS,
             mark: &|parts| services.mark(parts),
         };

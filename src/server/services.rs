@@ -1,6 +1,7 @@
 //! What every request may need: put together once by `app.rs`, shared by both listeners.
 
 use crate::domain::banks::Catalogue;
+use crate::domain::ids::Id;
 use crate::domain::machine::Domain;
 use crate::domain::settings::Settings;
 use crate::domain::time::Timestamp;
@@ -60,9 +61,20 @@ pub fn system_now() -> Timestamp {
     Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Random bits for ids: from the system, mixed per call.
-pub fn random_seed() -> u64 {
-    let uuid = uuid::Uuid::now_v7().into_bytes();
-    // The counter of a UUIDv7 is in its middle, its randomness at its end: together they are distinct within a millisecond.
-    u64::from_be_bytes([uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13]]) ^ u64::from(u16::from_be_bytes([uuid[14], uuid[15]])).rotate_left(20)
+/// The id of something new: later than every id before it in this process, also within a millisecond, because lists are in the order of ids.
+pub fn fresh_id() -> Id {
+    // The counter that makes UUIDv7 monotonic stands before the 16 bits that number an entity's operations.
+    Id::from(uuid::Uuid::now_v7()).operation(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fresh_ids_are_in_order_and_name_an_entity() {
+        let ids: Vec<Id> = (0..10_000).map(|_| fresh_id()).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b));
+        assert!(ids.iter().all(|id| id.entity_and_operation() == (*id, 0)));
+    }
 }

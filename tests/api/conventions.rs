@@ -226,10 +226,9 @@ fn each_kind_has_a_space_of_references_of_its_own() {
 #[test]
 fn health_needs_no_key() {
     let server = Server::shared();
-    for path in ["/healthz", "/readyz", "/openapi.json", "/docs"] {
+    for path in ["/healthz", "/readyz"] {
         assert_eq!(server.nobody().get(path).status, 200, "{path}");
     }
-    assert!(server.admin().get("/metrics").text().contains("pasarela_wal_seq"));
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! What breaks: a write, a rule, an invariant, a book that cannot be loaded.
+
+use crate::rig::{Rig, Setup, T, done, failure, until};
+use crate::toy::{Command, How, Query};
+use actors::Failure;
+use std::sync::Arc;
+use wal::{Family, Refusal};
+
+fn is_storage(failure: &Failure) -> bool {
+    matches!(failure, Failure::Storage(_))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_failed_write_is_the_last() {
+    let rig = Arc::new(Rig::new().await);
+    done(rig.deposit(T, 1).await);
+    rig.faults.hold_syncs();
+    let mut asked = tokio::task::JoinSet::new();
+    let (a, b) = (Arc::clone(&rig), Arc::clone(&rig));
+    asked.spawn(async move { failure(a.deposit(T, 1).await) });
+    let faults = rig.faults.clone();
+    tokio::task::spawn_blocking(move || faults.wait_until_held()).await.unwrap();
+    rig.faults.refuse_write(1, Refusal::SyncFails);
+    for id in 0..20 {
+        let rig = Arc::clone(&rig);
+        asked.spawn(async move { failure(rig.ask(T, id, Command::Tick { every_ms: 1_000, times: 1, how: None }).await) });
+    }
+    asked.spawn(async move { b.view(T).await.unwrap_err() });
+    until("all are on their way", || rig.engine.status().log.pending_records == 22).await;
+    assert_eq!(rig.fatal().len(), 0);
+    // The held write goes well; the one behind it does not.
+    rig.faults.release_syncs();
+    let outcomes: Vec<_> = {
+        let mut outcomes = vec![];
+        while let Some(outcome) = asked.join_next().await {
+            match outcome {
+                Ok(failure) => outcomes.push(failure),
+                Err(error) => assert!(error.is_panic(), "the first deposit is the one that goes well"),
+            }
+        }
+        outcomes
+    };
+    assert_eq!(outcomes.len(), 21);
+    assert!(outcomes.iter().all(is_storage), "{outcomes:?}");
+    until("the end is told", || !rig.fatal().is_empty()).await;
+    assert!(is_storage(&failure(rig.deposit(T, 1).await)));
+    assert!(is_storage(&rig.view(T).await.unwrap_err()));
+    assert!(rig.engine.ready().is_err());
+    assert!(rig.engine.snapshot().await.is_err() || rig.engine.status().snapshot_seq == rig.engine.status().durable_seq);
+    assert_eq!(rig.fatal().len(), 1, "once");
+    assert_eq!(rig.engine.status().under_way, 0);
+    assert_eq!(rig.faults.writes_after_failure(), 0);
+    rig.engine.stop(std::time::Duration::from_secs(1)).await;
+    assert_eq!(rig.engine.reader().last_seq(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_in_decide_is_a_defect_and_changes_nothing() {
+    let rig = Rig::new().await;
+    done(rig.deposit(T, 5).await);
+    let before = rig.view(T).await.unwrap();
+    assert!(matches!(failure(rig.book(T, Command::PanicInDecide).await), Failure::Defect(_)));
+    assert!(matches!(failure(rig.ask(T, 1, Command::PanicInDecide).await), Failure::Defect(_)));
+    assert!(matches!(rig.engine.view(T, Query::Panic).await, Err(Failure::Defect(_))));
+    assert_eq!(rig.view(T).await.unwrap(), before);
+    assert_eq!(rig.engine.status().durable_seq, 1);
+    rig.engine.ready().unwrap();
+    assert_eq!(rig.fatal(), Vec::<String>::new());
+    done(rig.deposit(T, 5).await);
+    assert_eq!(rig.engine.status().under_way, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_in_evolve_or_a_broken_invariant_ends_the_engine_before_the_record_is_written() {
+    for (command, named) in [(Command::PanicInEvolve, "applied"), (Command::Breach, "the balance is")] {
+        let rig = Rig::new().await;
+        done(rig.deposit(T, 5).await);
+        assert!(is_storage(&failure(rig.ask(T, 1, command).await)));
+        assert_eq!(rig.fatal().len(), 1);
+        assert!(rig.fatal()[0].contains(named), "{:?}", rig.fatal());
+        // Nothing of the state in doubt is seen, kept or built upon.
+        assert!(is_storage(&rig.view(T).await.unwrap_err()));
+        assert!(is_storage(&failure(rig.deposit(T, 5).await)));
+        assert!(is_storage(&failure(rig.deposit(8, 5).await)));
+        let _ = rig.engine.snapshot().await;
+        rig.engine.stop(std::time::Duration::from_secs(1)).await;
+        assert_eq!(rig.faults.keys(Family::Snapshots), Vec::<Vec<u8>>::new());
+        let next = Rig::with(Setup { store: rig.setup.store.copy(), ..rig.setup.clone() }).await;
+        assert_eq!(next.engine.status().durable_seq, 1);
+        assert_eq!(next.engine.status().snapshot_seq, 0, "the floor did not rise over what is in no snapshot");
+        assert_eq!(next.balance(T).await, 5);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_book_that_cannot_be_loaded_ends_the_engine_and_hangs_nobody() {
+    let rig = Rig::new().await;
+    done(rig.deposit(T, 5).await);
+    let rig = rig.restart().await;
+    let key = rig.faults.keys(Family::Snapshots).pop().unwrap();
+    rig.faults.flip_byte(Family::Snapshots, &key, 12);
+    let rig = Arc::new(rig);
+    let mut asked = tokio::task::JoinSet::new();
+    for n in 0..10 {
+        let rig = Arc::clone(&rig);
+        asked.spawn(async move {
+            match n % 3 {
+                0 => rig.view(T).await.unwrap_err(),
+                1 => failure(rig.deposit(T, 1).await),
+                _ => failure(rig.ask(T, n, Command::Remark).await),
+            }
+        });
+    }
+    while let Some(outcome) = asked.join_next().await {
+        assert!(is_storage(&outcome.unwrap()));
+    }
+    assert_eq!(rig.fatal().len(), 1);
+    assert!(rig.fatal()[0].contains("snapshot"), "{:?}", rig.fatal());
+    until("nothing is under way", || rig.engine.status().under_way == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_log_does_not_start() {
+    let rig = Rig::new().await;
+    for _ in 0..5 {
+        done(rig.deposit(T, 1).await);
+    }
+    rig.engine.stop(std::time::Duration::from_secs(1)).await;
+    let store = rig.setup.store.copy();
+    store.faults().overwrite(Family::Meta, b"floor", None);
+    // A record that decodes to something else than it should: the payload is the machine's, the frame is whole.
+    store.faults().flip_byte_of_record(3, 50);
+    let started = Rig::over(Box::new(store.clone()), Setup { store, ..rig.setup.clone() }).await;
+    assert!(started.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_defect_in_what_follows_an_effect_leaves_what_is_durable() {
+    let rig = Rig::new().await;
+    done(rig.deposit(T, 5).await);
+    let answer = done(rig.withdraw(T, 1, 5, How::Explodes).await);
+    assert_eq!(answer.seq, Some(2));
+    assert_eq!(rig.view(T).await.unwrap().purse.pending, 5);
+}

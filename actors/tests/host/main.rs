@@ -1,0 +1,16 @@
+//! Tests of the host through its public face, with a toy machine and the store in memory: one file for each promise.
+
+#[path = "../toy/mod.rs"]
+mod toy;
+
+mod crash;
+mod deadlines;
+mod effects;
+mod entities;
+mod failure;
+mod jumps;
+mod memory;
+mod permits;
+mod pipeline;
+mod rig;
+mod stop;

@@ -1,0 +1,153 @@
+//! What is under way is bounded, and what is held is let go before the answer.
+
+use crate::rig::{FAR_MS, Rig, Setup, T, done, failure, until};
+use crate::toy::{Command, How};
+use actors::{Failure, Held};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Says when it is let go.
+struct Name(Arc<AtomicBool>);
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+fn name() -> (Option<Held>, Arc<AtomicBool>) {
+    let gone = Arc::new(AtomicBool::new(false));
+    (Some(Box::new(Name(Arc::clone(&gone)))), gone)
+}
+
+fn is(gone: &AtomicBool) -> bool {
+    gone.load(Ordering::SeqCst)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_too_many_is_refused_at_once_and_capacity_comes_back() {
+    let rig = Arc::new(Rig::with(Setup { permits_max: 3, ..Setup::default() }).await);
+    rig.faults.hold_syncs();
+    let mut asked = tokio::task::JoinSet::new();
+    for _ in 0..3 {
+        let rig = Arc::clone(&rig);
+        asked.spawn(async move { done(rig.deposit(T, 1).await) });
+    }
+    until("all permits are taken", || rig.engine.status().under_way == 3).await;
+    assert_eq!(failure(rig.deposit(T, 1).await), Failure::Overloaded);
+    assert_eq!(failure(rig.ask(T, 1, Command::Remark).await), Failure::Overloaded);
+    assert_eq!(rig.view(T).await.unwrap_err(), Failure::Overloaded);
+    assert_eq!(failure(rig.engine.advance(T, 1, (0, Command::MoveClock(1)), None).await), Failure::Overloaded);
+    rig.faults.release_syncs();
+    while let Some(answer) = asked.join_next().await {
+        answer.unwrap();
+    }
+    assert_eq!(rig.engine.status().under_way, 0);
+    assert_eq!(rig.balance(T).await, 3, "what was refused did not happen");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_one_permit_the_next_request_never_meets_the_one_before() {
+    let rig = Rig::with(Setup { permits_max: 1, ..Setup::default() }).await;
+    for n in 0..300 {
+        done(rig.deposit(T, 1).await);
+        done(rig.withdraw(T, n, 1, How::AtOnce(true)).await);
+        assert!(rig.ask(T, n, Command::Remove).await.is_ok());
+        assert!(failure(rig.book(T, Command::PanicInDecide).await) != Failure::Overloaded);
+        assert_eq!(rig.balance(T).await, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_is_let_go_before_the_answer_whatever_it_is() {
+    let rig = Rig::new().await;
+    done(rig.deposit(T, 10).await);
+    for command in [
+        Command::Withdraw { amount: 1, how: How::AtOnce(true), due_in_ms: FAR_MS },
+        Command::Withdraw { amount: 100, how: How::Never, due_in_ms: FAR_MS },
+        Command::Deadline,
+        Command::PanicInDecide,
+        Command::Poke { other: 1, how: How::Panics },
+    ] {
+        let ((recorded, recorded_gone), (answered, answered_gone)) = (name(), name());
+        let _ = rig.engine.ask_entity(T, 1, false, (1, command), recorded, answered).await;
+        assert!(is(&recorded_gone) && is(&answered_gone));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_record_lets_go_of_one_name_and_the_answer_of_the_other() {
+    let rig = Arc::new(Rig::new().await);
+    done(rig.deposit(T, 10).await);
+    let ((recorded, recorded_gone), (answered, answered_gone)) = (name(), name());
+    rig.faults.hold_syncs();
+    let asked = tokio::spawn({
+        let rig = Arc::clone(&rig);
+        let command = Command::Withdraw { amount: 1, how: How::Late(true), due_in_ms: FAR_MS };
+        async move { done(rig.engine.ask_entity(T, 1, true, (1, command), recorded, answered).await) }
+    });
+    until("the record is on its way", || rig.engine.status().log.pending_records == 1).await;
+    assert!(!is(&recorded_gone) && !is(&answered_gone));
+    rig.faults.release_syncs();
+    until("the effect is begun", || rig.world.begun() == 1).await;
+    until("the first is let go", || is(&recorded_gone)).await;
+    assert!(!is(&answered_gone), "the answer is still to come");
+    rig.world.open();
+    asked.await.unwrap();
+    assert!(is(&answered_gone));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_who_goes_away_leaves_nothing_behind() {
+    let rig = Arc::new(Rig::new().await);
+    done(rig.deposit(T, 10).await);
+    rig.faults.hold_syncs();
+    let ((recorded, recorded_gone), (answered, answered_gone)) = (name(), name());
+    let mut asked = vec![];
+    let (a, b, c) = (Arc::clone(&rig), Arc::clone(&rig), Arc::clone(&rig));
+    let command = Command::Withdraw { amount: 1, how: How::Late(true), due_in_ms: FAR_MS };
+    asked.push(tokio::spawn(async move { drop(a.engine.ask_entity(T, 1, true, (1, command), recorded, answered).await) }));
+    asked.push(tokio::spawn(async move { drop(b.deposit(T, 5).await) }));
+    until("both are on their way", || rig.engine.status().log.pending_records == 2).await;
+    asked.push(tokio::spawn(async move { drop(c.view(T).await) }));
+    until("all three are on their way", || rig.engine.status().log.pending_records == 3).await;
+    for one in asked {
+        one.abort();
+        let _ = one.await;
+    }
+    assert_eq!(rig.engine.status().under_way, 3, "a permit is for the work and not for the caller");
+    assert!(!is(&recorded_gone) && !is(&answered_gone));
+    rig.faults.release_syncs();
+    until("the effect is begun", || rig.world.begun() == 1).await;
+    until("the deposit and the view are done", || rig.engine.status().under_way == 1).await;
+    assert!(is(&recorded_gone) && !is(&answered_gone));
+    rig.world.open();
+    until("nothing is under way", || rig.engine.status().under_way == 0).await;
+    assert!(is(&answered_gone));
+    assert_eq!(rig.balance(T).await, 14, "what was asked happened");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_log_refuses_what_is_new_and_takes_what_goes_on() {
+    let log = wal::Config { pending_records_max: 2, batch_records_max: 2, ..wal::Config::default() };
+    let rig = Arc::new(Rig::with(Setup { log, ..Setup::default() }).await);
+    done(rig.deposit(T, 10).await);
+    let withdrawal = tokio::spawn({
+        let rig = Arc::clone(&rig);
+        async move { done(rig.withdraw(T, 1, 4, How::Late(true)).await) }
+    });
+    until("the effect is begun", || rig.world.begun() == 1).await;
+    rig.faults.hold_syncs();
+    let mut asked = tokio::task::JoinSet::new();
+    for _ in 0..2 {
+        let rig = Arc::clone(&rig);
+        asked.spawn(async move { done(rig.deposit(T, 1).await) });
+    }
+    until("the log is full", || rig.engine.status().log.pending_records == 2).await;
+    assert_eq!(failure(rig.deposit(T, 1).await), Failure::Overloaded);
+    rig.world.open();
+    until("the bank's answer is taken all the same", || rig.engine.status().log.pending_records == 3).await;
+    rig.faults.release_syncs();
+    assert_eq!(withdrawal.await.unwrap().entity.unwrap().phase, crate::toy::Phase::Done);
+    asked.join_all().await;
+}

@@ -1,0 +1,166 @@
+//! What every test starts: an engine over a store in memory, with a clock that stands.
+
+use crate::toy::{Command, How, Purses, Query, Transfer, View, World};
+use actors::{Clock, Config, Engine, Failure, Outcome, Settled};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use wal::{Crash, Faults, MemoryStore, Store};
+
+/// The manual clock begins here.
+pub const START_MS: i64 = 1_700_000_000_000;
+/// A deadline that does not come in a test.
+pub const FAR_MS: i64 = 1_000_000_000;
+/// The tenant of tests that need one.
+pub const T: u64 = 7;
+
+/// How a rig is run where it differs from the others.
+#[derive(Clone)]
+pub struct Setup {
+    pub store: MemoryStore,
+    pub clock: Clock,
+    pub permits_max: usize,
+    pub idle_seconds: u64,
+    pub snapshot_records: u64,
+    pub log: wal::Config,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup {
+            store: MemoryStore::new(),
+            clock: Clock::manual(START_MS),
+            permits_max: 10_000,
+            idle_seconds: 3600,
+            snapshot_records: u64::MAX,
+            log: wal::Config::default(),
+        }
+    }
+}
+
+/// An engine and everything around it.
+pub struct Rig {
+    pub engine: Engine<Purses>,
+    pub world: Arc<World>,
+    pub setup: Setup,
+    pub faults: Faults,
+    pub fatal: Arc<Mutex<Vec<String>>>,
+}
+
+impl Rig {
+    pub async fn new() -> Rig {
+        Rig::with(Setup::default()).await
+    }
+
+    pub async fn with(setup: Setup) -> Rig {
+        let store = Box::new(setup.store.clone());
+        Rig::over(store, setup).await.expect("the engine starts")
+    }
+
+    pub async fn over(store: Box<dyn Store>, setup: Setup) -> Result<Rig, actors::StartError> {
+        let fatal = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&fatal);
+        let config = Config {
+            permits_max: setup.permits_max,
+            snapshot_records: setup.snapshot_records,
+            snapshot_seconds: 3600,
+            idle_seconds: setup.idle_seconds,
+            on_fatal: Arc::new(move |why| heard.lock().expect("nobody panics with it").push(why.to_owned())),
+            clock: setup.clock.clone(),
+        };
+        let world = Arc::new(World::new());
+        let effects = Arc::clone(&world);
+        let engine = Engine::start(Purses, effects, store, setup.log.clone(), config).await?;
+        let faults = setup.store.faults();
+        Ok(Rig { engine, world, setup, faults, fatal })
+    }
+
+    /// The next engine, on what a clean end leaves.
+    pub async fn restart(self) -> Rig {
+        self.engine.stop(Duration::from_secs(10)).await;
+        assert_eq!(self.fatal(), Vec::<String>::new());
+        let store = self.setup.store.copy();
+        Rig::with(Setup { store, ..self.setup }).await
+    }
+
+    /// The next engine, on what a power cut leaves.
+    pub async fn crash(self, crash: Crash) -> Rig {
+        let store = self.faults.crash(crash);
+        Rig::with(Setup { store, ..self.setup }).await
+    }
+
+    pub fn fatal(&self) -> Vec<String> {
+        self.fatal.lock().expect("nobody panics with it").clone()
+    }
+
+    pub async fn book(&self, tenant: u64, command: Command) -> Outcome<Purses> {
+        self.engine.ask_book(tenant, (0, command), None).await
+    }
+
+    pub async fn deposit(&self, tenant: u64, amount: i64) -> Outcome<Purses> {
+        self.book(tenant, Command::Deposit { amount, memo: Vec::new() }).await
+    }
+
+    pub async fn ask(&self, tenant: u64, id: u32, command: Command) -> Outcome<Purses> {
+        self.engine.ask_entity(tenant, id, false, (id, command), None, None).await
+    }
+
+    pub async fn withdraw(&self, tenant: u64, id: u32, amount: i64, how: How) -> Outcome<Purses> {
+        self.ask(tenant, id, Command::Withdraw { amount, how, due_in_ms: FAR_MS }).await
+    }
+
+    pub async fn tick(&self, tenant: u64, id: u32, every_ms: i64, times: u32, how: Option<How>) -> Settled<Purses> {
+        done(self.ask(tenant, id, Command::Tick { every_ms, times, how }).await)
+    }
+
+    pub async fn view(&self, tenant: u64) -> Result<View, Failure> {
+        self.engine.view(tenant, Query::All).await
+    }
+
+    pub async fn balance(&self, tenant: u64) -> i64 {
+        self.view(tenant).await.expect("a view").purse.balance
+    }
+
+    /// The transfer as the log has it.
+    pub fn transfer(&self, tenant: u64, id: u32) -> Option<Transfer> {
+        stored(self.engine.reader(), tenant, id)
+    }
+
+    /// Waits until no entity is active.
+    pub async fn until_idle(&self) {
+        until("no entity is active", || self.engine.status().entities == 0).await;
+    }
+}
+
+/// The newest stored state of a transfer.
+pub fn stored(reader: &wal::Reader, tenant: u64, id: u32) -> Option<Transfer> {
+    use actors::Machine;
+    let seq = reader.index_get(&Purses.entity_key(tenant, id)).expect("the index can be read")?;
+    let seq = u64::from_be_bytes(seq.try_into().expect("eight bytes"));
+    let record = reader.record(seq).expect("the log can be read").expect("the record is there");
+    Purses.decode(&record.payload).expect("it can be read").transfer
+}
+
+/// The answer of one that went well.
+pub fn done(outcome: Outcome<Purses>) -> Settled<Purses> {
+    match outcome {
+        Ok(settled) => {
+            assert_eq!(settled.refusal, None);
+            settled
+        }
+        Err(failure) => panic!("it failed: {failure:?}"),
+    }
+}
+
+/// Why one did not go well.
+pub fn failure(outcome: Outcome<Purses>) -> Failure {
+    outcome.err().expect("a failure")
+}
+
+/// Waits for a condition, not for a time.
+pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < patience, "it does not come to be that {what}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}

@@ -1,0 +1,356 @@
+//! The pure rules of purses.
+
+use actors::{Decision, Machine, Turn};
+use bincode::{Decode, Encode};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use wal::IndexOps;
+
+/// How the outside world answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum How {
+    /// Before the first wait.
+    AtOnce(bool),
+    /// When the test opens the gate.
+    Late(bool),
+    /// Not at all.
+    Never,
+    /// It panics before it has begun.
+    Panics,
+    /// It panics after a wait.
+    PanicsLate,
+    /// It answers at once with a command that panics in `decide`.
+    Explodes,
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Of a book: more money, and a memo that makes the record as large as one likes.
+    Deposit { amount: i64, memo: Vec<u8> },
+    /// Of a book: sets money aside; it comes back by itself.
+    Reserve { amount: i64, for_ms: i64 },
+    /// Of a new transfer: takes the money, then asks the outside world. What is not heard of falls back after `due_in_ms`.
+    Withdraw { amount: i64, how: How, due_in_ms: i64 },
+    /// Of a new transfer: ticks `times` times, every `every_ms`; each tick asks the outside world `how`.
+    Tick { every_ms: i64, times: u32, how: Option<How> },
+    /// Of a new transfer: a deadline that changes nothing when it comes.
+    Stubborn { in_ms: i64 },
+    /// Writes a record that does not speak of the transfer.
+    Remark,
+    /// Removes the transfer.
+    Remove,
+    /// Has the outside world tell another transfer.
+    Poke { other: u32, how: How },
+    /// What the outside world says to the withdrawal.
+    Heard(bool),
+    /// What the outside world says to a poke.
+    Poked,
+    /// The deadline has come.
+    Deadline,
+    /// Moves the clock.
+    MoveClock(i64),
+    /// A defect in `decide`.
+    PanicInDecide,
+    /// A defect in `evolve`.
+    PanicInEvolve,
+    /// A record after which the invariants do not hold.
+    Breach,
+}
+
+/// Why a rule said no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is not enough money.
+    Insufficient,
+    /// The transfer is there, or is not, as it should be.
+    WrongState,
+}
+
+/// Where a transfer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Phase {
+    Pending,
+    Done,
+    Failed,
+}
+
+/// An entity.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Transfer {
+    pub phase: Phase,
+    pub amount: i64,
+    pub due_ms: Option<i64>,
+    pub every_ms: i64,
+    pub times: u32,
+    pub how: Option<How>,
+    pub stubborn: bool,
+    /// The instants of its records.
+    pub stamps: Vec<i64>,
+}
+
+/// What is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Entry {
+    pub id: Option<u32>,
+    pub balance: i64,
+    pub pending: i64,
+    pub paid: i64,
+    /// Amount and the instant at which it comes back.
+    pub reserve: Option<(i64, i64)>,
+    pub transfer: Option<Transfer>,
+    pub removed: bool,
+    pub advance_ms: i64,
+    pub panics: bool,
+    pub breach: bool,
+    pub memo: Vec<u8>,
+}
+
+/// A tenant's state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Purse {
+    pub balance: i64,
+    pub pending: i64,
+    pub paid: i64,
+    pub records: u64,
+    pub last_ms: i64,
+    pub offset_ms: i64,
+    pub reserves: BTreeSet<(i64, i64, u64)>,
+    pub agenda: BTreeSet<(i64, u32)>,
+    pub due: BTreeMap<u32, i64>,
+}
+
+/// What to ask of the outside world.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    pub id: u32,
+    pub how: How,
+    pub poke: bool,
+}
+
+/// What one may ask of a book.
+#[derive(Clone, Copy, Debug)]
+pub enum Query {
+    /// Everything.
+    All,
+    /// A defect in `view`.
+    Panic,
+}
+
+/// A book as it is, and its clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    pub purse: Purse,
+    pub now_ms: i64,
+}
+
+/// The machine.
+pub struct Purses;
+
+const FORMAT: bincode::config::Configuration = bincode::config::standard();
+
+fn to_bytes(value: impl Encode) -> Vec<u8> {
+    bincode::encode_to_vec(value, FORMAT).expect("a toy has no state that cannot be written")
+}
+
+fn from_bytes<T: Decode<()>>(bytes: &[u8]) -> Result<T, String> {
+    bincode::decode_from_slice(bytes, FORMAT).map(|(value, _)| value).map_err(|error| error.to_string())
+}
+
+impl Machine for Purses {
+    type EntityId = u32;
+    type Entity = Transfer;
+    type Book = Purse;
+    type Command = (u32, Command);
+    type Record = Entry;
+    type Refusal = Refusal;
+    type Effect = Effect;
+    type Query = Query;
+    type View = View;
+
+    fn empty(&self, _tenant: u64) -> Purse {
+        Purse::default()
+    }
+
+    fn now_ms(&self, book: &Purse, wall_ms: i64) -> i64 {
+        book.last_ms.max(wall_ms.saturating_add(book.offset_ms))
+    }
+
+    fn wall_ms(&self, book: &Purse, tenant_ms: i64) -> i64 {
+        tenant_ms.saturating_sub(book.offset_ms)
+    }
+
+    fn settle(&self, book: &mut Purse, now_ms: i64) {
+        while let Some(&(at_ms, amount, _)) = book.reserves.first()
+            && at_ms <= now_ms
+        {
+            book.reserves.pop_first();
+            book.balance += amount;
+        }
+    }
+
+    fn decide(&self, book: &Purse, transfer: Option<&Transfer>, (id, command): (u32, Command), turn: Turn) -> Decision<Self> {
+        let now_ms = turn.now_ms;
+        let entry = Entry { id: Some(id), ..Entry::default() };
+        match (command, transfer) {
+            (Command::Deposit { amount, memo }, _) => Decision::write(Entry { balance: amount, memo, ..Entry::default() }),
+            (Command::Reserve { amount, .. } | Command::Withdraw { amount, .. }, None) if amount > book.balance => Decision::refuse(Refusal::Insufficient),
+            (Command::Reserve { amount, for_ms }, None) => {
+                Decision::write(Entry { balance: -amount, reserve: Some((amount, now_ms + for_ms)), ..Entry::default() })
+            }
+            (Command::Withdraw { amount, how, due_in_ms }, None) => {
+                let transfer = Transfer { amount, due_ms: Some(now_ms + due_in_ms), how: Some(how), ..begun(now_ms) };
+                let entry = Entry { balance: -amount, pending: amount, transfer: Some(transfer), ..entry };
+                Decision::write_then(entry, vec![Effect { id, how, poke: false }])
+            }
+            (Command::Tick { every_ms, times, how }, None) => {
+                let transfer = Transfer { due_ms: Some(now_ms + every_ms), every_ms, times, how, ..begun(now_ms) };
+                Decision::write(Entry { transfer: Some(transfer), ..entry })
+            }
+            (Command::Stubborn { in_ms }, None) => {
+                let transfer = Transfer { due_ms: Some(now_ms + in_ms), stubborn: true, ..begun(now_ms) };
+                Decision::write(Entry { transfer: Some(transfer), ..entry })
+            }
+            (Command::Remark, _) => Decision::write(entry),
+            (Command::Remove, Some(_)) => Decision::write(Entry { removed: true, ..entry }),
+            (Command::Poke { other, how }, _) => Decision::write_then(entry, vec![Effect { id: other, how, poke: true }]),
+            (Command::Poked, transfer) => {
+                let transfer = transfer.cloned().map_or_else(|| begun(now_ms), |transfer| stamped(transfer, now_ms));
+                Decision::write(Entry { transfer: Some(transfer), ..entry })
+            }
+            (Command::Heard(good), Some(transfer)) if transfer.phase == Phase::Pending => Decision::write(heard(entry, transfer, good, now_ms)),
+            (Command::Deadline, Some(transfer)) if transfer.phase == Phase::Pending => deadline(entry, id, transfer, now_ms),
+            (Command::MoveClock(advance_ms), _) => Decision::write(Entry { advance_ms, ..Entry::default() }),
+            (Command::PanicInDecide, _) => panic!("a defect, on purpose"),
+            (Command::PanicInEvolve, _) => Decision::write(Entry { panics: true, ..entry }),
+            (Command::Breach, _) => Decision::write(Entry { breach: true, ..entry }),
+            (Command::Deadline | Command::Heard(_), _) => Decision::unchanged(),
+            _ => Decision::refuse(Refusal::WrongState),
+        }
+    }
+
+    fn evolve(&self, book: &mut Purse, entry: &Entry, time_ms: i64) {
+        assert!(!entry.panics, "a defect, on purpose");
+        book.records += 1;
+        book.last_ms = time_ms;
+        book.offset_ms += entry.advance_ms;
+        book.balance += entry.balance;
+        book.pending += entry.pending;
+        book.paid += entry.paid;
+        if let Some((amount, until_ms)) = entry.reserve {
+            book.reserves.insert((until_ms, amount, book.records));
+        }
+        if let Some(id) = entry.id
+            && (entry.transfer.is_some() || entry.removed)
+        {
+            if let Some(before_ms) = book.due.remove(&id) {
+                book.agenda.remove(&(before_ms, id));
+            }
+            if let Some(due_ms) = entry.transfer.as_ref().and_then(|transfer| transfer.due_ms) {
+                book.due.insert(id, due_ms);
+                book.agenda.insert((due_ms, id));
+            }
+        }
+    }
+
+    fn check(&self, book: &Purse, entry: &Entry) -> Result<(), String> {
+        if entry.breach || book.balance < 0 || book.pending < 0 {
+            return Err(format!("the balance is {}, {} pending", book.balance, book.pending));
+        }
+        Ok(())
+    }
+
+    fn encode(&self, entry: &Entry) -> Vec<u8> {
+        to_bytes(entry)
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Entry, String> {
+        from_bytes(bytes)
+    }
+
+    fn index(&self, tenant: u64, _time_ms: i64, entry: &Entry, ops: &mut IndexOps) {
+        let Some(id) = entry.id else { return };
+        if entry.removed {
+            ops.delete(&self.entity_key(tenant, id));
+        } else if entry.transfer.is_some() {
+            ops.put_seq(&self.entity_key(tenant, id));
+        }
+    }
+
+    fn entity_key(&self, tenant: u64, id: u32) -> Vec<u8> {
+        [&tenant.to_be_bytes()[..], &id.to_be_bytes()].concat()
+    }
+
+    fn entity_in(&self, entry: &Entry, id: u32) -> Option<Arc<Transfer>> {
+        entry.transfer.clone().filter(|_| entry.id == Some(id)).map(Arc::new)
+    }
+
+    fn effect_target(&self, effect: &Effect) -> u32 {
+        effect.id
+    }
+
+    fn save(&self, book: &Purse) -> Vec<u8> {
+        to_bytes(book)
+    }
+
+    fn restore(&self, _tenant: u64, bytes: &[u8]) -> Result<Purse, String> {
+        from_bytes(bytes)
+    }
+
+    fn next_due(&self, book: &Purse, skip: &dyn Fn(u32) -> bool) -> Option<(i64, u32)> {
+        book.agenda.iter().find(|(_, id)| !skip(*id)).copied()
+    }
+
+    fn deadline(&self, id: u32) -> (u32, Command) {
+        (id, Command::Deadline)
+    }
+
+    fn is_gone(&self, entry: &Entry, id: u32) -> bool {
+        entry.removed && entry.id == Some(id)
+    }
+
+    fn view(&self, book: &Purse, query: Query, now_ms: i64) -> View {
+        match query {
+            Query::All => View { purse: book.clone(), now_ms },
+            Query::Panic => panic!("a defect, on purpose"),
+        }
+    }
+}
+
+fn begun(now_ms: i64) -> Transfer {
+    Transfer { phase: Phase::Pending, amount: 0, due_ms: None, every_ms: 0, times: 0, how: None, stubborn: false, stamps: vec![now_ms] }
+}
+
+fn stamped(mut transfer: Transfer, now_ms: i64) -> Transfer {
+    transfer.stamps.push(now_ms);
+    transfer
+}
+
+/// A withdrawal is paid or falls back; a tick only leaves its stamp.
+fn heard(entry: Entry, transfer: &Transfer, good: bool, now_ms: i64) -> Entry {
+    let mut after = stamped(transfer.clone(), now_ms);
+    if transfer.amount == 0 {
+        return Entry { transfer: Some(after), ..entry };
+    }
+    after.phase = if good { Phase::Done } else { Phase::Failed };
+    after.due_ms = None;
+    let (balance, paid) = if good { (0, transfer.amount) } else { (transfer.amount, 0) };
+    Entry { balance, paid, pending: -transfer.amount, transfer: Some(after), ..entry }
+}
+
+fn deadline(entry: Entry, id: u32, transfer: &Transfer, now_ms: i64) -> Decision<Purses> {
+    if transfer.stubborn || transfer.due_ms.is_none_or(|due_ms| due_ms > now_ms) {
+        return Decision::unchanged();
+    }
+    if transfer.amount > 0 {
+        return Decision::write(heard(entry, transfer, false, now_ms));
+    }
+    let mut after = stamped(transfer.clone(), now_ms);
+    after.times -= 1;
+    after.due_ms = (after.times > 0).then_some(now_ms + transfer.every_ms);
+    let effects = transfer.how.map(|how| Effect { id, how, poke: false }).into_iter().collect();
+    if after.due_ms.is_none() && transfer.how.is_none() {
+        after.phase = Phase::Done;
+    }
+    Decision::write_then(Entry { transfer: Some(after), ..entry }, effects)
+}
