@@ -17,9 +17,10 @@ use crate::domain::ledger::Row;
 use crate::domain::machine::{Ask, Command, Facts};
 use crate::domain::money::{AMOUNT_MINOR_MAX, Currency};
 use crate::domain::platform::{Mode, tenant_key};
-use crate::domain::record::{Cause, Record};
+use crate::domain::record::Cause;
 use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
+use crate::server::history::{self, Read, Unreadable};
 use crate::server::services::Services;
 use rust_decimal::Decimal;
 
@@ -108,8 +109,7 @@ fn signed_amount(value: Value<'_>, decimals: Option<u32>) -> Result<i64, Bad> {
 
 /// An adjustment that was made before.
 struct Known {
-    record: Record,
-    time: Timestamp,
+    read: Read,
     /// Which of its postings is the movement.
     posting: usize,
 }
@@ -117,19 +117,20 @@ struct Known {
 /// What a reference was used for. Called while the reference is held.
 fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Result<Option<Known>, Problem> {
     let reader = services.engine.reader();
-    let Some(value) = reader.index_get(&index::name(tenant_key, Space::Adjustment, external_ref)).map_err(|error| ask::unreadable(&error))? else {
+    let Some(value) = reader.index_get(&index::name(tenant_key, Space::Adjustment, external_ref)).map_err(Unreadable::from)? else {
         return Ok(None);
     };
-    let (record, time) = kept::record_at(services, &value)?;
-    let posting = record.postings.iter().position(|posting| posting.row.as_ref().is_some_and(|row| row.external_ref.as_ref() == Some(external_ref)));
-    let posting = posting.ok_or_else(|| super::tenants::unexpected("the index names a record without the adjustment"))?;
-    Ok(Some(Known { record, time, posting }))
+    let read = history::record(reader, history::seq(&value)?)?;
+    let posting = read.record.postings.iter().position(|posting| posting.row.as_ref().is_some_and(|row| row.external_ref.as_ref() == Some(external_ref)));
+    let posting = posting.ok_or_else(|| ask::defect("the index names a record without the adjustment"))?;
+    Ok(Some(Known { read, posting }))
 }
 
 impl Known {
     /// The same movement for the same payload, and for another one the names of what differs.
     fn compare(&self, wanted: &Wanted) -> Outcome {
-        let posting = &self.record.postings[self.posting];
+        let Read { record, time } = &self.read;
+        let posting = &record.postings[self.posting];
         let amount = |minor, currency: Currency| Decimal::new(minor, currency.decimals());
         let description = posting.row.as_deref().map_or("", |row: &Row| &row.description);
         let differs: Vec<&'static str> = [
@@ -141,11 +142,11 @@ impl Known {
         .filter_map(|(name, differs)| differs.then_some(name))
         .collect();
         if !differs.is_empty() {
-            let existing = self.record.movement_id(self.time, self.posting);
+            let existing = record.movement_id(*time, self.posting);
             return Err(refusals::problem(&Refusal::ExternalRefConflict { existing, differs }));
         }
-        let movement = show_movement(&self.record, self.time, self.posting, self.time);
-        movement.map(Done::ok).ok_or_else(|| super::tenants::unexpected("an adjustment is no movement"))
+        let movement = show_movement(record, *time, self.posting, *time);
+        movement.map(Done::ok).ok_or_else(|| ask::defect("an adjustment is no movement"))
     }
 }
 

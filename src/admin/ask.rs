@@ -5,42 +5,26 @@ use crate::api::refusals;
 use crate::domain::machine::{Ask, Command, Domain};
 use crate::domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
 use crate::domain::record::Record;
+use crate::server::dispatch::failure;
 use crate::server::services::Services;
 use actors::{Failure, Settled};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wal::ReadError;
 
 /// How long a change that has been decided tries to get into an engine that is full.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The rest between two tries.
 const REST: Duration = Duration::from_millis(20);
 
-/// What a caller sees of an engine that gives no answer.
-pub fn problem(failure: Failure) -> Problem {
-    match failure {
-        Failure::Overloaded => Problem::overloaded(1),
-        Failure::ShuttingDown => Problem::shutting_down(),
-        Failure::Storage(why) => {
-            tracing::error!(why, "the log took no write for an operator");
-            Problem::storage_unavailable()
-        }
-        Failure::Defect(why) => {
-            tracing::error!(why, "a rule broke under an operator's call");
-            Problem::internal_error()
-        }
-    }
-}
-
-/// What a caller sees of a log that cannot be read.
-pub fn unreadable(error: &ReadError) -> Problem {
-    tracing::error!(%error, "the log could not be read for an operator");
-    Problem::storage_unavailable()
+/// What must not happen, told to the log: a record or a book that says something else than what was asked.
+pub fn defect(what: &'static str) -> Problem {
+    tracing::error!(what, "a defect");
+    Problem::internal_error()
 }
 
 /// Asks a book; a refusal is a problem.
 pub async fn book(services: &Services, tenant_key: u64, command: Command) -> Result<Settled<Domain>, Problem> {
-    let settled = services.engine.ask_book(tenant_key, command, None).await.map_err(problem)?;
+    let settled = services.engine.ask_book(tenant_key, command, None).await.map_err(failure)?;
     match &settled.refusal {
         Some(refusal) => Err(refusals::problem(refusal)),
         None => Ok(settled),
@@ -53,7 +37,7 @@ pub async fn book_patiently(services: &Services, tenant_key: u64, ask: impl Fn()
     loop {
         match services.engine.ask_book(tenant_key, ask().into(), None).await {
             Err(Failure::Overloaded) if since.elapsed() < PATIENCE => tokio::time::sleep(REST).await,
-            Err(failure) => return Err(problem(failure)),
+            Err(failed) => return Err(failure(failed)),
             Ok(Settled { refusal: Some(refusal), .. }) => return Err(refusals::problem(&refusal)),
             Ok(settled) => return Ok(settled),
         }

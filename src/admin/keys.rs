@@ -3,7 +3,6 @@
 use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::Secret;
-use super::tenants::unexpected;
 use crate::api::fields::{Bad, Fields};
 use crate::api::page::list_json;
 use crate::api::problem::Problem;
@@ -51,7 +50,7 @@ pub async fn create(call: Call) -> Outcome {
     let changed = ask::platform(services, PlatformAsk::AddKey(key)).await?;
     match changed.change() {
         Some(PlatformChange::Key(key)) => Ok(Done::created(show_new(key, &secret)).wrote(changed.seq)),
-        _ => Err(unexpected("a key was made and its record does not say so")),
+        _ => Err(ask::defect("a key was made and its record does not say so")),
     }
 }
 
@@ -105,6 +104,6 @@ pub async fn rotate(call: Call) -> Outcome {
         Some(PlatformChange::Opened { keys, .. }) => keys.iter().find(|key| key.id == new_id),
         _ => None,
     };
-    let new = new.ok_or_else(|| unexpected("a key was rotated and its record does not say so"))?;
+    let new = new.ok_or_else(|| ask::defect("a key was rotated and its record does not say so"))?;
     Ok(Done::created(show_new(new, &secret)).wrote(changed.seq))
 }

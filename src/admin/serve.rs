@@ -30,7 +30,7 @@ pub struct AdminApi {
 }
 
 impl AdminApi {
-    /// With this token required; without one nothing is, which is for local work.
+    /// With this token required; without one nobody is asked for any, which is for local work.
     pub fn new(services: Arc<Services>, token: Option<&str>) -> Result<AdminApi, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
         Ok(AdminApi { services, turns: Arc::default(), router, token: token.map(Token::new) })
@@ -106,7 +106,9 @@ async fn run(route: Route, call: Call, peer: SocketAddr) -> Outcome {
 fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: &Outcome) {
     let operation = route.operation;
     match outcome {
-        Ok(done) => tracing::info!(operation, path, request_id, %peer, status = done.status, wal_seq = done.wal_seq, "an operator's call"),
+        Ok(done) => {
+            tracing::info!(operation, path, request_id, %peer, status = done.status, wal_seq = done.wal_seq, replayed = done.replayed, "an operator's call")
+        }
         Err(problem) => tracing::info!(operation, path, request_id, %peer, status = problem.status, error = problem.code, "an operator's call was refused"),
     }
 }
@@ -114,8 +116,8 @@ fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(first) = sent.next() else { return Ok(None) };
-    let text = first.to_str().ok().filter(|text| IDEMPOTENCY_KEY_CHARACTERS.contains(&text.len()) && sent.next().is_none());
-    text.map(|text| Some(text.to_owned())).ok_or_else(|| Problem::invalid_field("Idempotency-Key", "must have 1 to 255 characters"))
+    let text = first.to_str().ok().filter(|text| IDEMPOTENCY_KEY_CHARACTERS.contains(&text.chars().count()) && sent.next().is_none());
+    text.map(|text| Some(text.to_owned())).ok_or_else(|| Problem::invalid_field("Idempotency-Key", "must have 1 to 255 visible characters"))
 }
 
 /// The digest of the operators' token: neither the token nor the time of a comparison tells anything about it.

@@ -1,15 +1,18 @@
 //! What a start needs: who may call, and the first tenants.
 
+use super::ask;
 use super::secret::{Secret, stem};
 use super::sheets::push_sheet;
 use super::tenants;
-use super::{ask, tenants::unexpected};
 use crate::api::problem::Problem;
 use crate::domain::platform::{ApiKey, Mode, PLATFORM};
 use crate::domain::view::{Query, View};
+use crate::server::dispatch::failure;
 use crate::server::services::Services;
 use std::fmt;
 
+/// Characters of a name, as the configuration takes it.
+const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=128;
 /// Characters of a fixed key.
 const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
 
@@ -33,13 +36,13 @@ impl fmt::Debug for BootstrapTenant {
 
 /// Fills the directory of callers from the platform's book.
 pub async fn load_directory(services: &Services) -> Result<(), Problem> {
-    match services.engine.view(PLATFORM, Query::Platform).await.map_err(ask::problem)? {
+    match services.engine.view(PLATFORM, Query::Platform).await.map_err(failure)? {
         View::Platform { tenants, keys } => {
             tenants.iter().for_each(|tenant| services.directory.learn_tenant(tenant));
             keys.iter().for_each(|key| services.directory.learn_key(key));
             Ok(())
         }
-        _ => Err(unexpected("the platform's book is none")),
+        View::Balance(_) | View::Clock(_) => Err(ask::defect("the platform's book is none")),
     }
 }
 
@@ -70,8 +73,8 @@ fn check(entries: &[BootstrapTenant]) -> Result<(), Problem> {
     let mut seen = Vec::new();
     for (n, entry) in entries.iter().enumerate() {
         let field = |name: &str| format!("bootstrap.tenants[{n}].{name}");
-        if !tenants::NAME_CHARACTERS.contains(&entry.name.trim().chars().count()) {
-            return Err(Problem::invalid_field(field("name"), "must have 1 to 120 characters"));
+        if !NAME_CHARACTERS.contains(&entry.name.trim().chars().count()) {
+            return Err(Problem::invalid_field(field("name"), "must have 1 to 128 characters"));
         }
         for (mode, key) in given(entry) {
             let name = field(if mode == Mode::Test { "test_key" } else { "live_key" });

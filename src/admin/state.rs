@@ -1,10 +1,10 @@
 //! How the server is, and copies of what it knows: status, snapshot, backup.
 
-use super::ask;
 use super::call::{Call, Done, Outcome};
 use crate::api::fields::{Bad, Fields};
 use crate::api::problem::Problem;
 use crate::api::writer::Object;
+use crate::server::dispatch::failure;
 use std::path::{Path, PathBuf};
 
 /// Characters of the longest path.
@@ -40,7 +40,7 @@ pub async fn read(call: Call) -> Outcome {
 /// POST /admin/snapshot
 pub async fn snapshot(call: Call) -> Outcome {
     Fields::parse_optional(&call.body)?.finish()?;
-    let seq = call.services.engine.snapshot().await.map_err(ask::problem)?;
+    let seq = call.services.engine.snapshot().await.map_err(failure)?;
     Ok(Done::ok(Object::new().number("walSeq", seq).end()))
 }
 

@@ -16,7 +16,7 @@ use crate::server::services::{Services, fresh_id};
 use std::sync::Arc;
 
 /// Characters of a tenant's name.
-pub(super) const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
+const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 /// Characters of a reason.
 const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 
@@ -63,14 +63,8 @@ pub(super) async fn open(services: &Services, name: String, settings: Settings, 
     let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }).await?;
     match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Ok((Arc::clone(tenant), opened.seq)),
-        _ => Err(unexpected("a tenant was opened and its record does not say so")),
+        _ => Err(ask::defect("a tenant was opened and its record does not say so")),
     }
-}
-
-/// A record that says something else than what was asked; told to the log.
-pub(super) fn unexpected(what: &'static str) -> Problem {
-    tracing::error!(what, "a defect");
-    Problem::internal_error()
 }
 
 /// GET /admin/tenants

@@ -5,8 +5,9 @@ use super::value::Value;
 use super::writer::{Object, text};
 use crate::domain::money::{AMOUNT_MINOR_MAX, Rate, Usdt, Ves};
 use crate::domain::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
+// Addresses alone: sockets are not in `core`.
+use core::net::{Ipv4Addr, Ipv6Addr};
 use rust_decimal::Decimal;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 /// Business days of the longest hold of a seller's money.
@@ -16,7 +17,7 @@ const ORIGINS_MAX: usize = 100;
 /// Characters of the longest host name.
 const HOST_CHARACTERS_MAX: usize = 253;
 /// The policies of withdrawal fees that are known.
-const WITHDRAW_FEE_POLICIES: [(&str, &str); 1] = [("tiered_v2", "tiered_v2")];
+const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] = [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
 
 /// A source that can be converted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -163,7 +164,7 @@ fn merge_conversions(base: &ConversionSettings, value: Value<'_>) -> Result<Conv
         Ok(merged)
     });
     put(&mut merged.spread_percent, &spread);
-    put(&mut merged.minimum, &fields.optional("minimumUsdt", |value| value.positive_amount().map(Usdt::from_minor)));
+    put(&mut merged.minimum, &fields.optional("minimumUsdt", |value| value.amount().map(Usdt::from_minor)));
     let limit = fields.optional("dailyLimit", |value| {
         let mut fields = value.object()?;
         let mut merged = base.daily_limit.clone();
@@ -197,7 +198,6 @@ fn percent(value: Value<'_>) -> Result<Rate, Bad> {
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
     let fits = is_whole(whole) && (1..=4).contains(&fraction.len()) && fraction.bytes().all(|byte| byte.is_ascii_digit());
     let read = fits.then(|| Decimal::from_str(&text).ok()).flatten().filter(|percent| *percent <= Decimal::ONE_HUNDRED);
-    // Always four decimals: equal settings are the same bytes in the log.
     read.map(|mut percent| {
         percent.rescale(4);
         Rate(percent)

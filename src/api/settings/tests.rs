@@ -79,7 +79,7 @@ fn every_bad_member_is_named_with_its_dots() {
     let patch = json!({
         "reserveVes": 1,
         "fees": { "c2p": { "percent": "100.0001", "fixedVse": "1.00" }, "vpos": 7, "payoutVes": "-1.00" },
-        "conversions": { "enabled": ["VES", "USD"], "spreadPercent": { "EUR": "1" }, "dailyLimit": { "COP": "1.00" }, "minimumUsdt": "0.00" },
+        "conversions": { "enabled": ["VES", "USD"], "spreadPercent": { "EUR": "1" }, "dailyLimit": { "COP": "1.00" }, "minimumUsdt": "-1.00" },
         "sellerHoldBusinessDays": 366,
         "usdt": { "enabled": "true" },
         "withdrawFeePolicy": "free",
