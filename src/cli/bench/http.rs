@@ -103,7 +103,14 @@ impl Http {
                 };
                 gateway.rest()?;
                 let requests = Arc::new(Requests::new(server.api, tenants));
-                let load = Load { server, requests: &requests, connections: case.connections, threads: self.threads, warm_up: WARM_UP, time: Duration::from_secs(self.seconds) };
+                let load = Load {
+                    server,
+                    requests: &requests,
+                    connections: case.connections,
+                    threads: self.threads,
+                    warm_up: WARM_UP,
+                    time: Duration::from_secs(self.seconds),
+                };
                 let measured = load.run().map_err(|why| format!("{}: {why}", case.whom.name()))?;
                 let rate = grouped(per_second(measured.answers, measured.time));
                 progress(&format!("round {round}/{}: {}, {} connections: {rate}/s", self.rounds, case.whom.name(), case.connections));

@@ -165,7 +165,13 @@ impl InProcess {
                     }))
                 };
                 let measured = measured.map_err(|why| format!("{}: {why}", case.name()))?;
-                progress(&format!("round {round}/{}: {}, {} callers: {}/s", self.rounds, case.name(), case.callers, grouped(per_second(measured.count, measured.time))));
+                progress(&format!(
+                    "round {round}/{}: {}, {} callers: {}/s",
+                    self.rounds,
+                    case.name(),
+                    case.callers,
+                    grouped(per_second(measured.count, measured.time))
+                ));
                 case.rounds.push(measured);
             }
         }

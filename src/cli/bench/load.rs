@@ -131,7 +131,14 @@ fn open(address: SocketAddr, which: impl Iterator<Item = usize>) -> Outcome<(Run
 }
 
 /// One connection from now until `end`; answers that come from `begin` on count.
-async fn talk(mut connection: Connection, requests: Arc<Requests>, first: usize, begin: Instant, end: Instant, counted: Arc<Mutex<Histogram<u64>>>) -> Outcome<()> {
+async fn talk(
+    mut connection: Connection,
+    requests: Arc<Requests>,
+    first: usize,
+    begin: Instant,
+    end: Instant,
+    counted: Arc<Mutex<Histogram<u64>>>,
+) -> Outcome<()> {
     let mut request = Vec::with_capacity(1 << 10);
     let mut asked = Instant::now();
     for answers in 0.. {

@@ -106,7 +106,8 @@ impl Client {
     /// POST; the answer must have this status.
     pub async fn post(&mut self, header: &str, path: &str, body: &Value, status: u16) -> Outcome<Value> {
         let body = body.to_string();
-        let head = format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", self.address, body.len());
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", self.address, body.len());
         self.ask(&(head + &body), path, status).await
     }
 

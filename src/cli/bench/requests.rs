@@ -86,8 +86,13 @@ fn template(address: SocketAddr, tenant: &Tenant, prefix: &str) -> Template {
     let before = format!(r#"{{"merchantId":"{}","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{prefix}"#, tenant.merchant);
     let body = format!(r#"{before}{zeroes}"}}"#);
     let mut bytes = Vec::with_capacity(512);
-    write!(bytes, "POST /v1/payouts HTTP/1.1\r\nhost: {address}\r\nx-api-key: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", tenant.key, body.len())
-        .expect("a Vec takes everything");
+    write!(
+        bytes,
+        "POST /v1/payouts HTTP/1.1\r\nhost: {address}\r\nx-api-key: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        tenant.key,
+        body.len()
+    )
+    .expect("a Vec takes everything");
     let number_at = bytes.len() + before.len();
     bytes.extend_from_slice(body.as_bytes());
     Template { bytes, number_at }

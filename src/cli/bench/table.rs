@@ -66,7 +66,8 @@ impl fmt::Display for Table {
         if !self.remarks.is_empty() {
             writeln!(f)?;
         }
-        let widths: Vec<usize> = (0..self.rows[0].len()).map(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(2)).collect();
+        let widths: Vec<usize> =
+            (0..self.rows[0].len()).map(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(2)).collect();
         for (n, row) in self.rows.iter().enumerate() {
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let fill = " ".repeat(width - cell.chars().count());
