@@ -1,10 +1,22 @@
 //! Pasarela: a payments gateway engine for Venezuela and Colombia.
 //!
-//! A tour in reading order: [`domain`] says what money may do, [`api`] what goes in and comes out, [`server`] carries it, [`rails`] are the banks, [`rates`] the prices.
-//! The engine that hosts the domain and the log under it are the crates `actors` and `wal`. ARCHITECTURE.md is the map.
+//! A tour in reading order:
+//!
+//! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are pure.
+//! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for the operators.
+//! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`rates`] are the prices.
+//! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and stops the parts, [`telemetry`] writes the log lines.
+//!
+//! The engine that hosts the domain and the log under it are the crates `actors` and `wal`. `ARCHITECTURE.md` is the map, with the invariants.
 
+pub mod admin;
 pub mod api;
+pub mod app;
+pub mod cli;
+pub mod config;
 pub mod domain;
+pub mod outbox;
 pub mod rails;
 pub mod rates;
 pub mod server;
+pub mod telemetry;

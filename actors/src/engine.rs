@@ -174,14 +174,15 @@ impl<M: Machine> Engine<M> {
         from.await.map_err(|_| gone())?
     }
 
-    /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first, each at its own instant and in order.
-    pub async fn advance(&self, tenant: u64, advance_ms: i64, until_answer: Option<Held>) -> Outcome<M> {
+    /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first, each at its own instant and in order; then the book is asked `command`, which
+    /// must write that the clock moved, in a turn that bears the instant arrived at.
+    pub async fn advance(&self, tenant: u64, advance_ms: i64, command: M::Command, until_answer: Option<Held>) -> Outcome<M> {
         let permit = self.admit()?;
         let engine = self.clone();
         // A task of its own: a caller who goes away must not leave a clock between two instants.
         let jump = self.shared.runtime.spawn(async move {
             let _held = (permit, until_answer);
-            crate::jump::advance(&engine, tenant, advance_ms).await
+            crate::jump::advance(&engine, tenant, advance_ms, command).await
         });
         jump.await.map_err(|_| gone())?
     }

@@ -130,7 +130,8 @@ impl<M: Machine> EntityState<M> {
         self.engine.book(self.tenant, |slot| slot.send(BookMessage::Ask(ask)));
         let outcome = received(from.await);
         if let Ok(settled) = &outcome {
-            self.entity.clone_from(&settled.entity);
+            let gone = settled.record.as_ref().is_some_and(|record| self.engine.shared.machine.is_gone(record, self.id));
+            self.entity = if gone { None } else { settled.entity.clone() };
         }
         outcome
     }

@@ -24,7 +24,7 @@ pub(crate) async fn deadline<M: Machine>(engine: &Engine<M>, tenant: u64, id: M:
 }
 
 /// Moves the clock of `tenant` forward by `advance_ms`.
-pub(crate) async fn advance<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64) -> Outcome<M> {
+pub(crate) async fn advance<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, command: M::Command) -> Outcome<M> {
     let lock = Arc::clone(&engine.shared.jumps.entry(tenant).or_default());
     let _one_at_a_time = lock.lock().await;
     let (to, from) = oneshot::channel();
@@ -48,7 +48,6 @@ pub(crate) async fn advance<M: Machine>(engine: &Engine<M>, tenant: u64, advance
         }
     }
     let (answer, from) = Answer::new(None, None);
-    let command = engine.shared.machine.move_clock(advance_ms);
     let ask = Ask { command, entity: None, id: None, at_ms: Some(target_ms), asked: Instant::now(), answer };
     engine.book(tenant, |slot| slot.send(BookMessage::Ask(ask)));
     let outcome = received(from.await);

@@ -109,6 +109,9 @@ pub trait Machine: Send + Sync + 'static {
     /// The state that a record gives to an entity; `None` when it does not speak of it or removes it.
     fn entity_in(&self, record: &Self::Record, id: Self::EntityId) -> Option<Arc<Self::Entity>>;
 
+    /// Whether a record removes an entity.
+    fn is_gone(&self, record: &Self::Record, id: Self::EntityId) -> bool;
+
     /// Whom the result of an effect concerns.
     fn effect_target(&self, effect: &Self::Effect) -> Self::EntityId;
 
@@ -123,9 +126,6 @@ pub trait Machine: Send + Sync + 'static {
 
     /// What is asked of an entity whose deadline has come.
     fn deadline(&self, id: Self::EntityId) -> Self::Command;
-
-    /// What is asked of a book to move its clock forward by `advance_ms`; its turn bears the instant arrived at.
-    fn move_clock(&self, advance_ms: i64) -> Self::Command;
 
     /// Answers a question from the book as it is at `now_ms`.
     fn view(&self, book: &Self::Book, query: Self::Query, now_ms: i64) -> Self::View;

@@ -9,6 +9,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::NotFound => Problem::not_found(),
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
+        Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
         Refusal::StaleSheet => Problem::conflict("settings_changed", "the settings were changed by somebody else in between; read them and try again"),
         Refusal::ExternalRefConflict { existing, differs } => {
             let differs: Vec<serde_json::Value> = differs.iter().map(|name| serde_json::Value::from(*name)).collect();

@@ -21,6 +21,8 @@ pub struct Turn<'a> {
     pub seed: u64,
     /// Whether real money moves.
     pub livemode: bool,
+    /// Whether there is a bank to call.
+    pub has_rail: bool,
     /// Days on which banks are closed.
     pub holidays: &'a [Date],
 }

@@ -28,15 +28,13 @@ use wal::IndexOps;
 
 /// What is asked.
 pub enum Ask {
-    /// A C2P intent on a reference without an attempt.
+    /// A C2P intent; the entity is the newest attempt on its reference, if there is one.
     RequestC2p(Box<c2p::NewIntent>),
-    /// A C2P intent on a reference whose newest attempt is the entity.
-    SupersedeC2p(Box<c2p::NewIntent>),
     /// The payer's code has come.
     ExecuteC2p(Box<c2p::Execute>),
     /// Give a payment back.
     Reverse,
-    /// A new payout.
+    /// A new payout; the entity is the one on its reference, if there is one.
     Pay(Box<NewPayout>),
     /// A merchant, new or on a known reference.
     Register(Box<Registration>),
@@ -111,6 +109,8 @@ pub type Rendered = (u16, Vec<u8>);
 
 /// The domain's rules, and the little that they need to be told once.
 pub struct Domain {
+    /// Whether live mode has banks to call; test mode always has its simulator.
+    pub live_rails: bool,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
     /// How an answer looks: given by the API, so that what is kept is byte by byte what was answered.
@@ -162,7 +162,8 @@ impl Machine for Domain {
 
     fn decide(&self, book: &AnyBook, entity: Option<&Entity>, command: Command, turn: actors::Turn) -> Decision<Self> {
         let now = Timestamp::from_unix_ms(turn.now_ms);
-        let rules = Turn { now, seed: turn.seed, livemode: is_live(turn.tenant), holidays: &self.holidays };
+        let livemode = is_live(turn.tenant);
+        let rules = Turn { now, seed: turn.seed, livemode, has_rail: !livemode || self.live_rails, holidays: &self.holidays };
         let keep = command.keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
         let outcome = match book {
             AnyBook::Platform(book) => match command.ask {
@@ -213,6 +214,10 @@ impl Machine for Domain {
         record.entity(id).cloned()
     }
 
+    fn is_gone(&self, record: &Record, id: EntityId) -> bool {
+        record.removed.iter().any(|(removed, _)| *removed == id)
+    }
+
     fn effect_target(&self, effect: &Effect) -> EntityId {
         effect.entity
     }
@@ -239,10 +244,6 @@ impl Machine for Domain {
         Ask::Deadline.into()
     }
 
-    fn move_clock(&self, advance_ms: i64) -> Command {
-        Ask::MoveClock(advance_ms).into()
-    }
-
     fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
         match (book, query) {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
@@ -257,7 +258,7 @@ impl Machine for Domain {
 fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
     match (ask, entity) {
         (Ask::RequestC2p(new), None) => c2p::request(*new, None, turn),
-        (Ask::SupersedeC2p(new), Some(Entity::Payment(payment))) => c2p::supersede(payment, *new, turn),
+        (Ask::RequestC2p(new), Some(Entity::Payment(payment))) => c2p::supersede(payment, *new, turn),
         (Ask::ExecuteC2p(ask), Some(Entity::Payment(payment))) => c2p::execute(book, payment, *ask, keep, turn),
         (Ask::Reverse, Some(Entity::Payment(payment))) => reversal::reverse(book, payment, keep, turn),
         (Ask::Heard(heard), Some(Entity::Payment(payment))) => payment_heard(book, payment, heard, turn),
@@ -266,6 +267,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
             payments::Phase::Idle | payments::Phase::Charging { .. } => c2p::deadline(payment, turn),
         },
         (Ask::Pay(new), None) => payouts::create(book, *new, keep, turn),
+        (Ask::Pay(new), Some(Entity::Payout(payout))) => payouts::repeat(payout, &new),
         (Ask::Heard(heard), Some(Entity::Payout(payout))) => payouts::heard(payout, heard, turn),
         (Ask::Deadline, Some(Entity::Payout(payout))) => payouts::deadline(payout, turn),
         (Ask::Register(ask), None) => merchants::register(None, *ask, turn),
@@ -284,7 +286,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
             draft.clock_advance_ms = advance_ms;
             Outcome::write(draft)
         }
-        (Ask::Sheet(sheet), _) => new_sheet(book, sheet, turn),
+        (Ask::Sheet(sheet), _) => new_sheet(book, sheet),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.
@@ -301,7 +303,7 @@ fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &
     }
 }
 
-fn new_sheet(book: &Book, sheet: Sheet, turn: &Turn<'_>) -> Outcome {
+fn new_sheet(book: &Book, sheet: Sheet) -> Outcome {
     if sheet.version <= book.sheet.version {
         return Outcome::unchanged();
     }
@@ -311,7 +313,6 @@ fn new_sheet(book: &Book, sheet: Sheet, turn: &Turn<'_>) -> Outcome {
         draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
     }
     draft.sheet = Some(sheet);
-    let _ = turn;
     Outcome::write(draft)
 }
 

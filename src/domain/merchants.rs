@@ -327,6 +327,9 @@ pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), 
         MethodStatus::Verifying { tries_left: 1.., started_at, .. } if turn.now < started_at.plus_ms(START_MS) => return Outcome::refuse(Refusal::VerificationInProgress),
         MethodStatus::Unverified | MethodStatus::Verifying { .. } => {}
     }
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
+    }
     let operation = Id::derived(turn.now.unix_ms(), turn.seed, 2);
     let effect = Effect {
         entity: EntityId::merchant(merchant.id),

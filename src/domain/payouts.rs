@@ -157,7 +157,7 @@ pub struct NewPayout {
 }
 
 /// The names of the fields in which a repeat differs from the payout on its reference (`contract.md`, section 1, "Same payload").
-pub fn differs(payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
+fn differs(payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
     let method_differs = match again.method {
         Some(method) => payout.method != Some(method),
         None => payout.method_named,
@@ -174,6 +174,12 @@ pub fn differs(payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
     .collect()
 }
 
+/// The reference is known: the same payout is answered again, another is a conflict.
+pub fn repeat(payout: &Payout, again: &NewPayout) -> Outcome {
+    let differs = differs(payout, again);
+    if differs.is_empty() { Outcome::unchanged() } else { Outcome::refuse(Refusal::ExternalRefConflict { existing: payout.id, differs }) }
+}
+
 /// Debits it and has the bank pay it. The order of the refusals is `contract.md`, section 17, "Order of checks".
 pub fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     let Some(seller) = book.sellers.get(&new.merchant) else { return Outcome::refuse(Refusal::NotFound) };
@@ -183,6 +189,9 @@ pub fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Tu
     };
     if !seller.active {
         return Outcome::refuse(Refusal::MerchantInactive);
+    }
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
     }
     let fee = book.sheet.settings.fees.payout;
     let Some(total) = new.amount.plus(fee) else { return Outcome::refuse(Refusal::AmountOverflow) };

@@ -17,6 +17,8 @@ pub enum Refusal {
     },
     /// A figure would not fit.
     AmountOverflow,
+    /// There is no bank to call.
+    RailNotConfigured,
     /// The sheet was changed by somebody else in between.
     StaleSheet,
     /// The reference was used with another payload.
@@ -80,6 +82,6 @@ pub enum Refusal {
 impl Refusal {
     /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422 (`contract.md`, section 17, "Idempotency").
     pub const fn is_kept(&self) -> bool {
-        !matches!(self, Refusal::NotFound | Refusal::Invalid { .. } | Refusal::AmountOverflow | Refusal::PayoutMethodNotVerified | Refusal::AmountsMismatch { .. })
+        !matches!(self, Refusal::NotFound | Refusal::RailNotConfigured | Refusal::Invalid { .. } | Refusal::AmountOverflow | Refusal::PayoutMethodNotVerified | Refusal::AmountsMismatch { .. })
     }
 }

@@ -1,7 +1,7 @@
 //! The body of a request, while it arrives.
 //!
 //! It is read up to a limit and within a time, whole or not at all. What nobody read is discarded behind the answer, so that the
-//! connection can be used again; see [`Inbound::leftover`]. It must not know JSON.
+//! connection can be used again. It must not know what the JSON says.
 
 use crate::api::problem::Problem;
 use bytes::{Bytes, BytesMut};

@@ -173,7 +173,8 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
         .max_buf_size(limits.head_bytes_max)
         // Who closes its sending side after a request still gets the answer, and handlers are not dropped half-way for it.
         .half_close(true)
-        .pipeline_flush(true);
+        // Gathering the answers to pipelined requests would hold an answer back while half a request is in the buffer, a 431 for ever.
+        .pipeline_flush(false);
     builder
         .http2()
         .timer(TokioTimer::new())

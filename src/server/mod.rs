@@ -1,10 +1,18 @@
 //! The way of a request from the socket to a handler and back: hyper, routing, bodies, answers.
 //!
-//! In reading order: `listen.rs` accepts connections and keeps their time limits, `router.rs` finds the row for a path, `throttle.rs` counts
-//! requests per key, `body.rs` reads what was sent, `respond.rs` writes what comes back. No rule about money is here.
+//! In reading order: `listen.rs` accepts connections and keeps their time limits, `dispatch.rs` is the one way of a request: `router.rs` finds the row for a path,
+//! `directory.rs` knows who may call, `throttle.rs` counts requests per key, `body.rs` reads what was sent, `desk.rs` keeps names that are in use, `history.rs` reads what was
+//! written, `respond.rs` writes what comes back. No rule about money is here.
 
 pub mod body;
+pub mod desk;
+pub mod directory;
+pub mod dispatch;
+pub mod history;
 pub mod listen;
+pub mod newest;
+pub mod open_files;
 pub mod respond;
 pub mod router;
+pub mod services;
 pub mod throttle;

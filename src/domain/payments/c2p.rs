@@ -64,6 +64,9 @@ pub struct Execute {
 
 /// A first intent on a reference, or one after attempts that failed or were canceled.
 pub fn request(new: NewIntent, previous: Option<Id>, turn: &Turn) -> Outcome {
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
+    }
     let (payment, effect) = intent(new, previous, turn);
     let mut draft = Draft::new(Cause::PaymentRequested);
     draft.create(Entity::Payment(payment));
@@ -184,6 +187,9 @@ pub fn execute(book: &Book, payment: &Payment, ask: Execute, kept: Option<Arc<Ke
     }
     if seller.is_some_and(|seller| !seller.active) {
         return Outcome::refuse(Refusal::MerchantInactive);
+    }
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
     }
     let marketplace = ask.marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace { merchant, commission_percent, commission: None, seller_net: None, seller_available_at: None })

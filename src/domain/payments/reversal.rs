@@ -39,6 +39,9 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     if turn.now >= completed_at.plus_ms(HOLD_MS) {
         return Outcome::refuse(Refusal::ReversalWindowExpired);
     }
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
+    }
     let aside = match set_aside(book, payment) {
         Ok(aside) => aside,
         Err(refusal) => return Outcome::refuse(refusal),

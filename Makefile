@@ -1,0 +1,31 @@
+# Thin: the work is in cargo, and in .ci/prerequisites for what a bare machine lacks.
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/pasarela-target
+export PATH := $(PATH):$(HOME)/.cargo/bin
+SHELL := /bin/bash
+
+.PHONY: run test ci bench
+
+# Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data.
+run:
+	@.ci/prerequisites
+	cargo build --release --locked
+	@printf '\n%s\n\n' 'Starting on http://127.0.0.1:8080 with the tenant "demo" (test key pk_test_demo). In another terminal, try:'
+	@printf '%s\n' '  curl -s localhost:8080/v1/balance -H "x-api-key: pk_test_demo"' \
+	  '  curl -s localhost:8080/v1/test/fund -H "x-api-key: pk_test_demo" -H "content-type: application/json" -d '"'"'{"currency":"VES","amount":"1000.00"}'"'"'' \
+	  '' 'The whole path, from a collection to a payout, is in README.md under "Try it". Stop with Ctrl-C.' ''
+	@exec $(CARGO_TARGET_DIR)/release/pasarela serve
+
+# Installs what is missing and runs every test.
+test:
+	@.ci/prerequisites
+	cargo test --workspace --locked --no-fail-fast
+
+# What a change must pass.
+ci:
+	.ci/run
+
+# One table of figures, each beside a baseline of the same run.
+bench:
+	@.ci/prerequisites
+	cargo build --release --locked
+	$(CARGO_TARGET_DIR)/release/pasarela bench all

@@ -1,0 +1,196 @@
+//! Corrections of a tenant's balance: a movement of type `adjustment`, once per reference.
+
+use super::ask;
+use super::call::{Call, Done, Outcome};
+use super::kept::{self, Reservation};
+use crate::api::balance::{new_movement, show_movement};
+use crate::api::fields::{Bad, Fields};
+use crate::api::number;
+use crate::api::problem::Problem;
+use crate::api::refusals;
+use crate::api::value::Value;
+use crate::domain::adjustments::Adjustment;
+use crate::domain::external_ref::ExternalRef;
+use crate::domain::index::{self, Space};
+use crate::domain::kept::Shape;
+use crate::domain::ledger::Row;
+use crate::domain::machine::{Ask, Command, Facts};
+use crate::domain::money::{AMOUNT_MINOR_MAX, Currency};
+use crate::domain::platform::{Mode, tenant_key};
+use crate::domain::record::{Cause, Record};
+use crate::domain::refusal::Refusal;
+use crate::domain::time::Timestamp;
+use crate::server::services::Services;
+use rust_decimal::Decimal;
+
+/// Characters of what it says it is for.
+const DESCRIPTION_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
+
+/// What is asked for.
+struct Wanted {
+    mode: Mode,
+    currency: Currency,
+    minor: i64,
+    description: String,
+    external_ref: ExternalRef,
+}
+
+/// POST /admin/tenants/:id/adjustments
+pub async fn create(call: Call) -> Outcome {
+    let services = &*call.services;
+    let wanted = read(&call.body)?;
+    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let tenant_key = tenant_key(tenant.number, wanted.mode);
+    let keep = match kept::reserve(&call, tenant_key, Shape::Movement).await? {
+        Reservation::None => None,
+        Reservation::Fresh(keep, held) => Some((keep, held)),
+        Reservation::Replay(done) => return Ok(done),
+    };
+    let (keep, _key_held) = keep.unzip();
+    // Held to the end: who comes with the same reference meanwhile waits, and finds this movement then.
+    let _name_held = services.desk.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
+    if let Some(known) = find(services, tenant_key, &wanted.external_ref)? {
+        return known.compare(&wanted);
+    }
+    let ask = Adjustment {
+        cause: Cause::Adjusted,
+        currency: wanted.currency,
+        minor: wanted.minor,
+        merchant: None,
+        held: false,
+        description: wanted.description,
+        external_ref: Some(wanted.external_ref),
+    };
+    let settled = ask::book(services, tenant_key, Command { ask: Ask::Adjust(Box::new(ask)), keep }).await?;
+    let facts =
+        Facts { record: settled.record.as_deref(), time: Timestamp::from_unix_ms(settled.time_ms), entity: None, refusal: None, request_id: &call.request_id };
+    let (status, body) = new_movement(&facts);
+    Ok(Done { status, ..Done::ok(body) }.wrote(settled.seq))
+}
+
+fn read(body: &[u8]) -> Result<Wanted, Problem> {
+    let mut fields = Fields::parse(body)?;
+    let mode = fields.required("mode", |value| value.text_known("live or test", Mode::from_name));
+    let currency = fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
+    let decimals = currency.peek().map(|currency| currency.decimals());
+    let minor = fields.required("amount", |value| signed_amount(value, decimals));
+    let description = fields.required("description", |value| value.trimmed(DESCRIPTION_CHARACTERS));
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let sound = fields.finish()?;
+    Ok(Wanted {
+        mode: mode.get(&sound),
+        currency: currency.get(&sound),
+        minor: minor.get(&sound),
+        description: description.get(&sound).into_owned(),
+        external_ref: external_ref.get(&sound),
+    })
+}
+
+/// An amount with or without a minus, with exactly the currency's decimals, and not nothing. Of an unknown currency either form will do: the currency is what is bad.
+fn signed_amount(value: Value<'_>, decimals: Option<u32>) -> Result<i64, Bad> {
+    const IN_CENTS: &str = "must be a string with exactly two decimals and not zero, such as \"-12.50\"";
+    const WHOLE: &str = "must be a string with a whole amount and not zero, such as \"-20000\"";
+    let wanted = if decimals == Some(0) { WHOLE } else { IN_CENTS };
+    let text = value.string().map_err(|_| wanted)?;
+    let (sign, magnitude) = text.strip_prefix('-').map_or((1, &*text), |magnitude| (-1, magnitude));
+    let whole = || number::amount(&format!("{magnitude}.00")).map(|cents| cents / 100);
+    let minor = match decimals {
+        Some(0) => whole(),
+        Some(_) => number::amount(magnitude),
+        None => number::amount(magnitude).or_else(whole),
+    };
+    match minor {
+        None | Some(0) => Err(Bad::from(wanted)),
+        Some(minor) if minor > AMOUNT_MINOR_MAX => Err(Bad::from("must be a smaller amount")),
+        Some(minor) => Ok(sign * minor),
+    }
+}
+
+/// An adjustment that was made before.
+struct Known {
+    record: Record,
+    time: Timestamp,
+    /// Which of its postings is the movement.
+    posting: usize,
+}
+
+/// What a reference was used for. Called while the reference is held.
+fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Result<Option<Known>, Problem> {
+    let reader = services.engine.reader();
+    let Some(value) = reader.index_get(&index::name(tenant_key, Space::Adjustment, external_ref)).map_err(|error| ask::unreadable(&error))? else {
+        return Ok(None);
+    };
+    let (record, time) = kept::record_at(services, &value)?;
+    let posting = record.postings.iter().position(|posting| posting.row.as_ref().is_some_and(|row| row.external_ref.as_ref() == Some(external_ref)));
+    let posting = posting.ok_or_else(|| super::tenants::unexpected("the index names a record without the adjustment"))?;
+    Ok(Some(Known { record, time, posting }))
+}
+
+impl Known {
+    /// The same movement for the same payload, and for another one the names of what differs.
+    fn compare(&self, wanted: &Wanted) -> Outcome {
+        let posting = &self.record.postings[self.posting];
+        let amount = |minor, currency: Currency| Decimal::new(minor, currency.decimals());
+        let description = posting.row.as_deref().map_or("", |row: &Row| &row.description);
+        let differs: Vec<&'static str> = [
+            ("currency", posting.currency != wanted.currency),
+            ("amount", amount(posting.minor, posting.currency) != amount(wanted.minor, wanted.currency)),
+            ("description", description != wanted.description),
+        ]
+        .into_iter()
+        .filter_map(|(name, differs)| differs.then_some(name))
+        .collect();
+        if !differs.is_empty() {
+            let existing = self.record.movement_id(self.time, self.posting);
+            return Err(refusals::problem(&Refusal::ExternalRefConflict { existing, differs }));
+        }
+        let movement = show_movement(&self.record, self.time, self.posting, self.time);
+        movement.map(Done::ok).ok_or_else(|| super::tenants::unexpected("an adjustment is no movement"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(currency: &str, text: &str) -> Result<i64, Problem> {
+        let body = format!(r#"{{"mode":"test","currency":"{currency}","amount":{text},"description":"d","externalRef":"r"}}"#);
+        read(body.as_bytes()).map(|wanted| wanted.minor)
+    }
+
+    #[test]
+    fn amounts_are_signed_and_have_the_decimals_of_their_currency() {
+        for (currency, text, minor) in
+            [("VES", "\"-12.50\"", -1250), ("USDT", "\"0.01\"", 1), ("COP", "\"-20000\"", -20_000), ("VES", "\"999999999999.99\"", AMOUNT_MINOR_MAX)]
+        {
+            assert_eq!(amount(currency, text), Ok(minor), "{text} {currency}");
+        }
+        for (currency, text) in [
+            ("VES", "\"0.00\""),
+            ("VES", "\"-0.00\""),
+            ("VES", "12.50"),
+            ("VES", "\"12.5\""),
+            ("VES", "\"+1.00\""),
+            ("VES", "\"--1.00\""),
+            ("VES", "\"1000000000000.00\""),
+            ("COP", "\"1.00\""),
+            ("COP", "\"0\""),
+            ("COP", "\"01\""),
+        ] {
+            let named: Vec<String> = amount(currency, text).expect_err(text).fields.into_iter().map(|bad| bad.field).collect();
+            assert_eq!(named, ["amount"], "{text} {currency}");
+        }
+    }
+
+    #[test]
+    fn every_bad_member_is_named() {
+        let named: Vec<String> = read(br#"{"mode":"both","currency":"USD","amount":"1.00","externalRef":" ","x":1}"#)
+            .err()
+            .map(|problem| problem.fields)
+            .into_iter()
+            .flatten()
+            .map(|bad| bad.field)
+            .collect();
+        assert_eq!(named, ["mode", "currency", "description", "externalRef", "x"]);
+    }
+}

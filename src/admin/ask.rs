@@ -1,0 +1,96 @@
+//! Asks the engine for the operator: failures become problems, and the directory of callers learns what is durable before anybody is answered.
+
+use crate::api::problem::Problem;
+use crate::api::refusals;
+use crate::domain::machine::{Ask, Command, Domain};
+use crate::domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
+use crate::domain::record::Record;
+use crate::server::services::Services;
+use actors::{Failure, Settled};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wal::ReadError;
+
+/// How long a change that has been decided tries to get into an engine that is full.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The rest between two tries.
+const REST: Duration = Duration::from_millis(20);
+
+/// What a caller sees of an engine that gives no answer.
+pub fn problem(failure: Failure) -> Problem {
+    match failure {
+        Failure::Overloaded => Problem::overloaded(1),
+        Failure::ShuttingDown => Problem::shutting_down(),
+        Failure::Storage(why) => {
+            tracing::error!(why, "the log took no write for an operator");
+            Problem::storage_unavailable()
+        }
+        Failure::Defect(why) => {
+            tracing::error!(why, "a rule broke under an operator's call");
+            Problem::internal_error()
+        }
+    }
+}
+
+/// What a caller sees of a log that cannot be read.
+pub fn unreadable(error: &ReadError) -> Problem {
+    tracing::error!(%error, "the log could not be read for an operator");
+    Problem::storage_unavailable()
+}
+
+/// Asks a book; a refusal is a problem.
+pub async fn book(services: &Services, tenant_key: u64, command: Command) -> Result<Settled<Domain>, Problem> {
+    let settled = services.engine.ask_book(tenant_key, command, None).await.map_err(problem)?;
+    match &settled.refusal {
+        Some(refusal) => Err(refusals::problem(refusal)),
+        None => Ok(settled),
+    }
+}
+
+/// The same for what must go on: while the engine is full it tries again, for some seconds.
+pub async fn book_patiently(services: &Services, tenant_key: u64, ask: impl Fn() -> Ask) -> Result<Settled<Domain>, Problem> {
+    let since = Instant::now();
+    loop {
+        match services.engine.ask_book(tenant_key, ask().into(), None).await {
+            Err(Failure::Overloaded) if since.elapsed() < PATIENCE => tokio::time::sleep(REST).await,
+            Err(failure) => return Err(problem(failure)),
+            Ok(Settled { refusal: Some(refusal), .. }) => return Err(refusals::problem(&refusal)),
+            Ok(settled) => return Ok(settled),
+        }
+    }
+}
+
+/// A durable change of tenants or keys, which the directory of callers knows.
+pub struct Changed {
+    /// The record; `None` when nothing changed.
+    pub record: Option<Arc<Record>>,
+    /// Its sequence.
+    pub seq: Option<u64>,
+}
+
+impl Changed {
+    /// What changed.
+    pub fn change(&self) -> Option<&PlatformChange> {
+        self.record.as_ref().and_then(|record| record.platform.as_deref())
+    }
+}
+
+/// Asks the platform's book, and tells the directory of callers.
+pub async fn platform(services: &Services, ask: PlatformAsk) -> Result<Changed, Problem> {
+    let settled = book(services, PLATFORM, Ask::Platform(Box::new(ask)).into()).await?;
+    Ok(learned(services, settled))
+}
+
+/// The same for what must go on.
+pub async fn platform_patiently(services: &Services, ask: impl Fn() -> PlatformAsk) -> Result<Changed, Problem> {
+    let settled = book_patiently(services, PLATFORM, || Ask::Platform(Box::new(ask()))).await?;
+    Ok(learned(services, settled))
+}
+
+fn learned(services: &Services, settled: Settled<Domain>) -> Changed {
+    let changed = Changed { record: settled.record, seq: settled.seq };
+    if let Some(change) = changed.change() {
+        services.directory.learn(change);
+    }
+    changed
+}

@@ -1,0 +1,75 @@
+//! THE TABLE of the operators' API: one row per endpoint. Everything that holds for a row as a whole is in it.
+
+use super::call::{Call, Working};
+use super::{adjustments, banks, keys, rates, state, tenants};
+use hyper::Method;
+
+/// Reads a request, does what it asks, and says what came of it.
+pub type Handler = fn(Call) -> Working;
+
+/// One endpoint.
+#[derive(Clone)]
+pub struct Route {
+    /// Its method.
+    pub method: Method,
+    /// Its path, with `:names`.
+    pub path: &'static str,
+    /// Its name in the documentation and in the log.
+    pub operation: &'static str,
+    /// Whether it takes parameters after the question mark; if not, any is unknown.
+    pub takes_query: bool,
+    /// What does it.
+    pub handler: Handler,
+}
+
+impl Route {
+    /// Whether it may change something, which is then told to the log.
+    pub fn is_write(&self) -> bool {
+        self.method != Method::GET
+    }
+}
+
+const fn row(method: Method, path: &'static str, operation: &'static str, handler: Handler) -> Route {
+    Route { method, path, operation, takes_query: false, handler }
+}
+
+const fn list(path: &'static str, operation: &'static str, handler: Handler) -> Route {
+    Route { method: Method::GET, path, operation, takes_query: true, handler }
+}
+
+/// All of them.
+pub fn routes() -> Vec<Route> {
+    let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
+    vec![
+        row(post(), "/admin/tenants", "createTenant", |call| Box::pin(tenants::create(call))),
+        list("/admin/tenants", "listTenants", |call| Box::pin(tenants::list(call))),
+        row(get(), "/admin/tenants/:id", "getTenant", |call| Box::pin(tenants::read(call))),
+        row(patch(), "/admin/tenants/:id/settings", "updateSettings", |call| Box::pin(tenants::set_settings(call))),
+        row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", |call| Box::pin(tenants::set_live_status(call))),
+        row(post(), "/admin/tenants/:id/keys", "createKey", |call| Box::pin(keys::create(call))),
+        row(get(), "/admin/tenants/:id/keys", "listKeys", |call| Box::pin(keys::list(call))),
+        row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call))),
+        row(post(), "/admin/keys/:keyId/rotate", "rotateKey", |call| Box::pin(keys::rotate(call))),
+        row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| Box::pin(adjustments::create(call))),
+        row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call))),
+        row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
+        row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
+        row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call))),
+        row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::router::Router;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_table_is_a_router_and_its_names_are_distinct() {
+        let routes = routes();
+        let operations: BTreeSet<_> = routes.iter().map(|route| route.operation).collect();
+        assert_eq!(operations.len(), routes.len());
+        assert!(Router::new(routes.into_iter().map(|route| (route.method.clone(), route.path, route))).is_ok());
+    }
+}

@@ -1,0 +1,175 @@
+//! The way of an operator's request: path, method, token, body, handler, log line, answer; the same order as that of tenants (`contract.md`, section 17, "Order of checks").
+
+use super::call::{Call, Outcome, Turns};
+use super::routes::{Route, routes};
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::server::body::Inbound;
+use crate::server::listen::{Answer, Arrival};
+use crate::server::respond::{Reply, RequestId};
+use crate::server::router::{BadRoute, Found, Lookup, Router};
+use crate::server::services::Services;
+use bytes::Bytes;
+use hyper::Method;
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use sha2::{Digest, Sha256};
+use std::hint::black_box;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Characters of an Idempotency-Key.
+const IDEMPOTENCY_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
+
+/// Answers operators.
+pub struct AdminApi {
+    services: Arc<Services>,
+    turns: Arc<Turns>,
+    router: Router<Route>,
+    token: Option<Token>,
+}
+
+impl AdminApi {
+    /// With this token required; without one nothing is, which is for local work.
+    pub fn new(services: Arc<Services>, token: Option<&str>) -> Result<AdminApi, BadRoute> {
+        let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
+        Ok(AdminApi { services, turns: Arc::default(), router, token: token.map(Token::new) })
+    }
+
+    async fn handle(&self, arrival: Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let Arrival { head, request_id, peer } = arrival;
+        let path = head.uri.path();
+        let found = match self.router.lookup(&head.method, path) {
+            Lookup::Found(found) => found,
+            Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
+            Lookup::NotFound => return Err(Problem::not_found()),
+        };
+        if !self.token.as_ref().is_none_or(|token| token.is_in(&head.headers)) {
+            return Err(Problem::unauthorized());
+        }
+        let Found { value: route, parameters, .. } = found;
+        let takes_body = matches!(route.method, Method::POST | Method::PATCH);
+        let bytes = if takes_body { body.json(&head.headers).await? } else { Bytes::new() };
+        if !route.takes_query {
+            Query::parse(head.uri.query()).finish()?;
+        }
+        let call = Call {
+            services: Arc::clone(&self.services),
+            turns: Arc::clone(&self.turns),
+            path: path.to_owned(),
+            parameters: parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
+            query: head.uri.query().map(str::to_owned),
+            idempotency_key: idempotency_key(&head.headers)?,
+            request_id: request_id.as_str().to_owned(),
+            body: bytes,
+        };
+        let done = run(route.clone(), call, peer).await?;
+        let mut reply = Reply::json(done.status, done.body);
+        if let Some(seq) = done.wal_seq {
+            reply = reply.wal_seq(seq);
+        }
+        Ok(if done.replayed { reply.replayed() } else { reply })
+    }
+}
+
+impl Answer for AdminApi {
+    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
+        let request_id: RequestId = arrival.request_id.clone();
+        match self.handle(arrival, body).await {
+            Ok(reply) => reply,
+            Err(problem) => Reply::problem(&problem, &request_id),
+        }
+    }
+}
+
+/// Runs a handler in a task of its own: a caller who goes away must not leave a durable change that the directory of callers never learned, or a sheet that was not pushed.
+async fn run(route: Route, call: Call, peer: SocketAddr) -> Outcome {
+    let task = tokio::spawn(async move {
+        let (path, request_id) = (call.path.clone(), call.request_id.clone());
+        let outcome = (route.handler)(call).await;
+        if route.is_write() {
+            note(&route, &path, &request_id, peer, &outcome);
+        }
+        outcome
+    });
+    match task.await {
+        Ok(outcome) => outcome,
+        Err(ended) => match ended.try_into_panic() {
+            // The listener answers for a panic, and tells the log.
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Problem::shutting_down()),
+        },
+    }
+}
+
+/// Who did what. The path names the tenant or the key; a body is never told.
+fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: &Outcome) {
+    let operation = route.operation;
+    match outcome {
+        Ok(done) => tracing::info!(operation, path, request_id, %peer, status = done.status, wal_seq = done.wal_seq, "an operator's call"),
+        Err(problem) => tracing::info!(operation, path, request_id, %peer, status = problem.status, error = problem.code, "an operator's call was refused"),
+    }
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(first) = sent.next() else { return Ok(None) };
+    let text = first.to_str().ok().filter(|text| IDEMPOTENCY_KEY_CHARACTERS.contains(&text.len()) && sent.next().is_none());
+    text.map(|text| Some(text.to_owned())).ok_or_else(|| Problem::invalid_field("Idempotency-Key", "must have 1 to 255 characters"))
+}
+
+/// The digest of the operators' token: neither the token nor the time of a comparison tells anything about it.
+struct Token([u8; 32]);
+
+impl Token {
+    fn new(token: &str) -> Token {
+        Token(Sha256::digest(token.as_bytes()).into())
+    }
+
+    fn is_in(&self, headers: &HeaderMap) -> bool {
+        let sent = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
+        let bearer = sent.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
+        bearer.is_some_and(|(_, token)| self.is(token))
+    }
+
+    fn is(&self, token: &[u8]) -> bool {
+        let sent: [u8; 32] = Sha256::digest(token).into();
+        let differences = self.0.iter().zip(sent).fold(0, |differences, (one, other)| black_box(differences | (one ^ other)));
+        differences == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    fn admits(token: &str, sent: &str) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, HeaderValue::from_str(sent).expect("a header"));
+        Token::new(token).is_in(&headers)
+    }
+
+    #[test]
+    fn only_the_token_opens() {
+        assert!(admits("t0ken", "Bearer t0ken") && admits("t0ken", "bearer t0ken"));
+        for sent in ["", "Bearer ", "Bearer", "Bearer t0ke", "Bearer t0kenx", "Bearer  t0ken", "Basic t0ken", "t0ken"] {
+            assert!(!admits("t0ken", sent), "{sent}");
+        }
+        assert!(!Token::new("t0ken").is_in(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn idempotency_keys_have_1_to_255_characters() {
+        let read = |sent: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for sent in sent {
+                headers.append(IDEMPOTENCY_KEY, HeaderValue::from_str(sent).expect("a header"));
+            }
+            idempotency_key(&headers)
+        };
+        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&["k"]), Ok(Some("k".to_owned())));
+        assert!(read(&[""]).is_err() && read(&[&"k".repeat(256)]).is_err() && read(&["a", "b"]).is_err());
+    }
+}

@@ -1,0 +1,119 @@
+//! What a start needs: who may call, and the first tenants.
+
+use super::secret::{Secret, stem};
+use super::sheets::push_sheet;
+use super::tenants;
+use super::{ask, tenants::unexpected};
+use crate::api::problem::Problem;
+use crate::domain::platform::{ApiKey, Mode, PLATFORM};
+use crate::domain::view::{Query, View};
+use crate::server::services::Services;
+use std::fmt;
+
+/// Characters of a fixed key.
+const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
+
+/// A tenant of the first start (`contract.md`, section 2).
+#[derive(Clone, Default)]
+pub struct BootstrapTenant {
+    /// Its name.
+    pub name: String,
+    /// Its test key, if it is fixed. A key that nobody would be shown is not made.
+    pub test_key: Option<String>,
+    /// Its live key, if it is fixed.
+    pub live_key: Option<String>,
+}
+
+/// Without the keys.
+impl fmt::Debug for BootstrapTenant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BootstrapTenant").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Fills the directory of callers from the platform's book.
+pub async fn load_directory(services: &Services) -> Result<(), Problem> {
+    match services.engine.view(PLATFORM, Query::Platform).await.map_err(ask::problem)? {
+        View::Platform { tenants, keys } => {
+            tenants.iter().for_each(|tenant| services.directory.learn_tenant(tenant));
+            keys.iter().for_each(|key| services.directory.learn_key(key));
+            Ok(())
+        }
+        _ => Err(unexpected("the platform's book is none")),
+    }
+}
+
+/// On a first start, when the loaded directory knows no tenant, opens these. Returns how many.
+pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Result<usize, Problem> {
+    if !services.directory.tenants().is_empty() {
+        return Ok(0);
+    }
+    check(entries)?;
+    for entry in entries {
+        let (tenant, _) = tenants::open(services, entry.name.trim().to_owned(), services.tenant_defaults.clone(), fixed_keys(services, entry)).await?;
+        push_sheet(services, tenant.number).await?;
+        tracing::info!(tenant = %tenant.id, name = tenant.name, "a tenant of the configuration was opened");
+    }
+    Ok(entries.len())
+}
+
+fn given(entry: &BootstrapTenant) -> impl Iterator<Item = (Mode, &str)> {
+    [(Mode::Test, entry.test_key.as_deref()), (Mode::Live, entry.live_key.as_deref())].into_iter().filter_map(|(mode, key)| key.map(|key| (mode, key)))
+}
+
+fn fixed_keys(services: &Services, entry: &BootstrapTenant) -> Vec<ApiKey> {
+    given(entry).map(|(mode, key)| Secret::fixed(key).key(services, mode)).collect()
+}
+
+/// Refuses what could not be used; the field is named as the configuration names it.
+fn check(entries: &[BootstrapTenant]) -> Result<(), Problem> {
+    let mut seen = Vec::new();
+    for (n, entry) in entries.iter().enumerate() {
+        let field = |name: &str| format!("bootstrap.tenants[{n}].{name}");
+        if !tenants::NAME_CHARACTERS.contains(&entry.name.trim().chars().count()) {
+            return Err(Problem::invalid_field(field("name"), "must have 1 to 120 characters"));
+        }
+        for (mode, key) in given(entry) {
+            let name = field(if mode == Mode::Test { "test_key" } else { "live_key" });
+            let fits = FIXED_KEY_CHARACTERS.contains(&key.len()) && key.starts_with(stem(mode)) && key.bytes().all(|byte| byte.is_ascii_graphic());
+            if !fits {
+                return Err(Problem::invalid_field(name, format!("must begin with {} and have 9 to 200 visible ASCII characters", stem(mode))));
+            }
+            if seen.contains(&key) {
+                return Err(Problem::invalid_field(name, "must not be another tenant's"));
+            }
+            seen.push(key);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(name: &str, test_key: Option<&str>, live_key: Option<&str>) -> BootstrapTenant {
+        BootstrapTenant { name: name.to_owned(), test_key: test_key.map(str::to_owned), live_key: live_key.map(str::to_owned) }
+    }
+
+    #[test]
+    fn what_could_not_be_used_is_named() {
+        let named = |entries: &[BootstrapTenant]| check(entries).map_err(|problem| problem.fields[0].field.clone());
+        let demo = entry("demo", Some("pk_test_demo"), None);
+        assert_eq!(named(&[demo.clone(), entry("two", Some("pk_test_two"), Some("pk_live_two"))]), Ok(()));
+        for (entry, field) in [
+            (entry(" ", None, None), "name"),
+            (entry("x", Some("pk_live_demo"), None), "test_key"),
+            (entry("x", Some("pk_test_"), None), "test_key"),
+            (entry("x", None, Some("pk_live_ñ")), "live_key"),
+            (entry("x", Some("pk_test_demo"), None), "test_key"),
+        ] {
+            assert_eq!(named(&[demo.clone(), entry]), Err(format!("bootstrap.tenants[1].{field}")));
+        }
+    }
+
+    #[test]
+    fn an_entry_shows_its_keys_to_nobody() {
+        assert!(!format!("{:?}", entry("demo", Some("pk_test_demo"), None)).contains("pk_test_demo"));
+    }
+}

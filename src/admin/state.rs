@@ -1,0 +1,84 @@
+//! How the server is, and copies of what it knows: status, snapshot, backup.
+
+use super::ask;
+use super::call::{Call, Done, Outcome};
+use crate::api::fields::{Bad, Fields};
+use crate::api::problem::Problem;
+use crate::api::writer::Object;
+use std::path::{Path, PathBuf};
+
+/// Characters of the longest path.
+const PATH_CHARACTERS_MAX: usize = 4096;
+
+/// GET /admin/status
+pub async fn read(call: Call) -> Outcome {
+    let status = call.services.engine.status();
+    let log = &status.log;
+    let log = Object::new()
+        .number("records", log.records)
+        .number("snapshots", log.snapshots)
+        .number("batches", log.batches)
+        .number("bytes", log.bytes)
+        .number("syncMs", log.syncs_time.as_millis())
+        .number("lastSyncUs", log.last_sync_time.as_micros())
+        .number("lastBatchRecords", log.last_batch_records)
+        .number("lastBatchBytes", log.last_batch_bytes)
+        .number("pendingRecords", log.pending_records)
+        .number("pendingBytes", log.pending_bytes)
+        .end();
+    let body = Object::with_capacity(1024)
+        .number("walSeq", status.durable_seq)
+        .number("snapshotSeq", status.snapshot_seq)
+        .json("actors", &Object::new().number("books", status.books).number("entities", status.entities).end())
+        .number("underWay", status.under_way)
+        .json("rails", &Object::new().number("duplicateCalls", call.services.simulator.duplicate_calls()).end())
+        .json("log", &log)
+        .end();
+    Ok(Done::ok(body))
+}
+
+/// POST /admin/snapshot
+pub async fn snapshot(call: Call) -> Outcome {
+    Fields::parse_optional(&call.body)?.finish()?;
+    let seq = call.services.engine.snapshot().await.map_err(ask::problem)?;
+    Ok(Done::ok(Object::new().number("walSeq", seq).end()))
+}
+
+/// POST /admin/backup
+pub async fn backup(call: Call) -> Outcome {
+    let mut fields = Fields::parse(&call.body)?;
+    let path = fields.required("path", |value| value.text_as(read_path));
+    let sound = fields.finish()?;
+    let path = path.get(&sound);
+    // What is durable now is in the copy; it may hold more.
+    let seq = call.services.engine.status().durable_seq;
+    let engine = call.services.engine.clone();
+    let copied = tokio::task::spawn_blocking(move || {
+        if path.symlink_metadata().is_ok() {
+            return Err(Problem::conflict("directory_exists", "the path exists already; name a new directory"));
+        }
+        engine.checkpoint(&path).map_err(|error| {
+            tracing::error!(error, path = %path.display(), "a backup failed");
+            Problem::refused(500, "backup_failed", "no usable copy was made; the server's log says why")
+        })?;
+        Ok(path)
+    });
+    let path = copied.await.map_err(|error| {
+        tracing::error!(%error, "a backup broke off");
+        Problem::internal_error()
+    })??;
+    Ok(Done::ok(Object::new().text("path", path.to_string_lossy()).number("walSeq", seq).end()))
+}
+
+/// A directory that could be made.
+fn read_path(text: &str) -> Result<PathBuf, Bad> {
+    if text.is_empty() || text.chars().count() > PATH_CHARACTERS_MAX || text.contains('\0') {
+        return Err(Bad::from("must be a path of 1 to 4096 characters"));
+    }
+    let path = Path::new(text);
+    let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or_else(|| Path::new("."));
+    if path.file_name().is_none() || !parent.is_dir() {
+        return Err(Bad::from("must be a new directory inside one that exists on the server"));
+    }
+    Ok(path.to_path_buf())
+}

@@ -1,0 +1,149 @@
+//! Tenants, their settings and their live status.
+
+use super::ask;
+use super::call::{Call, Done, Outcome};
+use super::secret::Secret;
+use super::sheets::push_sheet;
+use crate::api::fields::Fields;
+use crate::api::page::page_json;
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::api::settings;
+use crate::api::writer::Object;
+use crate::domain::ids::Id;
+use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
+use crate::domain::settings::{LiveStatus, Settings};
+use crate::server::services::{Services, random_seed};
+use std::sync::Arc;
+
+/// Characters of a tenant's name.
+pub(super) const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
+/// Characters of a reason.
+const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
+
+/// A tenant as JSON, without its keys.
+fn show(tenant: &Tenant) -> Vec<u8> {
+    begin(tenant)
+        .maybe_text("liveStatusReason", tenant.sheet.reason.as_deref())
+        .json("settings", &settings::show(&tenant.sheet.settings))
+        .plain("createdAt", tenant.created_at)
+        .end()
+}
+
+fn begin(tenant: &Tenant) -> Object {
+    Object::with_capacity(1536).plain("tenantId", tenant.id).text("name", &tenant.name).plain("liveStatus", tenant.sheet.live_status.name())
+}
+
+/// POST /admin/tenants
+pub async fn create(call: Call) -> Outcome {
+    let services = &*call.services;
+    let mut fields = Fields::parse(&call.body)?;
+    let name = fields.required("name", |value| value.trimmed(NAME_CHARACTERS));
+    let given = fields.optional("settings", |value| settings::read(&services.tenant_defaults, value));
+    let sound = fields.finish()?;
+    let settings = given.get(&sound).unwrap_or_else(|| services.tenant_defaults.clone());
+    let (test, live) = (Secret::generate(Mode::Test)?, Secret::generate(Mode::Live)?);
+    let (test_key, live_key) = (test.key(services, Mode::Test), live.key(services, Mode::Live));
+    let shown = |key: &ApiKey, secret: &Secret| Object::new().plain("keyId", key.id).plain("key", secret.reveal()).end();
+    let (test_shown, live_shown) = (shown(&test_key, &test), shown(&live_key, &live));
+    let (tenant, seq) = open(services, name.get(&sound).into_owned(), settings, vec![test_key, live_key]).await?;
+    let _turn = call.turns.of(tenant.number).await;
+    push_sheet(services, tenant.number).await?;
+    let body = begin(&tenant)
+        .json("testKey", &test_shown)
+        .json("liveKey", &live_shown)
+        .json("settings", &settings::show(&tenant.sheet.settings))
+        .plain("createdAt", tenant.created_at)
+        .end();
+    Ok(Done::created(body).wrote(seq))
+}
+
+/// Opens a tenant, whose sheet is still to be pushed.
+pub(super) async fn open(services: &Services, name: String, settings: Settings, keys: Vec<ApiKey>) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
+    let id = Id::derived(services.now().unix_ms(), random_seed(), 0);
+    let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }).await?;
+    match opened.change() {
+        Some(PlatformChange::Opened { tenant, .. }) => Ok((Arc::clone(tenant), opened.seq)),
+        _ => Err(unexpected("a tenant was opened and its record does not say so")),
+    }
+}
+
+/// A record that says something else than what was asked; told to the log.
+pub(super) fn unexpected(what: &'static str) -> Problem {
+    tracing::error!(what, "a defect");
+    Problem::internal_error()
+}
+
+/// GET /admin/tenants
+pub async fn list(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let page = query.page(PLATFORM, "tenants");
+    let sound = query.finish()?;
+    let page = page.get(&sound);
+    let after = match &page.after {
+        None => u32::MAX,
+        Some(position) => {
+            let number = <[u8; 4]>::try_from(position.as_slice());
+            number.map(u32::from_be_bytes).map_err(|_| Problem::invalid_field("cursor", "must be a nextCursor of this list"))?
+        }
+    };
+    let tenants: Vec<_> = call.services.directory.tenants().into_iter().filter(|tenant| tenant.number < after).take(page.limit + 1).collect();
+    let shown = &tenants[..tenants.len().min(page.limit)];
+    let next = shown.last().filter(|_| tenants.len() > page.limit).map(|last| page.next(&last.number.to_be_bytes()));
+    Ok(Done::ok(page_json(shown.iter().map(|tenant| show(tenant)), next.as_deref())))
+}
+
+/// GET /admin/tenants/:id
+pub async fn read(call: Call) -> Outcome {
+    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    Ok(Done::ok(show(&tenant)))
+}
+
+/// PATCH /admin/tenants/:id/settings
+pub async fn set_settings(call: Call) -> Outcome {
+    let services = &*call.services;
+    let known = call.tenant();
+    let _turn = call.turns.of(known.as_ref().map_or(0, |tenant| tenant.number)).await;
+    // Read again in turn: the settings that the change is merged into are those in force.
+    let tenant = call.tenant();
+    let base = tenant.as_ref().map_or(&services.tenant_defaults, |tenant| &*tenant.sheet.settings);
+    let mut fields = Fields::parse(&call.body)?;
+    fields.refuse_empty();
+    let merged = settings::merge(base, &mut fields);
+    let sound = fields.finish()?;
+    let tenant = tenant.as_ref().ok_or_else(Problem::not_found)?;
+    let sheet = &tenant.sheet;
+    let (tenant, seq) = set_sheet(services, tenant, merged.get(&sound).into(), sheet.live_status, sheet.reason.clone()).await?;
+    Ok(Done::ok(settings::show(&tenant.sheet.settings)).wrote(seq))
+}
+
+/// POST /admin/tenants/:id/live-status
+pub async fn set_live_status(call: Call) -> Outcome {
+    let mut fields = Fields::parse(&call.body)?;
+    let status = fields.required("status", |value| value.text_known("active, suspended or inactive", LiveStatus::from_name));
+    let reason = fields.optional("reason", |value| value.trimmed(REASON_CHARACTERS));
+    let sound = fields.finish()?;
+    let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
+    let known = call.tenant().ok_or_else(Problem::not_found)?;
+    let _turn = call.turns.of(known.number).await;
+    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let (tenant, seq) = set_sheet(&call.services, &tenant, Arc::clone(&tenant.sheet.settings), status.get(&sound), reason).await?;
+    Ok(Done::ok(show(&tenant)).wrote(seq))
+}
+
+/// Writes a new sheet and takes it to both books. Called in the tenant's turn.
+async fn set_sheet(
+    services: &Services,
+    tenant: &Tenant,
+    settings: Arc<Settings>,
+    live_status: LiveStatus,
+    reason: Option<String>,
+) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
+    let number = tenant.number;
+    let ask = PlatformAsk::SetSheet { number, base: tenant.sheet.version, settings, live_status, reason };
+    let changed = ask::platform(services, ask).await?;
+    // Also when nothing changed: a push that failed before is made up for by the same call.
+    push_sheet(services, number).await?;
+    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    Ok((tenant, changed.seq))
+}

@@ -1,0 +1,73 @@
+//! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation leads to its payment or payout.
+
+use crate::api::writer::Object;
+use crate::domain::ids::Id;
+use crate::domain::payments::{self, Payment, Phase, Status};
+use crate::domain::payouts::{self, Payout};
+use crate::domain::record::Entity;
+use crate::domain::time::Timestamp;
+
+struct Operation<'a> {
+    kind: &'static str,
+    status: &'static str,
+    code: Option<&'a str>,
+    reference: Option<&'a str>,
+    updated_at: Timestamp,
+}
+
+/// The operation `id`, the `n`-th of this entity; `None` when it has had no such operation.
+pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
+    let (operation, payment, payout, created_at) = match entity {
+        Entity::Payment(payment) => (of_payment(payment, n)?, Some(payment.id), None, payment.created_at),
+        Entity::Payout(payout) => (of_payout(payout, n)?, None, Some(payout.id), payout.created_at),
+        Entity::Merchant(_) => return None,
+    };
+    let body = Object::new()
+        .plain("operationId", id)
+        .plain("kind", operation.kind)
+        .plain("status", operation.status)
+        .maybe_text("code", operation.code)
+        .maybe_text("reference", operation.reference)
+        .maybe_plain("paymentId", payment)
+        .maybe_plain("payoutId", payout)
+        .plain("createdAt", created_at)
+        .plain("updatedAt", operation.updated_at);
+    Some(body.end())
+}
+
+fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
+    match n {
+        payments::CHARGE if payment.token_mark.is_some() => {
+            let status = match payment.status {
+                Status::Pending => "pending",
+                Status::Completed | Status::Reversed => "completed",
+                Status::Failed | Status::Canceled => "failed",
+            };
+            Some(Operation {
+                kind: "charge",
+                status,
+                code: payment.failure_code.as_deref(),
+                reference: payment.bank_reference.as_deref(),
+                updated_at: payment.completed_at.unwrap_or(payment.created_at),
+            })
+        }
+        payments::REVERSE if matches!(payment.phase, Phase::Reversing { .. }) || payment.reversed_at.is_some() => Some(Operation {
+            kind: "reversal",
+            status: if payment.reversed_at.is_some() { "completed" } else { "pending" },
+            code: None,
+            reference: payment.reversal_ref.as_deref(),
+            updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
+        }),
+        _ => None,
+    }
+}
+
+fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
+    (n == payouts::CREDIT).then(|| Operation {
+        kind: "credit",
+        status: payout.status.name(),
+        code: payout.failure_code.as_deref(),
+        reference: payout.reference.as_deref(),
+        updated_at: payout.settled_at.unwrap_or(payout.created_at),
+    })
+}

@@ -1,0 +1,176 @@
+//! The composition root: what is started, in which order, and how it is stopped again.
+//!
+//! The listener comes first and says that it is not ready; then the log, the engine (which replays), the platform's tenants, the feeds; then the door opens. Stopping is the same
+//! backwards.
+
+mod door;
+mod translate;
+
+use crate::admin::{self, AdminApi};
+use crate::api::render::render;
+use crate::config::{AdminAccess, Config, Server};
+use crate::domain::banks::Catalogue;
+use crate::domain::machine::Domain;
+use crate::outbox::Outbox;
+use crate::rails::simulator::Simulator;
+use crate::rates::{self, RateBoard};
+use crate::server::desk::Desk;
+use crate::server::directory::Directory;
+use crate::server::dispatch::Gateway;
+use crate::server::listen::{Limits, Listener};
+use crate::server::open_files;
+use crate::server::services::{Services, system_now};
+use actors::{Clock, Engine};
+use door::Door;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use wal::RocksStore;
+
+/// The log, inside the data directory.
+pub const LOG_DIRECTORY: &str = "log";
+/// The simulated bank's books, inside the data directory: another party's, so not in the log.
+const SIMULATOR_DIRECTORY: &str = "simulator";
+/// The secret of keyed hashes, inside the data directory.
+const MARK_KEY_FILE: &str = "mark.key";
+
+/// A book without a deadline leaves memory after so long without a request.
+const IDLE_SECONDS: u64 = 60;
+/// Exit code when an invariant broke or the log failed: `EX_SOFTWARE`.
+const EXIT_FATAL: i32 = 70;
+/// Time for the answers of a failed write to leave, before the process ends.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Runs until a signal says stop.
+pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
+    let access = config.admin.access().map_err(|error| error.to_string())?;
+    if access == AdminAccess::Insecure {
+        tracing::warn!("admin.insecure_dev_token is set: whoever reaches the admin listener is an operator");
+    }
+    open_files::raise_for(config.server.max_connections);
+    let mut terminate = signal(SignalKind::terminate()).map_err(|error| format!("no signals: {error}"))?;
+    let listener = bind("server.listen", config.server.listen).await?;
+    let admin_listener = bind("admin.listen", config.admin.listen).await?;
+    let (stop, stopped) = watch::channel(false);
+
+    let door = Arc::new(Door::<Gateway>::new());
+    let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
+
+    let (services, feeds) = start(&config).await?;
+    let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst).map_err(|bad| bad.to_string())?;
+    door.open(gateway);
+    let admin = Arc::new(AdminApi::new(Arc::clone(&services), access).map_err(|bad| bad.to_string())?);
+    let administering = tokio::spawn(admin_listener.serve(admin, Limits::from(&config.server), until(stopped)));
+    tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
+
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    tracing::info!("stopping");
+    stop.send_replace(true);
+    for (name, listener) in [("server", serving), ("admin", administering)] {
+        match listener.await {
+            Ok(drained) if drained.cut_off > 0 => tracing::warn!(name, connections = drained.cut_off, "requests under way were cut off"),
+            Ok(_) => {}
+            Err(error) => tracing::error!(name, %error, "a listener ended badly"),
+        }
+    }
+    drop(feeds);
+    services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn bind(key: &str, address: std::net::SocketAddr) -> Result<Listener, String> {
+    Listener::bind(address).await.map_err(|error| format!("{key}: {address}: {error}"))
+}
+
+async fn until(mut stopped: watch::Receiver<bool>) {
+    // The sender lives as long as `run`; if it is gone, so is the reason to serve.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
+}
+
+/// Everything behind the listeners.
+async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String> {
+    let data = &config.storage.path;
+    fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
+    let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
+    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY)).map_err(|error| error.to_string())?);
+    let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
+    let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
+    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator)));
+    let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
+        .await
+        .map_err(|error| format!("{}: {error}", data.display()))?;
+    let board = Arc::new(RateBoard::new(Box::new(|_| {})));
+    let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now);
+    let services = Arc::new(Services {
+        engine,
+        directory: Directory::default(),
+        desk: Arc::new(Desk::default()),
+        board,
+        banks: Arc::new(Catalogue::embedded()),
+        simulator,
+        tenant_defaults: translate::settings(&config.tenant_defaults)?,
+        mark_key,
+    });
+    let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
+    admin::load_directory(&services).await.map_err(failed)?;
+    admin::bootstrap(&services, &config.bootstrap_tenants).await.map_err(failed)?;
+    admin::push_pending(&services).await.map_err(failed)?;
+    Ok((services, feeds))
+}
+
+fn engine_config(config: &Config) -> actors::Config {
+    actors::Config {
+        permits_max: config.engine.permits_max,
+        snapshot_records: config.storage.snapshot_records,
+        snapshot_seconds: config.storage.snapshot_seconds,
+        idle_seconds: IDLE_SECONDS,
+        on_fatal: Arc::new(|why| {
+            // The first failed write is the last: the outcome is unknown, and only a restart can tell.
+            tracing::error!(why, "ending the process; a restart replays the log");
+            std::thread::spawn(|| {
+                std::thread::sleep(LAST_WORDS);
+                std::process::exit(EXIT_FATAL);
+            });
+        }),
+        clock: Clock::system(),
+    }
+}
+
+/// The secret of keyed hashes; made on a first start, readable by its owner alone.
+fn mark_key(path: &Path) -> Result<[u8; 32], String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    match fs::read(path) {
+        Ok(bytes) => bytes.try_into().map_err(|_| format!("{}: is not 32 bytes long", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            use std::io::Write;
+            use std::os::unix::fs::OpenOptionsExt;
+            let mut key = [0; 32];
+            getrandom::fill(&mut key).map_err(|error| format!("no randomness: {error}"))?;
+            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+            file.write_all(&key).and_then(|()| file.sync_all()).map_err(failed)?;
+            Ok(key)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+impl From<&Server> for Limits {
+    fn from(server: &Server) -> Self {
+        Limits {
+            connections_max: server.max_connections,
+            head_bytes_max: server.head_bytes_max,
+            head_timeout: Duration::from_secs(server.head_timeout_seconds),
+            body_timeout: Duration::from_secs(server.body_timeout_seconds),
+            idle_timeout: Duration::from_secs(server.idle_timeout_seconds),
+            shutdown_timeout: Duration::from_secs(server.shutdown_seconds),
+            ..Limits::default()
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The door of a listener that is bound before what it leads to is there: until then the process lives and is not ready.
+
+use crate::api::problem::Problem;
+use crate::api::writer::Object;
+use crate::server::body::Inbound;
+use crate::server::listen::{Answer, Arrival};
+use crate::server::respond::Reply;
+use std::sync::OnceLock;
+
+/// Seconds after which to try again while the log is replayed.
+const RETRY_SECONDS: u32 = 1;
+
+/// Leads to `A` once it is open.
+pub struct Door<A> {
+    inside: OnceLock<A>,
+}
+
+impl<A> Door<A> {
+    /// A closed one.
+    pub fn new() -> Door<A> {
+        Door { inside: OnceLock::new() }
+    }
+
+    /// Opens it, once.
+    pub fn open(&self, inside: A) {
+        assert!(self.inside.set(inside).is_ok(), "a door is opened once");
+    }
+}
+
+impl<A: Answer> Answer for Door<A> {
+    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
+        match self.inside.get() {
+            Some(inside) => inside.answer(arrival, body).await,
+            None if arrival.head.uri.path() == "/healthz" => Reply::json(200, Object::new().plain("status", "ok").end()),
+            None if arrival.head.uri.path() == "/readyz" => {
+                Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", "recovering: the log is being replayed").end())
+            }
+            None => Reply::problem(&Problem::overloaded(RETRY_SECONDS), &arrival.request_id),
+        }
+    }
+}

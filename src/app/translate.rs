@@ -1,0 +1,84 @@
+//! From the configuration's words to those of the parts.
+
+use crate::config::{self, Config};
+use crate::domain::date::Date;
+use crate::domain::money::{Cop, Rate, Usdt, Ves};
+use crate::domain::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
+use crate::rates::{FeedKind, FeedSpec, Pair, Series};
+use rust_decimal::Decimal;
+use std::time::Duration;
+
+/// The days on which banks are closed.
+pub fn holidays(config: &Config) -> Vec<Date> {
+    config.holidays.iter().filter_map(|day| Date::parse(&day.format("%Y-%m-%d").to_string()).ok()).collect()
+}
+
+/// The bounds of the log: what a batch may hold follows from what may wait.
+pub fn log_bounds(storage: &config::Storage) -> wal::Config {
+    let defaults = wal::Config::default();
+    wal::Config {
+        pending_bytes_max: storage.pending_bytes_max,
+        pending_records_max: storage.pending_records_max,
+        batch_records_max: storage.batch_records_max,
+        batch_bytes_max: defaults.batch_bytes_max.min(storage.pending_bytes_max),
+        ..defaults
+    }
+}
+
+/// The feeds of exchange rates.
+pub fn feeds(rates: &config::Rates) -> Result<Vec<FeedSpec>, String> {
+    rates.feeds.iter().map(feed).collect()
+}
+
+fn feed(feed: &config::Feed) -> Result<FeedSpec, String> {
+    let failed = |why: &str| format!("rates.feeds: {} {}: {why}", feed.pair, feed.source);
+    let mut series = Series::of(Pair::parse(&feed.pair).map_err(failed)?, &feed.source);
+    if let Some(side) = &feed.side {
+        series = series.side(side);
+    }
+    if let Some(method) = &feed.method {
+        series = series.method(method);
+    }
+    let kind = match &feed.kind {
+        config::FeedKind::Simulated { price, step_percent, seed } => FeedKind::Simulated { price: Rate(*price), step_percent: Rate(*step_percent), seed: *seed },
+        config::FeedKind::Fixed { price } => FeedKind::Fixed { price: Rate(*price) },
+        config::FeedKind::Manual => FeedKind::Manual,
+        config::FeedKind::Http(_) => return Err(failed("kind \"http\" is not available in this version; use manual and POST /admin/rates")),
+    };
+    Ok(FeedSpec { series, kind, every: Duration::from_secs(feed.every_seconds) })
+}
+
+/// The settings of a new tenant.
+pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, String> {
+    let failed = || "tenant_defaults: an amount is out of range".to_owned();
+    let ves = |amount: Decimal| Ves::exact(amount).ok_or_else(failed);
+    let fee = |fee: &config::Fee| Ok::<_, String>(Fee { percent: Rate(fee.percent), fixed: ves(fee.fixed_ves)? });
+    let usdt = |amount: Decimal| Usdt::exact(amount).ok_or_else(failed);
+    let conversions = &defaults.conversions;
+    let limit_ves = conversions.daily_limit_ves.map(ves).transpose()?.map(Ves::minor);
+    let limit_cop = conversions.daily_limit_cop.map(|limit| Cop::exact(limit).ok_or_else(failed)).transpose()?.map(Cop::minor);
+    Ok(Settings {
+        reserve: ves(defaults.reserve_ves)?,
+        fees: Fees {
+            c2p: fee(&defaults.c2p)?,
+            vpos: fee(&defaults.vpos)?,
+            debit: fee(&defaults.debit)?,
+            pago_movil: fee(&defaults.pago_movil)?,
+            link_percent: Rate(defaults.link_percent),
+            chargeback: ves(defaults.chargeback_ves)?,
+            payout: ves(defaults.payout_ves)?,
+        },
+        seller_hold_business_days: defaults.seller_hold_business_days,
+        conversions: ConversionSettings {
+            enabled: PerSource { ves: conversions.enabled.contains(&"VES"), cop: conversions.enabled.contains(&"COP") },
+            spread_percent: PerSource { ves: Rate(conversions.spread_percent_ves), cop: Rate(conversions.spread_percent_cop) },
+            minimum: usdt(conversions.minimum_usdt)?,
+            daily_limit: PerSource { ves: limit_ves, cop: limit_cop },
+        },
+        usdt_enabled: defaults.usdt_enabled,
+        usdt_payout_auto_limit: usdt(defaults.usdt_payout_auto_limit)?,
+        cop_enabled: defaults.cop_enabled,
+        withdraw_fee_policy: defaults.withdraw_fee_policy.to_owned(),
+        checkout_allowed_origins: defaults.checkout_allowed_origins.clone(),
+    })
+}

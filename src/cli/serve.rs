@@ -1,0 +1,37 @@
+//! `pasarela serve`: runs the server until it is told to stop.
+
+use super::{Failure, Settings};
+use crate::{app, telemetry};
+use clap::Args;
+
+/// Run the server
+#[derive(Args, Debug)]
+pub struct Serve {
+    #[command(flatten)]
+    settings: Settings,
+    /// Open the banks and webhooks of a directory that was made by replay, restore or import
+    #[arg(long)]
+    take_over: bool,
+}
+
+impl Serve {
+    /// Runs it; returns when everything is closed in good order.
+    pub fn run(self) -> Result<(), Failure> {
+        let config = self.settings.load()?;
+        // Before any log line: a start that can't be is one line on stderr.
+        config.admin.access()?;
+        telemetry::start(&config.log);
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        if config.server.worker_threads > 0 {
+            runtime.worker_threads(config.server.worker_threads);
+        }
+        let runtime = runtime
+            .enable_all()
+            .thread_name("pasarela")
+            .build()
+            .map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
+        runtime
+            .block_on(app::run(config, self.take_over))
+            .map_err(Failure::Other)
+    }
+}

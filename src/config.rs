@@ -1,0 +1,478 @@
+//! The configuration: what can be set, its defaults and its bounds.
+//!
+//! Every key has a default here, so an empty file is valid; `config.toml` at the root documents each of them. A variable such as `PASARELA__SERVER__LISTEN` wins over
+//! the file. An unknown key or a value out of bounds is a [`ConfigError`], one line that names the key. Secrets do not show in Debug output.
+
+mod feeds;
+mod keys;
+mod tenants;
+#[cfg(test)]
+mod tests;
+
+pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
+pub use tenants::{
+    BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES,
+    Withdraw,
+};
+
+use chrono::NaiveDate;
+use keys::{Keys, Source};
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// Read when no other file is named, if it is there.
+pub const DEFAULT_FILE: &str = "config.toml";
+
+/// Why there is no configuration: one line that names the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError(String);
+
+impl ConfigError {
+    fn new(text: impl AsRef<str>) -> Self {
+        // One line, whatever a file name or a parser brings along.
+        ConfigError(
+            text.as_ref()
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// A text that must not appear in logs.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides a text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Secret(text.into())
+    }
+
+    /// The text itself: to compare it, to hash it or to send it where it belongs.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// All of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// `[server]`.
+    pub server: Server,
+    /// `[admin]`.
+    pub admin: Admin,
+    /// `[storage]`.
+    pub storage: Storage,
+    /// `[engine]`.
+    pub engine: Engine,
+    /// `[limits]`.
+    pub limits: Limits,
+    /// `[rates]`.
+    pub rates: Rates,
+    /// `[calendar] holidays`: days that are no business days in Caracas.
+    pub holidays: Vec<NaiveDate>,
+    /// `[tenant_defaults]`.
+    pub tenant_defaults: TenantDefaults,
+    /// `[[bootstrap.tenants]]`.
+    pub bootstrap_tenants: Vec<BootstrapTenant>,
+    /// `[webhooks]`.
+    pub webhooks: Webhooks,
+    /// `[public] allowed_origins`: sites that browsers may call the public interface from.
+    pub public_allowed_origins: Vec<String>,
+    /// `[banks] feed_url`: where the catalogue is refreshed from.
+    pub banks_feed_url: Option<String>,
+    /// `[crypto]`.
+    pub crypto: Crypto,
+    /// `[withdraw]`.
+    pub withdraw: Withdraw,
+    /// `[log]`.
+    pub log: Log,
+}
+
+/// `[server]`: the listener of the API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Address and port.
+    pub listen: SocketAddr,
+    /// How the outside reaches it; see [`Server::base_url`].
+    pub public_base_url: Option<String>,
+    /// Connections at once.
+    pub max_connections: usize,
+    /// Until a head is complete.
+    pub head_timeout_seconds: u64,
+    /// Size of a head.
+    pub head_bytes_max: usize,
+    /// Until a body is complete.
+    pub body_timeout_seconds: u64,
+    /// Until an idle connection ends.
+    pub idle_timeout_seconds: u64,
+    /// For requests under way on stop.
+    pub shutdown_seconds: u64,
+    /// Threads of the runtime; 0 = one per core.
+    pub worker_threads: usize,
+}
+
+impl Server {
+    /// The base of links to this server, without a slash at the end.
+    pub fn base_url(&self) -> String {
+        self.public_base_url
+            .clone()
+            .unwrap_or_else(|| format!("http://{}", self.listen))
+    }
+}
+
+/// `[admin]`: the listener of the operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admin {
+    /// Address and port.
+    pub listen: SocketAddr,
+    /// What operators present; see [`Admin::access`].
+    pub token: Option<Secret>,
+    /// Goes without a token on a loopback address.
+    pub insecure_dev_token: bool,
+}
+
+/// Who may use the operators' API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AdminAccess {
+    /// Whoever presents this token.
+    Token(Secret),
+    /// Whoever reaches the loopback address. Worth a warning in the log.
+    Insecure,
+}
+
+impl Admin {
+    /// Decides who may use the operators' API; an error if nobody was named.
+    pub fn access(&self) -> Result<AdminAccess, ConfigError> {
+        match &self.token {
+            Some(token) => Ok(AdminAccess::Token(token.clone())),
+            None if !self.insecure_dev_token => Err(ConfigError::new(
+                "admin.token: is required; set it here or in PASARELA__ADMIN__TOKEN (or, for local work, admin.insecure_dev_token = true)",
+            )),
+            None if !self.listen.ip().is_loopback() => Err(ConfigError::new(
+                "admin.token: is required because admin.listen is no loopback address; insecure_dev_token does not count there",
+            )),
+            None => Ok(AdminAccess::Insecure),
+        }
+    }
+}
+
+/// `[storage]`: the data directory and the log in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Storage {
+    /// The directory.
+    pub path: PathBuf,
+    /// Records between two rounds of snapshots.
+    pub snapshot_records: u64,
+    /// Seconds between two rounds of snapshots, if anything was written.
+    pub snapshot_seconds: u64,
+    /// Bytes that wait for the disk.
+    pub pending_bytes_max: usize,
+    /// Records that wait for the disk.
+    pub pending_records_max: usize,
+    /// Records that are written and synced at once.
+    pub batch_records_max: usize,
+}
+
+/// `[engine]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Engine {
+    /// Requests under way at once.
+    pub permits_max: usize,
+}
+
+/// `[limits]`: requests per key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// In the long run; 0 = no limit.
+    pub requests_per_second: u32,
+    /// At once; 0 = as many as in a second.
+    pub burst: u32,
+}
+
+/// `[webhooks]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhooks {
+    /// Delivers to loopback and private addresses too.
+    pub allow_private_targets: bool,
+    /// Certificates to trust beside those of the system, as PEM.
+    pub extra_ca_file: Option<PathBuf>,
+}
+
+/// `[log]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Log {
+    /// A level, or directives such as `info,pasarela::server=debug`.
+    pub level: String,
+    /// The form of the lines.
+    pub format: LogFormat,
+}
+
+/// The form of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Text on a terminal, JSON elsewhere.
+    Auto,
+    /// One JSON object per line.
+    Json,
+    /// For people.
+    Text,
+}
+
+impl Config {
+    /// Reads `file`, or [`DEFAULT_FILE`] if there is one, and the environment.
+    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+        let default = Path::new(DEFAULT_FILE);
+        let file = file.or_else(|| default.exists().then_some(default));
+        let text = match file {
+            Some(file) => std::fs::read_to_string(file)
+                .map_err(|error| ConfigError::new(format!("{}: {error}", file.display())))?,
+            None => String::new(),
+        };
+        let mut environment = Vec::new();
+        for (name, value) in std::env::vars_os() {
+            let name = name.to_string_lossy().into_owned();
+            if name.starts_with(keys::PREFIX) {
+                let value = value
+                    .into_string()
+                    .map_err(|_| ConfigError::new(format!("{name}: must be UTF-8")))?;
+                environment.push((name, value));
+            }
+        }
+        Self::parse(&text, environment).map_err(|error| match file {
+            Some(file) => ConfigError::new(format!("{}: {error}", file.display())),
+            None => error,
+        })
+    }
+
+    /// Reads a text and variables.
+    pub fn parse(
+        text: &str,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
+            ConfigError::new(format!(
+                "line {}: {}",
+                before.matches('\n').count() + 1,
+                error.message()
+            ))
+        })?;
+        let source = Source::new(environment);
+        let config = Self::read(Keys::root(table, &source));
+        let findings = source.finish();
+        if findings.is_empty() {
+            Ok(config)
+        } else {
+            Err(ConfigError::new(findings.join("; ")))
+        }
+    }
+
+    fn read(mut keys: Keys<'_>) -> Self {
+        let mut calendar = keys.section("calendar");
+        let holidays = calendar.list("holidays", Vec::new(), |text| {
+            text.parse()
+                .map_err(|_| "must be a date such as 2026-12-24".to_owned())
+        });
+        calendar.done();
+        let mut public = keys.section("public");
+        let public_allowed_origins = public.list("allowed_origins", Vec::new(), origin);
+        public.done();
+        let mut banks = keys.section("banks");
+        let banks_feed_url = banks.optional("feed_url", url);
+        banks.done();
+        let config = Config {
+            server: Server::read(keys.section("server")),
+            admin: Admin::read(keys.section("admin")),
+            storage: Storage::read(keys.section("storage")),
+            engine: Engine::read(keys.section("engine")),
+            limits: Limits::read(keys.section("limits")),
+            rates: Rates::read(keys.section("rates")),
+            holidays,
+            tenant_defaults: TenantDefaults::read(keys.section("tenant_defaults")),
+            bootstrap_tenants: BootstrapTenant::read_all(keys.section("bootstrap")),
+            webhooks: Webhooks::read(keys.section("webhooks")),
+            public_allowed_origins,
+            banks_feed_url,
+            crypto: Crypto::read(keys.section("crypto")),
+            withdraw: Withdraw::read(keys.section("withdraw")),
+            log: Log::read(keys.section("log")),
+        };
+        keys.done();
+        config
+    }
+}
+
+impl Server {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let server = Server {
+            listen: keys.parsed("listen", ([127, 0, 0, 1], 8080).into(), address),
+            public_base_url: keys.optional("public_base_url", |text| {
+                url(text).map(|url| url.trim_end_matches('/').to_owned())
+            }),
+            max_connections: keys.integer("max_connections", 10_000, 1..=1_000_000),
+            head_timeout_seconds: keys.integer("head_timeout_seconds", 10, 1..=300),
+            head_bytes_max: keys.integer("head_bytes_max", 65_536, 8_192..=1_048_576),
+            body_timeout_seconds: keys.integer("body_timeout_seconds", 30, 1..=300),
+            idle_timeout_seconds: keys.integer("idle_timeout_seconds", 75, 1..=3_600),
+            shutdown_seconds: keys.integer("shutdown_seconds", 10, 0..=300),
+            worker_threads: keys.integer("worker_threads", 0, 0..=1_024),
+        };
+        keys.done();
+        server
+    }
+}
+
+impl Admin {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let admin = Admin {
+            listen: keys.parsed("listen", ([127, 0, 0, 1], 9090).into(), address),
+            token: keys.optional("token", |text| {
+                if text.bytes().all(|byte| byte.is_ascii_graphic()) {
+                    Ok(Secret::new(text))
+                } else {
+                    Err("must be visible ASCII without spaces".to_owned())
+                }
+            }),
+            insecure_dev_token: keys.boolean("insecure_dev_token", false),
+        };
+        keys.done();
+        admin
+    }
+}
+
+impl Storage {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let storage = Storage {
+            path: keys.parsed("path", PathBuf::from("data"), path),
+            snapshot_records: keys.integer("snapshot_records", 100_000, 1..=1_000_000_000),
+            snapshot_seconds: keys.integer("snapshot_seconds", 60, 1..=86_400),
+            pending_bytes_max: keys.integer("pending_bytes_max", 64 << 20, 16 << 20..=4 << 30),
+            pending_records_max: keys.integer("pending_records_max", 65_536, 64..=16_777_216),
+            batch_records_max: keys.integer("batch_records_max", 8_192, 1..=1_048_576),
+        };
+        if storage.batch_records_max > storage.pending_records_max {
+            keys.bad(
+                "batch_records_max",
+                "must not exceed storage.pending_records_max",
+            );
+        }
+        keys.done();
+        storage
+    }
+}
+
+impl Engine {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let engine = Engine {
+            permits_max: keys.integer("permits_max", 16_384, 1..=1_048_576),
+        };
+        keys.done();
+        engine
+    }
+}
+
+impl Limits {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let limits = Limits {
+            requests_per_second: keys.integer("requests_per_second", 0, 0..=1_000_000),
+            burst: keys.integer("burst", 0, 0..=1_000_000),
+        };
+        keys.done();
+        limits
+    }
+}
+
+impl Webhooks {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let webhooks = Webhooks {
+            allow_private_targets: keys.boolean("allow_private_targets", false),
+            extra_ca_file: keys.optional("extra_ca_file", path),
+        };
+        keys.done();
+        webhooks
+    }
+}
+
+impl Log {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let formats = [
+            ("auto", LogFormat::Auto),
+            ("json", LogFormat::Json),
+            ("text", LogFormat::Text),
+        ];
+        let log = Log {
+            level: keys.parsed("level", "info".to_owned(), level),
+            format: keys.one_of("format", LogFormat::Auto, &formats),
+        };
+        keys.done();
+        log
+    }
+}
+
+/// A level for everything, or directives such as `info,pasarela::server=debug`.
+fn level(text: &str) -> Result<String, String> {
+    let is_level =
+        |part: &str| matches!(part, "off" | "error" | "warn" | "info" | "debug" | "trace");
+    let known = text
+        .split(',')
+        .all(|part| is_level(part.rsplit('=').next().unwrap_or(part)));
+    if known && tracing_subscriber::EnvFilter::builder().parse(text).is_ok() {
+        Ok(text.to_owned())
+    } else {
+        Err("must be off, error, warn, info, debug or trace, or directives such as info,pasarela::server=debug".to_owned())
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "must be an address and a port such as 127.0.0.1:8080".to_owned())
+}
+
+fn path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() || text.contains('\0') {
+        return Err("must be a path".to_owned());
+    }
+    Ok(PathBuf::from(text))
+}
+
+/// An address of the web.
+fn url(text: &str) -> Result<String, String> {
+    let parsed = text.parse::<hyper::Uri>().ok();
+    let fine = parsed.is_some_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.host().is_some_and(|host| !host.is_empty())
+    });
+    if fine {
+        Ok(text.to_owned())
+    } else {
+        Err("must be an http or https URL".to_owned())
+    }
+}
+
+/// Scheme, host and port of a site, as browsers send it in `Origin`.
+fn origin(text: &str) -> Result<String, String> {
+    let bare = text
+        .split_once("://")
+        .is_some_and(|(_, rest)| !rest.contains(['/', '?', '#', '@']));
+    match url(text) {
+        Ok(_) if bare => Ok(text.to_ascii_lowercase()),
+        _ => Err("must be an origin such as https://app.example.com".to_owned()),
+    }
+}

@@ -1,0 +1,243 @@
+//! `[rates]`: where exchange rates come from.
+
+use super::keys::{Keys, choice, exact};
+use rust_decimal::Decimal;
+use std::collections::HashSet;
+
+/// Decimals of a price.
+const PRICE_DECIMALS: u32 = 8;
+
+/// `[rates]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rates {
+    /// A rate older than this is not used for money.
+    pub max_age_seconds: u64,
+    /// `[[rates.feeds]]`; a list in the file replaces the embedded one.
+    pub feeds: Vec<Feed>,
+    /// `[rates.bank]`: a second source of the BCV rate, for quotes.
+    pub bank: Option<Feed>,
+}
+
+/// One series of samples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feed {
+    /// `BASE/QUOTE`, upper case.
+    pub pair: String,
+    /// Who says so, `bcv`, `p2p`.
+    pub source: String,
+    /// Which price it is: `OFFICIAL`, `BUY`, `SELL`, `FLOOR`.
+    pub side: Option<String>,
+    /// How it was found, `p2p_floor`.
+    pub method: Option<String>,
+    /// Where it comes from.
+    pub kind: FeedKind,
+    /// Seconds between two samples.
+    pub every_seconds: u64,
+}
+
+/// Where samples come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FeedKind {
+    /// A walk around a price, the same for the same seed.
+    Simulated {
+        /// Where it starts.
+        price: Decimal,
+        /// The most that one step changes.
+        step_percent: Decimal,
+        /// What decides the steps.
+        seed: u64,
+    },
+    /// Always the same price.
+    Fixed {
+        /// The price.
+        price: Decimal,
+    },
+    /// The operator posts them.
+    Manual,
+    /// An HTTP call that answers JSON.
+    Http(HttpFeed),
+}
+
+/// A call that answers JSON with a price in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpFeed {
+    /// `https://…`.
+    pub url: String,
+    /// `GET` or `POST`.
+    pub http_method: &'static str,
+    /// Headers, which may carry secrets of the source.
+    pub headers: Vec<(String, super::Secret)>,
+    /// What is sent.
+    pub body: String,
+    /// JSON pointer to the price, `/data/0/price`.
+    pub pointer: String,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Simulated,
+    Fixed,
+    Manual,
+    Http,
+}
+
+const KINDS: [(&str, Kind); 4] = [
+    ("simulated", Kind::Simulated),
+    ("fixed", Kind::Fixed),
+    ("manual", Kind::Manual),
+    ("http", Kind::Http),
+];
+
+impl Default for Rates {
+    fn default() -> Self {
+        let feed =
+            |pair: &str, source: &str, side: &str, method: Option<&str>, price: i64, seed: u64| {
+                Feed {
+                    pair: pair.to_owned(),
+                    source: source.to_owned(),
+                    side: Some(side.to_owned()),
+                    method: method.map(str::to_owned),
+                    kind: FeedKind::Simulated {
+                        price: Decimal::from(price),
+                        step_percent: Decimal::new(5, 2),
+                        seed,
+                    },
+                    every_seconds: 60,
+                }
+            };
+        Rates {
+            max_age_seconds: 900,
+            feeds: vec![
+                feed("USD/VES", "bcv", "OFFICIAL", None, 200, 1),
+                feed("USDT/VES", "p2p", "BUY", None, 250, 2),
+                feed("USDT/VES", "p2p", "SELL", None, 240, 3),
+                feed("USDT/VES", "p2p", "FLOOR", Some("p2p_floor"), 245, 4),
+                feed("USDT/COP", "p2p", "BUY", None, 4_000, 5),
+            ],
+            bank: None,
+        }
+    }
+}
+
+impl Rates {
+    pub(super) fn read(mut keys: Keys<'_>) -> Self {
+        let default = Rates::default();
+        let max_age_seconds =
+            keys.integer("max_age_seconds", default.max_age_seconds, 1..=86_400 * 30);
+        let feeds = match keys.sections("feeds") {
+            Some(sections) => sections.into_iter().map(Feed::read).collect(),
+            None => default.feeds,
+        };
+        let mut known = HashSet::new();
+        for (index, feed) in feeds.iter().enumerate() {
+            if !known.insert((&feed.pair, &feed.source, &feed.side, &feed.method)) {
+                keys.bad(
+                    &format!("feeds[{index}]"),
+                    "the same pair, source, side and method are there twice",
+                );
+            }
+        }
+        let mut bank = keys.section("bank");
+        let bank = if bank.is_given() {
+            let source = bank.parsed("source", "bank".to_owned(), label);
+            Some(Feed::read_members(bank, "USD/VES".to_owned(), source))
+        } else {
+            None
+        };
+        keys.done();
+        Rates {
+            max_age_seconds,
+            feeds,
+            bank,
+        }
+    }
+}
+
+impl Feed {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let pair = keys.required("pair", pair);
+        let source = keys.required("source", label);
+        Self::read_members(keys, pair, source)
+    }
+
+    fn read_members(mut keys: Keys<'_>, pair: String, source: String) -> Self {
+        let feed = Feed {
+            pair,
+            source,
+            side: keys.optional("side", label),
+            method: keys.optional("method", label),
+            every_seconds: keys.integer("every_seconds", 60, 1..=86_400),
+            kind: FeedKind::read(&mut keys),
+        };
+        keys.done();
+        feed
+    }
+}
+
+impl FeedKind {
+    fn read(keys: &mut Keys<'_>) -> Self {
+        let kind = keys.required("kind", |text| choice(text, &KINDS).map(Some));
+        match kind.unwrap_or(Kind::Manual) {
+            Kind::Simulated => FeedKind::Simulated {
+                price: keys.required("price", price),
+                step_percent: keys.decimal(
+                    "step_percent",
+                    Decimal::new(5, 2),
+                    Decimal::ZERO..=Decimal::TEN,
+                    4,
+                ),
+                seed: keys.integer("seed", 1, 0..=i64::MAX as u64),
+            },
+            Kind::Fixed => FeedKind::Fixed {
+                price: keys.required("price", price),
+            },
+            Kind::Manual => FeedKind::Manual,
+            Kind::Http => FeedKind::Http(HttpFeed {
+                url: keys.required("url", super::url),
+                http_method: keys.one_of("http_method", "GET", &[("GET", "GET"), ("POST", "POST")]),
+                headers: keys
+                    .texts("headers")
+                    .into_iter()
+                    .map(|(name, value)| (name, super::Secret::new(value)))
+                    .collect(),
+                body: keys.text("body", ""),
+                pointer: keys.required("pointer", |text| {
+                    if text.starts_with('/') {
+                        Ok(text.to_owned())
+                    } else {
+                        Err("must be a JSON pointer such as /data/price".to_owned())
+                    }
+                }),
+            }),
+        }
+    }
+}
+
+fn price(text: &str) -> Result<Decimal, String> {
+    let least = Decimal::new(1, PRICE_DECIMALS);
+    exact(
+        text,
+        &(least..=Decimal::from(1_000_000_000_u64)),
+        PRICE_DECIMALS,
+    )
+}
+
+/// `^[A-Z]{3,5}/[A-Z]{3,5}$`.
+fn pair(text: &str) -> Result<String, String> {
+    let is_code = |code: &str| {
+        (3..=5).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_uppercase())
+    };
+    match text.split_once('/') {
+        Some((base, quote)) if is_code(base) && is_code(quote) => Ok(text.to_owned()),
+        _ => Err("must be a pair such as USDT/VES".to_owned()),
+    }
+}
+
+fn label(text: &str) -> Result<String, String> {
+    let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if (1..=32).contains(&text.len()) && text.bytes().all(fine) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be 1 to 32 letters, digits, dashes or underscores".to_owned())
+    }
+}

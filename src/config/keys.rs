@@ -1,0 +1,408 @@
+//! Reads keys out of a TOML table and the environment, by type, and names everything that can't be accepted.
+//!
+//! A key that is not asked for is unknown. A variable of the environment wins over the file and is read as the type that the key has, which only
+//! the reader knows; so there is no list of keys beside the code that reads them. Money and prices are strings, never floats.
+//! It must not know any particular key.
+
+use rust_decimal::Decimal;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use toml::{Table, Value};
+
+/// Variables that start like this are keys.
+pub(super) const PREFIX: &str = "PASARELA__";
+
+/// What all sections of one reading share.
+#[derive(Debug, Default)]
+pub(super) struct Source {
+    /// Variables by the dotted lower-case path of their key.
+    variables: RefCell<BTreeMap<String, String>>,
+    findings: RefCell<Vec<String>>,
+}
+
+impl Source {
+    /// Takes the variables that are keys and leaves the others alone.
+    pub(super) fn new(environment: impl IntoIterator<Item = (String, String)>) -> Self {
+        let variables = environment
+            .into_iter()
+            .filter_map(|(name, value)| {
+                let path = name.strip_prefix(PREFIX)?;
+                Some((path.to_ascii_lowercase().replace("__", "."), value))
+            })
+            .collect();
+        Source {
+            variables: RefCell::new(variables),
+            findings: RefCell::default(),
+        }
+    }
+
+    /// Notes that the value of a key can't be accepted.
+    pub(super) fn bad(&self, path: &str, message: impl Display) {
+        self.findings
+            .borrow_mut()
+            .push(format!("{path}: {message}"));
+    }
+
+    /// Everything that can't be accepted, the variables that nobody asked for included.
+    pub(super) fn finish(self) -> Vec<String> {
+        let mut findings = self.findings.into_inner();
+        for path in self.variables.into_inner().into_keys() {
+            findings.push(format!("{}: there is no key {path}", variable(&path)));
+        }
+        findings
+    }
+}
+
+/// The variable for a key.
+fn variable(path: &str) -> String {
+    format!("{PREFIX}{}", path.replace('.', "__").to_ascii_uppercase())
+}
+
+/// A value before it has a type.
+enum Given {
+    File(Value),
+    Variable(String),
+}
+
+impl Given {
+    fn text<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
+        match self {
+            Given::File(Value::String(text)) | Given::Variable(text) => parse(&text),
+            Given::File(_) => Err("must be a text in quotes".to_owned()),
+        }
+    }
+}
+
+/// One section while it is being read. Call [`Keys::done`] at its end.
+pub(super) struct Keys<'s> {
+    path: String,
+    table: Table,
+    source: &'s Source,
+}
+
+impl<'s> Keys<'s> {
+    /// The whole file.
+    pub(super) fn root(table: Table, source: &'s Source) -> Self {
+        Keys {
+            path: String::new(),
+            table,
+            source,
+        }
+    }
+
+    /// A section below this one; empty if the file does not have it.
+    pub(super) fn section(&mut self, name: &str) -> Keys<'s> {
+        let path = self.path_of(name);
+        let table = match self.take_from_file(name) {
+            Some(Value::Table(table)) => table,
+            Some(_) => {
+                self.source.bad(&path, "must be a section");
+                Table::new()
+            }
+            None => Table::new(),
+        };
+        Keys {
+            path,
+            table,
+            source: self.source,
+        }
+    }
+
+    /// True if the file has something below this section.
+    pub(super) fn is_given(&self) -> bool {
+        let below = format!("{}.", self.path);
+        let variables = self.source.variables.borrow();
+        !self.table.is_empty() || variables.keys().any(|path| path.starts_with(&below))
+    }
+
+    /// A list of sections; `None` if it is not given.
+    pub(super) fn sections(&mut self, name: &str) -> Option<Vec<Keys<'s>>> {
+        let path = self.path_of(name);
+        let list = match self.given(name)? {
+            Given::File(value) => value,
+            Given::Variable(text) => self.inline(&path, &text)?,
+        };
+        let Value::Array(elements) = list else {
+            self.source.bad(&path, "must be a list of sections");
+            return None;
+        };
+        let mut sections = Vec::with_capacity(elements.len());
+        for (index, element) in elements.into_iter().enumerate() {
+            let path = format!("{path}[{index}]");
+            match element {
+                Value::Table(table) => sections.push(Keys {
+                    path,
+                    table,
+                    source: self.source,
+                }),
+                _ => self.source.bad(&path, "must be a section"),
+            }
+        }
+        Some(sections)
+    }
+
+    /// A whole number in this range.
+    pub(super) fn integer<T>(&mut self, name: &str, default: T, range: RangeInclusive<T>) -> T
+    where
+        T: TryFrom<i64> + PartialOrd + Display,
+    {
+        let wanted = || {
+            format!(
+                "must be a whole number from {} to {}",
+                range.start(),
+                range.end()
+            )
+        };
+        self.read(name, default, |given| {
+            let value = match given {
+                Given::File(Value::Integer(value)) => Some(value),
+                Given::File(_) => None,
+                Given::Variable(text) => text.trim().parse().ok(),
+            };
+            value
+                .and_then(|value| T::try_from(value).ok())
+                .filter(|value| range.contains(value))
+                .ok_or_else(wanted)
+        })
+    }
+
+    /// `true` or `false`.
+    pub(super) fn boolean(&mut self, name: &str, default: bool) -> bool {
+        self.read(name, default, |given| {
+            match given {
+                Given::File(Value::Boolean(value)) => Some(value),
+                Given::File(_) => None,
+                Given::Variable(text) => text.trim().parse().ok(),
+            }
+            .ok_or_else(|| "must be true or false".to_owned())
+        })
+    }
+
+    /// A text that `parse` makes something of.
+    pub(super) fn parsed<T>(
+        &mut self,
+        name: &str,
+        default: T,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> T {
+        self.read(name, default, |given| given.text(parse))
+    }
+
+    /// A text that must be there. Without it there is no configuration, so what is returned for a bad one is never seen.
+    pub(super) fn required<T: Default>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> T {
+        match self.attempt(name, |given| given.text(parse)) {
+            Some(value) => value.unwrap_or_default(),
+            None => {
+                self.bad(name, "is required");
+                T::default()
+            }
+        }
+    }
+
+    /// Any text.
+    pub(super) fn text(&mut self, name: &str, default: &str) -> String {
+        self.parsed(name, default.to_owned(), |text| Ok(text.to_owned()))
+    }
+
+    /// A text; the empty one means that there is none.
+    pub(super) fn optional<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        self.parsed(name, None, |text| {
+            if text.is_empty() {
+                Ok(None)
+            } else {
+                parse(text).map(Some)
+            }
+        })
+    }
+
+    /// One of these texts, read as what stands beside it.
+    pub(super) fn one_of<T: Clone>(&mut self, name: &str, default: T, choices: &[(&str, T)]) -> T {
+        self.parsed(name, default, |text| choice(text, choices))
+    }
+
+    /// An exact decimal in quotes, with so many decimals at most.
+    pub(super) fn decimal(
+        &mut self,
+        name: &str,
+        default: Decimal,
+        range: RangeInclusive<Decimal>,
+        decimals: u32,
+    ) -> Decimal {
+        self.parsed(name, default, |text| exact(text, &range, decimals))
+    }
+
+    /// Texts, each of which `parse` makes something of. In a variable they are divided by commas, or written as a TOML list.
+    pub(super) fn list<T>(
+        &mut self,
+        name: &str,
+        default: Vec<T>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Vec<T> {
+        let path = self.path_of(name);
+        let elements = match self.given(name) {
+            None => return default,
+            Some(Given::File(value)) => value,
+            Some(Given::Variable(text)) if text.trim_start().starts_with('[') => {
+                match self.inline(&path, &text) {
+                    Some(value) => value,
+                    None => return default,
+                }
+            }
+            Some(Given::Variable(text)) => text
+                .split(',')
+                .map(str::trim)
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .into(),
+        };
+        let Value::Array(elements) = elements else {
+            self.source.bad(&path, "must be a list");
+            return default;
+        };
+        let mut values = Vec::with_capacity(elements.len());
+        for (index, element) in elements.into_iter().enumerate() {
+            let read = match element {
+                Value::String(text) => parse(&text),
+                Value::Datetime(instant) => parse(&instant.to_string()),
+                _ => Err("must be a text in quotes".to_owned()),
+            };
+            match read {
+                Ok(value) => values.push(value),
+                Err(message) => self.source.bad(&format!("{path}[{index}]"), message),
+            }
+        }
+        values
+    }
+
+    /// A table of texts with names of the user's choice.
+    pub(super) fn texts(&mut self, name: &str) -> Vec<(String, String)> {
+        let section = self.section(name);
+        let mut texts = Vec::with_capacity(section.table.len());
+        for (name, value) in section.table {
+            match value {
+                Value::String(text) => texts.push((name, text)),
+                _ => section.source.bad(
+                    &format!("{}.{name}", section.path),
+                    "must be a text in quotes",
+                ),
+            }
+        }
+        texts
+    }
+
+    /// Notes that the value of a key can't be accepted together with others.
+    pub(super) fn bad(&self, name: &str, message: impl Display) {
+        self.source.bad(&self.path_of(name), message);
+    }
+
+    /// Ends the section: what is left in it is unknown.
+    pub(super) fn done(self) {
+        for name in self.table.keys() {
+            self.source.bad(&self.path_of(name), "there is no such key");
+        }
+    }
+
+    fn read<T>(
+        &mut self,
+        name: &str,
+        default: T,
+        parse: impl FnOnce(Given) -> Result<T, String>,
+    ) -> T {
+        self.attempt(name, parse).flatten().unwrap_or(default)
+    }
+
+    /// `None` if the key is not given, `Some(None)` if its value is bad and was noted.
+    fn attempt<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(Given) -> Result<T, String>,
+    ) -> Option<Option<T>> {
+        let path = self.path_of(name);
+        let given = self.given(name)?;
+        let origin = match given {
+            Given::File(_) => String::new(),
+            Given::Variable(_) => format!(" (in {})", variable(&path)),
+        };
+        let read = parse(given)
+            .map_err(|message| self.source.bad(&path, format_args!("{message}{origin}")));
+        Some(read.ok())
+    }
+
+    fn given(&mut self, name: &str) -> Option<Given> {
+        let in_file = self.take_from_file(name);
+        let path = self.path_of(name).to_ascii_lowercase();
+        match self.source.variables.borrow_mut().remove(&path) {
+            Some(text) => Some(Given::Variable(text)),
+            None => in_file.map(Given::File),
+        }
+    }
+
+    /// The value in the file, taken out. Case does not matter, so that `TRC20` may be written as it is spoken.
+    fn take_from_file(&mut self, name: &str) -> Option<Value> {
+        let known = self
+            .table
+            .keys()
+            .find(|known| known.eq_ignore_ascii_case(name))?
+            .clone();
+        self.table.remove(&known)
+    }
+
+    fn inline(&self, path: &str, text: &str) -> Option<Value> {
+        let parsed: Option<Table> = format!("value = {text}").parse().ok();
+        let value = parsed.and_then(|mut table| table.remove("value"));
+        if value.is_none() {
+            self.source.bad(
+                path,
+                format_args!("must be a TOML list (in {})", variable(path)),
+            );
+        }
+        value
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        if self.path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}.{name}", self.path)
+        }
+    }
+}
+
+/// One of `choices`; the message lists them.
+pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    match choices.iter().find(|(name, _)| *name == text) {
+        Some((_, value)) => Ok(value.clone()),
+        None => {
+            let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+            Err(format!("must be one of {}", names.join(", ")))
+        }
+    }
+}
+
+/// An exact decimal in this range, with so many decimals at most.
+pub(super) fn exact(
+    text: &str,
+    range: &RangeInclusive<Decimal>,
+    decimals: u32,
+) -> Result<Decimal, String> {
+    Decimal::from_str_exact(text)
+        .ok()
+        .filter(|value| range.contains(value) && value.normalize().scale() <= decimals)
+        .ok_or_else(|| {
+            format!(
+                "must be a number in quotes from {} to {} with at most {decimals} decimals",
+                range.start(),
+                range.end()
+            )
+        })
+}

@@ -1,0 +1,364 @@
+//! `[tenant_defaults]`, `[withdraw]`, `[crypto]` and `[bootstrap]`: what money costs, and who is there on a first start.
+
+use super::Secret;
+use super::keys::{Keys, choice, exact};
+use rust_decimal::Decimal;
+use std::ops::RangeInclusive;
+
+/// The networks that USDT travels on.
+pub const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];
+/// The policies for withdrawal fees.
+pub const WITHDRAW_POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
+
+const PERCENT: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::ONE_HUNDRED;
+const PERCENT_DECIMALS: u32 = 4;
+/// 999999999999.99
+const AMOUNT: RangeInclusive<Decimal> =
+    Decimal::ZERO..=Decimal::from_parts(276_447_231, 23_283, 0, false, 2);
+
+/// What a method of payment costs the tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fee {
+    /// Share of the amount.
+    pub percent: Decimal,
+    /// On top of it.
+    pub fixed_ves: Decimal,
+}
+
+/// `[tenant_defaults]`: the settings of a tenant that has not set them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TenantDefaults {
+    /// What a balance must keep.
+    pub reserve_ves: Decimal,
+    /// `fees.c2p`.
+    pub c2p: Fee,
+    /// `fees.vpos`.
+    pub vpos: Fee,
+    /// `fees.debit`.
+    pub debit: Fee,
+    /// `fees.pago_movil`.
+    pub pago_movil: Fee,
+    /// `fees.link_percent`: the operator's share on payment links.
+    pub link_percent: Decimal,
+    /// `fees.chargeback_ves`.
+    pub chargeback_ves: Decimal,
+    /// `fees.payout_ves`.
+    pub payout_ves: Decimal,
+    /// Business days for which a seller's share is held.
+    pub seller_hold_business_days: u32,
+    /// `conversions.*`.
+    pub conversions: Conversions,
+    /// `usdt.enabled`.
+    pub usdt_enabled: bool,
+    /// `usdt.payout_auto_limit_usdt`: larger payouts wait for an operator.
+    pub usdt_payout_auto_limit: Decimal,
+    /// `cop.enabled`.
+    pub cop_enabled: bool,
+    /// One of [`WITHDRAW_POLICIES`].
+    pub withdraw_fee_policy: &'static str,
+    /// `checkout.allowed_origins`: pages that may embed the checkout.
+    pub checkout_allowed_origins: Vec<String>,
+}
+
+/// `[tenant_defaults.conversions]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversions {
+    /// `VES`, `COP`: what may be converted.
+    pub enabled: Vec<&'static str>,
+    /// `spread_percent.ves`.
+    pub spread_percent_ves: Decimal,
+    /// `spread_percent.cop`.
+    pub spread_percent_cop: Decimal,
+    /// The least that a conversion yields.
+    pub minimum_usdt: Decimal,
+    /// `daily_limit.ves`; none if empty.
+    pub daily_limit_ves: Option<Decimal>,
+    /// `daily_limit.cop`; none if empty.
+    pub daily_limit_cop: Option<Decimal>,
+}
+
+impl TenantDefaults {
+    pub(super) fn read(mut keys: Keys<'_>) -> Self {
+        let reserve_ves = amount(&mut keys, "reserve_ves", Decimal::new(0, 2));
+        let mut fees = keys.section("fees");
+        let mut fee = |name: &str| {
+            let mut keys = fees.section(name);
+            let fee = Fee {
+                percent: percent(&mut keys, "percent", Decimal::new(15_000, 4)),
+                fixed_ves: amount(&mut keys, "fixed_ves", Decimal::new(0, 2)),
+            };
+            keys.done();
+            fee
+        };
+        let (c2p, vpos, debit, pago_movil) =
+            (fee("c2p"), fee("vpos"), fee("debit"), fee("pago_movil"));
+        let link_percent = percent(&mut fees, "link_percent", Decimal::new(5_000, 4));
+        let chargeback_ves = amount(&mut fees, "chargeback_ves", Decimal::new(0, 2));
+        let payout_ves = amount(&mut fees, "payout_ves", Decimal::new(0, 2));
+        fees.done();
+        let seller_hold_business_days = keys.integer("seller_hold_business_days", 0, 0..=365);
+        let conversions = Conversions::read(keys.section("conversions"));
+        let mut usdt = keys.section("usdt");
+        let usdt_enabled = usdt.boolean("enabled", true);
+        let usdt_payout_auto_limit =
+            amount(&mut usdt, "payout_auto_limit_usdt", Decimal::new(50_000, 2));
+        usdt.done();
+        let mut cop = keys.section("cop");
+        let cop_enabled = cop.boolean("enabled", true);
+        cop.done();
+        let policies = WITHDRAW_POLICIES.map(|name| (name, name));
+        let withdraw_fee_policy = keys.one_of("withdraw_fee_policy", "tiered_v2", &policies);
+        let mut checkout = keys.section("checkout");
+        let checkout_allowed_origins = checkout.list("allowed_origins", Vec::new(), super::origin);
+        checkout.done();
+        keys.done();
+        TenantDefaults {
+            reserve_ves,
+            c2p,
+            vpos,
+            debit,
+            pago_movil,
+            link_percent,
+            chargeback_ves,
+            payout_ves,
+            seller_hold_business_days,
+            conversions,
+            usdt_enabled,
+            usdt_payout_auto_limit,
+            cop_enabled,
+            withdraw_fee_policy,
+            checkout_allowed_origins,
+        }
+    }
+}
+
+impl Conversions {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let enabled = keys.list("enabled", vec!["VES", "COP"], |text| {
+            choice(text, &[("VES", "VES"), ("COP", "COP")])
+        });
+        let mut spread = keys.section("spread_percent");
+        let spread_percent_ves = percent(&mut spread, "ves", Decimal::new(15_000, 4));
+        let spread_percent_cop = percent(&mut spread, "cop", Decimal::new(20_000, 4));
+        spread.done();
+        let minimum_usdt = amount(&mut keys, "minimum_usdt", Decimal::new(100, 2));
+        let mut limit = keys.section("daily_limit");
+        let daily_limit_ves = limit.optional("ves", |text| exact(text, &AMOUNT, 2));
+        let daily_limit_cop = limit.optional("cop", |text| exact(text, &AMOUNT, 0));
+        limit.done();
+        keys.done();
+        Conversions {
+            enabled,
+            spread_percent_ves,
+            spread_percent_cop,
+            minimum_usdt,
+            daily_limit_ves,
+            daily_limit_cop,
+        }
+    }
+}
+
+/// `[withdraw]`: what the public interface says about withdrawals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Withdraw {
+    /// The least that can be withdrawn, in US cents.
+    pub min_withdrawal_cents: u64,
+    /// How much less than the market Pago Móvil withdrawals pay.
+    pub pago_movil_margin_percent: Decimal,
+    /// Taken off the fee of Pago Móvil withdrawals, unless the full policy is asked for.
+    pub pago_movil_fee_waiver_percent: Decimal,
+    /// `policies.*`, in the order of [`WITHDRAW_POLICIES`].
+    pub policies: [Vec<Tier>; 3],
+    /// `network_fee_cents.*`, in the order of [`NETWORKS`].
+    pub network_fee_cents: [u64; 4],
+}
+
+/// One step of a policy for withdrawal fees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// It holds for amounts below this many US cents; none for the last.
+    pub below_cents: Option<u64>,
+    /// Share of the amount.
+    pub percent: Decimal,
+    /// On top of it, in US cents.
+    pub fixed_cents: u64,
+}
+
+impl Withdraw {
+    /// The steps of a policy.
+    pub fn policy(&self, name: &str) -> Option<&[Tier]> {
+        let index = WITHDRAW_POLICIES.iter().position(|known| *known == name)?;
+        Some(&self.policies[index])
+    }
+
+    pub(super) fn read(mut keys: Keys<'_>) -> Self {
+        let min_withdrawal_cents = keys.integer("min_withdrawal_cents", 1_000, 1..=100_000_000);
+        let pago_movil_margin_percent =
+            percent(&mut keys, "pago_movil_margin_percent", Decimal::new(15, 1));
+        let pago_movil_fee_waiver_percent =
+            percent(&mut keys, "pago_movil_fee_waiver_percent", Decimal::ZERO);
+        let mut fees = keys.section("network_fee_cents");
+        let network_fee_cents = std::array::from_fn(|index| {
+            fees.integer(NETWORKS[index], [100, 500, 50, 20][index], 0..=1_000_000)
+        });
+        fees.done();
+        let mut policies = keys.section("policies");
+        let tiered = |percents: [i64; 3], fixed_cents: u64| {
+            let tier = |below_cents, percent, fixed_cents| Tier {
+                below_cents,
+                percent: Decimal::new(percent, 1),
+                fixed_cents,
+            };
+            vec![
+                tier(Some(10_000), percents[0], fixed_cents),
+                tier(Some(50_000), percents[1], fixed_cents),
+                tier(None, percents[2], 0),
+            ]
+        };
+        let flat = Tier {
+            below_cents: None,
+            percent: Decimal::ZERO,
+            fixed_cents: 100,
+        };
+        let defaults = [
+            vec![flat],
+            tiered([30, 25, 20], 50),
+            tiered([25, 20, 15], 30),
+        ];
+        let read = std::array::from_fn(|index| {
+            read_policy(policies.section(WITHDRAW_POLICIES[index]), &defaults[index])
+        });
+        policies.done();
+        keys.done();
+        Withdraw {
+            min_withdrawal_cents,
+            pago_movil_margin_percent,
+            pago_movil_fee_waiver_percent,
+            policies: read,
+            network_fee_cents,
+        }
+    }
+}
+
+fn read_policy(mut keys: Keys<'_>, default: &[Tier]) -> Vec<Tier> {
+    let tiers = match keys.sections("tiers") {
+        None => default.to_vec(),
+        Some(sections) => {
+            let mut tiers = Vec::with_capacity(sections.len());
+            for mut keys in sections {
+                let below_cents = keys.integer("below_cents", 0, 0..=1_000_000_000_000_u64);
+                tiers.push(Tier {
+                    below_cents: (below_cents > 0).then_some(below_cents),
+                    percent: percent(&mut keys, "percent", Decimal::ZERO),
+                    fixed_cents: keys.integer("fixed_cents", 0, 0..=1_000_000),
+                });
+                keys.done();
+            }
+            tiers
+        }
+    };
+    let bounds: Vec<Option<u64>> = tiers.iter().map(|tier| tier.below_cents).collect();
+    let rises = bounds
+        .windows(2)
+        .all(|pair| matches!(pair, [Some(low), high] if high.is_none_or(|high| high > *low)));
+    if !rises || bounds.last() != Some(&None) {
+        keys.bad(
+            "tiers",
+            "below_cents must rise, and only the last tier goes without",
+        );
+    }
+    keys.done();
+    tiers
+}
+
+/// `[crypto]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crypto {
+    /// `network_fee_usdt.*`, in the order of [`NETWORKS`].
+    pub network_fee_usdt: [Decimal; 4],
+}
+
+impl Crypto {
+    pub(super) fn read(mut keys: Keys<'_>) -> Self {
+        let mut fees = keys.section("network_fee_usdt");
+        let defaults = [100, 500, 50, 20].map(|cents| Decimal::new(cents, 2));
+        let network_fee_usdt =
+            std::array::from_fn(|index| amount(&mut fees, NETWORKS[index], defaults[index]));
+        fees.done();
+        keys.done();
+        Crypto { network_fee_usdt }
+    }
+}
+
+/// One of `[[bootstrap.tenants]]`: created once, on a first start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BootstrapTenant {
+    /// 1 to 128 characters.
+    pub name: String,
+    /// A fixed test key; a random one if empty.
+    pub test_key: Option<Secret>,
+    /// A fixed live key; a random one if empty.
+    pub live_key: Option<Secret>,
+}
+
+impl BootstrapTenant {
+    pub(super) fn read_all(mut keys: Keys<'_>) -> Vec<Self> {
+        let mut tenants: Vec<Self> = Vec::new();
+        for (index, mut keys_of_one) in keys
+            .sections("tenants")
+            .unwrap_or_default()
+            .into_iter()
+            .enumerate()
+        {
+            let tenant = BootstrapTenant {
+                name: keys_of_one.required("name", |text| match text.trim() {
+                    name if (1..=128).contains(&name.chars().count()) => Ok(name.to_owned()),
+                    _ => Err("must have 1 to 128 characters".to_owned()),
+                }),
+                test_key: keys_of_one.optional("test_key", |text| key(text, "pk_test_")),
+                live_key: keys_of_one.optional("live_key", |text| key(text, "pk_live_")),
+            };
+            keys_of_one.done();
+            let is_twin = |other: &Self| {
+                let same =
+                    |one: &Option<Secret>, other: &Option<Secret>| one.is_some() && one == other;
+                other.name == tenant.name
+                    || same(&other.test_key, &tenant.test_key)
+                    || same(&other.live_key, &tenant.live_key)
+            };
+            if tenants.iter().any(is_twin) {
+                keys.bad(
+                    &format!("tenants[{index}]"),
+                    "its name or a key of it is there twice",
+                );
+            }
+            tenants.push(tenant);
+        }
+        keys.done();
+        tenants
+    }
+}
+
+fn key(text: &str, prefix: &str) -> Result<Secret, String> {
+    let fine = |rest: &str| {
+        !rest.is_empty()
+            && text.len() <= 128
+            && rest
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    match text.strip_prefix(prefix) {
+        Some(rest) if fine(rest) => Ok(Secret::new(text)),
+        _ => Err(format!(
+            "must be {prefix} and letters, digits or underscores"
+        )),
+    }
+}
+
+fn percent(keys: &mut Keys<'_>, name: &str, default: Decimal) -> Decimal {
+    keys.decimal(name, default, PERCENT, PERCENT_DECIMALS)
+}
+
+fn amount(keys: &mut Keys<'_>, name: &str, default: Decimal) -> Decimal {
+    keys.decimal(name, default, AMOUNT, 2)
+}

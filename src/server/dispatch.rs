@@ -1,0 +1,358 @@
+//! The one way of a request of interface B, in written order: route, key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done. This is the one function
+//! that waits (`contract.md`, section 17, "Order of checks").
+
+use crate::api::balance;
+use crate::api::operations;
+use crate::api::plan::{Call, Caller, Plan};
+use crate::api::problem::Problem;
+use crate::api::render::render;
+use crate::api::routes::{Modes, Route, routes};
+use crate::api::testing;
+use crate::api::writer::Object;
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::index;
+use crate::domain::kept::{KeepRef, Kept, Shape};
+use crate::domain::machine::{Ask, Command, Domain, Facts};
+use crate::domain::platform::Scope;
+use crate::domain::record::Entity;
+use crate::domain::settings::LiveStatus;
+use crate::domain::time::Timestamp;
+use crate::domain::view::{Query, View};
+use crate::rails::simulator::MICRO_DEPOSITS;
+use crate::server::body::Inbound;
+use crate::server::desk::KeyHeld;
+use crate::server::history::{self, Unreadable};
+use crate::server::listen::{Answer, Arrival};
+use crate::server::respond::{Reply, RequestId, Timing};
+use crate::server::router::{BadRoute, Found, Lookup, Router};
+use crate::server::services::{Services, random_seed};
+use crate::server::throttle::Throttle;
+use actors::{Failure, Held, Outcome, Settled};
+use hyper::Method;
+use hyper::header::{HeaderMap, HeaderName};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Characters of an Idempotency-Key.
+const IDEMPOTENCY_KEY_MAX: usize = 255;
+
+/// The server of interface B.
+pub struct Gateway {
+    services: Arc<Services>,
+    router: Router<Route>,
+    throttle: Throttle<Id>,
+}
+
+/// A key that this request works under.
+struct Use {
+    key: String,
+    path: String,
+    body_hash: [u8; 16],
+    held: KeyHeld,
+}
+
+/// Everything about the request that the plan's doing needs.
+struct Doing<'a> {
+    caller: &'a Caller,
+    request_id: &'a RequestId,
+    used: Option<Use>,
+}
+
+impl From<Unreadable> for Problem {
+    fn from(unreadable: Unreadable) -> Problem {
+        tracing::error!(%unreadable, "what is stored cannot be read");
+        Problem::internal_error()
+    }
+}
+
+/// What a caller is told when the engine has no answer.
+pub fn failure(failure: Failure) -> Problem {
+    match failure {
+        Failure::Overloaded => Problem::overloaded(1),
+        Failure::ShuttingDown => Problem::shutting_down(),
+        Failure::Storage(why) => {
+            tracing::error!(why, "the outcome of a request is unknown");
+            Problem::storage_unavailable()
+        }
+        Failure::Defect(why) => {
+            tracing::error!(why, "a request met a defect");
+            Problem::internal_error()
+        }
+    }
+}
+
+impl Gateway {
+    /// Builds the route table; it refuses to be ambiguous.
+    pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32) -> Result<Gateway, BadRoute> {
+        let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
+        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst) })
+    }
+
+    async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let path = arrival.head.uri.path();
+        if let Some(reply) = self.health(&arrival.head.method, path) {
+            return Ok(reply);
+        }
+        let found = match self.router.lookup(&arrival.head.method, path) {
+            Lookup::Found(found) => found,
+            Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
+            Lookup::NotFound => return Err(Problem::not_found()),
+        };
+        let route = found.value;
+        let caller = self.admit(&arrival.head.headers, route)?;
+        let writes = route.method != Method::GET;
+        let bytes = if writes { body.json(&arrival.head.headers).await? } else { bytes::Bytes::new() };
+        let used = if route.method == Method::POST { self.reserve(&caller, &arrival.head.headers, path, &bytes)? } else { None };
+        if let Some(used) = &used
+            && let Some((kept, seq)) = self.kept(caller.tenant_key, &used.key, &used.path).await?
+        {
+            if kept.of.body_hash != used.body_hash {
+                return Err(Problem::idempotency_key_reused());
+            }
+            return Ok(Reply::json(kept.status, kept.body).wal_seq(seq).replayed());
+        }
+        let plan = self.plan(&found, &caller, arrival.head.uri.query(), &bytes)?;
+        self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
+    }
+
+    fn health(&self, method: &Method, path: &str) -> Option<Reply> {
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            return None;
+        }
+        match path {
+            "/healthz" => Some(Reply::json(200, Object::new().plain("status", "ok").end())),
+            "/readyz" => Some(match self.services.engine.ready() {
+                Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
+                Err(why) => Reply::json(503, Object::new().plain("status", "unavailable").text("reason", why).end()),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Key, live mode, test mode, scope, rate: in this order.
+    fn admit(&self, headers: &HeaderMap, route: &Route) -> Result<Caller, Problem> {
+        let key = headers.get(API_KEY).and_then(|key| key.to_str().ok()).ok_or_else(Problem::unauthorized)?;
+        let caller = self.services.directory.authenticate(key, self.services.now()).ok_or_else(Problem::unauthorized)?;
+        if caller.livemode() && caller.tenant.sheet.live_status != LiveStatus::Active {
+            return Err(Problem::live_mode_not_activated());
+        }
+        if caller.livemode() && route.modes == Modes::TestOnly {
+            return Err(Problem::test_mode_only());
+        }
+        if !caller.key.scopes.allow(route.scope) && !(route.method == Method::GET && caller.key.scopes.allow(Scope::Read)) {
+            return Err(Problem::scope_missing(route.scope.name()));
+        }
+        self.throttle.check(caller.key.id).map_err(Problem::rate_limited)?;
+        Ok(caller)
+    }
+
+    fn reserve(&self, caller: &Caller, headers: &HeaderMap, path: &str, body: &[u8]) -> Result<Option<Use>, Problem> {
+        let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
+        let Some(key) = key.to_str().ok().filter(|key| (1..=IDEMPOTENCY_KEY_MAX).contains(&key.chars().count())) else {
+            return Err(Problem::invalid_field("Idempotency-Key", "must have 1 to 255 visible characters"));
+        };
+        let held = self.services.desk.hold_key(caller.tenant_key, key, path, self.services.now()).ok_or_else(Problem::idempotency_in_progress)?;
+        let hash: [u8; 32] = Sha256::digest(body).into();
+        let mut body_hash = [0; 16];
+        body_hash.copy_from_slice(&hash[..16]);
+        Ok(Some(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held }))
+    }
+
+    /// The answer that is kept for a key on a path, unless its 24 hours on the tenant's clock are over.
+    async fn kept(&self, tenant: u64, key: &str, path: &str) -> Result<Option<(Kept, u64)>, Problem> {
+        let reader = self.services.engine.reader();
+        let Some(value) = reader.index_get(&index::kept_on(tenant, key, path)).map_err(Unreadable::from)? else { return Ok(None) };
+        let seq = history::seq(&value)?;
+        let Some(kept) = history::record(reader, seq)?.record.kept else { return Ok(None) };
+        let now = self.clock(tenant).await?;
+        // The hashes in the index are short; the record has the whole names.
+        let same = kept.of.key == key && kept.of.path == path;
+        Ok((same && now < kept.expires_at()).then_some((kept, seq)))
+    }
+
+    async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
+        match self.services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
+            View::Clock(now) => Ok(now),
+            View::Balance(_) | View::Platform { .. } => Err(Problem::internal_error()),
+        }
+    }
+
+    fn plan(&self, found: &Found<'_, '_, Route>, caller: &Caller, query: Option<&str>, body: &[u8]) -> Result<Plan, Problem> {
+        let services = &*self.services;
+        let now = services.now();
+        let call = Call {
+            caller,
+            path: &|name| found.parameters.get(name).to_owned(),
+            query,
+            body,
+            banks: &services.banks,
+            bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
+            now,
+            seed: random_seed(),
+            micro_deposits: MICRO_DEPOSITS,
+            mark: &|parts| services.mark(parts),
+        };
+        (found.value.handler)(&call)
+    }
+
+    async fn carry_out(&self, plan: Plan, doing: Doing<'_>) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let engine = &self.services.engine;
+        let reader = engine.reader();
+        match plan {
+            Plan::Answer(status, body) => Ok(Reply::json(status, body)),
+            Plan::Book(ask, shape) => {
+                let (command, held) = doing.command(ask, shape);
+                let outcome = engine.ask_book(tenant, command, held).await;
+                reply(shape, outcome, request_id)
+            }
+            Plan::Entity(id, ask, shape) => {
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, id, false, command, None, held).await, request_id)
+            }
+            Plan::Create { space, name, id, ask, shape } => {
+                let held_name = self.services.desk.hold_name(tenant, space, &name).await;
+                let known = history::named(reader, tenant, space, &name)?;
+                let (command, held) = doing.command(ask, shape);
+                let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
+                reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
+            }
+            Plan::Advance(advance_ms) => {
+                let (command, held) = doing.command(Ask::MoveClock(advance_ms), Shape::Clock);
+                reply(Shape::Clock, engine.advance(tenant, advance_ms, command, held).await, request_id)
+            }
+            Plan::Clock => {
+                let (status, body) = testing::clock(self.clock(tenant).await?);
+                Ok(Reply::json(status, body))
+            }
+            Plan::Balance => match engine.view(tenant, Query::Balance).await.map_err(failure)? {
+                View::Balance(now) => Ok(Reply::json(200, balance::show(&now))),
+                View::Clock(_) | View::Platform { .. } => Err(Problem::internal_error()),
+            },
+            Plan::BalanceAt(at) => {
+                if at > self.clock(tenant).await? {
+                    return Err(Problem::invalid_field("at", "must not be in the future"));
+                }
+                let then = history::balance_at(engine.machine(), reader, tenant, at)?;
+                Ok(Reply::json(200, balance::show(&then)))
+            }
+            Plan::Read(id, show) => match history::entity(reader, tenant, id)? {
+                Some(entity) => Ok(Reply::json(200, show(&entity))),
+                None => Err(Problem::not_found()),
+            },
+            Plan::ReadNamed(space, name, kind, show) => {
+                let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
+                let entity = history::entity(reader, tenant, EntityId { kind, id })?.ok_or_else(Problem::not_found)?;
+                Ok(Reply::json(200, show(&entity)))
+            }
+            Plan::List { kind, facets, page, show } => Ok(Reply::json(200, history::list(reader, tenant, kind, &facets, &page, show)?)),
+            Plan::Attempts { name, facets, page, show } => Ok(Reply::json(200, history::attempts(reader, tenant, &name, &facets, &page, show)?)),
+            Plan::Movements(ask) => {
+                let now = self.clock(tenant).await?;
+                Ok(Reply::json(200, history::movements(reader, tenant, &ask, now)?))
+            }
+            Plan::Operation(id) => self.operation(tenant, id),
+            Plan::Kept { key, path } => self.idempotency(tenant, &key, path.as_deref()).await,
+        }
+    }
+
+    fn operation(&self, tenant: u64, id: Id) -> Result<Reply, Problem> {
+        let reader = self.services.engine.reader();
+        let (entity, n) = id.entity_and_operation();
+        for whose in [EntityId::payment(entity), EntityId::payout(entity)] {
+            if let Some(found) = history::entity(reader, tenant, whose)?
+                && let Some(body) = operations::show(id, n, &found)
+            {
+                return Ok(Reply::json(200, body));
+            }
+        }
+        Err(Problem::not_found())
+    }
+
+    /// GET /v1/idempotency/:key: the newest use of a key, on any path unless one is named.
+    async fn idempotency(&self, tenant: u64, key: &str, path: Option<&str>) -> Result<Reply, Problem> {
+        let now = self.clock(tenant).await?;
+        if let Some((path, since)) = self.services.desk.key_in_use(tenant, key, path) {
+            let first_seen = now.minus_ms(self.services.now().since_ms(since));
+            let body = Object::new().text("key", key).plain("state", "in_progress").plain("method", "POST").text("path", path);
+            let body = body.plain("firstSeenAt", first_seen).plain("expiresAt", first_seen.plus_ms(crate::domain::kept::KEPT_MS));
+            return Ok(Reply::json(200, body.null("status").null("response").null("walSeq").end()));
+        }
+        let from = index::kept(tenant, key);
+        let mut to = from.clone();
+        to.extend_from_slice(&[0xFF; 17]);
+        let mut newest: Option<(Timestamp, Kept, u64)> = None;
+        for entry in self.services.engine.reader().index_scan(&from, &to, false) {
+            let (_, value) = entry.map_err(Unreadable::from)?;
+            let seq = history::seq(&value)?;
+            let read = history::record(self.services.engine.reader(), seq)?;
+            let Some(kept) = read.record.kept else { continue };
+            let matches = kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && now < kept.expires_at();
+            if matches && newest.as_ref().is_none_or(|(_, other, _)| other.of.first_seen <= kept.of.first_seen) {
+                newest = Some((read.time, kept, seq));
+            }
+        }
+        let (_, kept, seq) = newest.ok_or_else(Problem::not_found)?;
+        let body = Object::new()
+            .text("key", key)
+            .plain("state", "done")
+            .plain("method", "POST")
+            .text("path", &kept.of.path)
+            .plain("firstSeenAt", kept.of.first_seen)
+            .plain("expiresAt", kept.expires_at())
+            .number("status", kept.status)
+            .json("response", &kept.body)
+            .number("walSeq", seq)
+            .end();
+        Ok(Reply::json(200, body))
+    }
+}
+
+impl Doing<'_> {
+    /// The command, and what is held until it is answered.
+    fn command(self, ask: Ask, shape: Shape) -> (Command, Option<Held>) {
+        let Some(Use { key, path, body_hash, held }) = self.used else { return (ask.into(), None) };
+        // The decision fills in when the key was first seen, on the tenant's clock.
+        let first_seen = Timestamp::from_unix_ms(0);
+        let keep = KeepRef { key, path, body_hash, first_seen, shape, request_id: self.request_id.as_str().to_owned() };
+        (Command { ask, keep: Some(keep) }, Some(Box::new(held)))
+    }
+}
+
+/// What is answered to a command.
+pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> Result<Reply, Problem> {
+    let settled: Settled<Domain> = outcome.map_err(failure)?;
+    let first = settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &*written.state);
+    let entity: Option<&Entity> = first.or(settled.entity.as_deref());
+    let facts = Facts {
+        record: settled.record.as_deref(),
+        time: Timestamp::from_unix_ms(settled.time_ms),
+        entity,
+        refusal: settled.refusal.as_ref(),
+        request_id: request_id.as_str(),
+    };
+    let (status, body) = match settled.record.as_ref().and_then(|record| record.kept.as_ref()) {
+        // Rendered already: what is kept is what is sent.
+        Some(kept) if kept.of.request_id == request_id.as_str() => (kept.status, kept.body.clone()),
+        _ => render(shape, &facts),
+    };
+    let micros = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+    let timing = Timing { queue_us: micros(settled.timing.queue), apply_us: micros(settled.timing.apply), wal_us: micros(settled.timing.wal) };
+    let reply = Reply::json(status, body).timing(timing);
+    Ok(match settled.seq {
+        Some(seq) => reply.wal_seq(seq),
+        None => reply,
+    })
+}
+
+impl Answer for Gateway {
+    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
+        match self.handle(&arrival, body).await {
+            Ok(reply) => reply,
+            Err(problem) => Reply::problem(&problem, &arrival.request_id),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Reading what was written: entities, lists, movements, the balance of a past moment, operations. Everything is found by seeking in the index; nothing here asks an actor, and
+//! nothing is seen before it is durable.
+
+use crate::api::balance::show_movement;
+use crate::api::page::{Page, page_json};
+use crate::api::plan::{Movements, Show};
+use crate::domain::codec;
+use crate::domain::ids::{EntityId, Id, Kind};
+use crate::domain::index::{self, LedgerKey, OTHER, Space};
+use crate::domain::ledger::{Ledger, MovementKind};
+use crate::domain::machine::{AnyBook, Domain};
+use crate::domain::money::Currency;
+use crate::domain::record::{Entity, Record};
+use crate::domain::time::Timestamp;
+use crate::domain::view::{Balance, balance};
+use crate::server::newest::Newest;
+use actors::Machine;
+use std::fmt;
+use std::sync::Arc;
+use wal::{ReadError, Reader, Seq};
+
+/// What is stored cannot be read: a defect or damage, told to the log and never in detail to a caller.
+#[derive(Debug)]
+pub struct Unreadable(pub String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<ReadError> for Unreadable {
+    fn from(error: ReadError) -> Self {
+        Unreadable(error.to_string())
+    }
+}
+
+/// A record and when it was written.
+pub struct Read {
+    /// The record.
+    pub record: Record,
+    /// Its time, on its tenant's clock.
+    pub time: Timestamp,
+}
+
+/// The record with a sequence that an index names.
+pub fn record(reader: &Reader, seq: Seq) -> Result<Read, Unreadable> {
+    let stored = reader.record(seq)?.ok_or_else(|| Unreadable(format!("the index names record {seq}, which is not there")))?;
+    let record = codec::decode(&stored.payload).map_err(|error| Unreadable(format!("record {seq}: {error}")))?;
+    Ok(Read { record, time: Timestamp::from_unix_ms(stored.time_ms) })
+}
+
+/// The sequence that is the value of an index entry.
+pub fn seq(value: &[u8]) -> Result<Seq, Unreadable> {
+    value.try_into().map(u64::from_be_bytes).map_err(|_| Unreadable("an index entry that is no sequence".to_owned()))
+}
+
+/// The newest state of an entity.
+pub fn entity(reader: &Reader, tenant: u64, id: EntityId) -> Result<Option<Arc<Entity>>, Unreadable> {
+    let Some(value) = reader.index_get(&index::entity(tenant, id))? else { return Ok(None) };
+    Ok(record(reader, seq(&value)?)?.record.entity(id).cloned())
+}
+
+/// The id that a reference names.
+pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<Option<Id>, Unreadable> {
+    let Some(value) = reader.index_get(&index::name(tenant, space, name))? else { return Ok(None) };
+    let bytes: [u8; 16] = value.as_slice().try_into().map_err(|_| Unreadable("a reference that names no id".to_owned()))?;
+    Ok(Some(Id::from_bytes(bytes)))
+}
+
+/// A page of entities.
+pub fn list(reader: &Reader, tenant: u64, kind: Kind, facets: &[u8], page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
+    let parts = facets.iter().map(|facet| index::list(tenant, kind, *facet)).collect();
+    let mut newest = Newest::new(reader, parts, page.after.as_deref(), None)?;
+    let mut items = Vec::with_capacity(page.limit);
+    let mut last = Vec::new();
+    while let Some(suffix) = newest.next()? {
+        if items.len() == page.limit {
+            return Ok(page_json(items, Some(&page.next(&last))));
+        }
+        let bytes: [u8; 16] = suffix.as_slice().try_into().map_err(|_| Unreadable("a list entry that is no id".to_owned()))?;
+        let id = EntityId { kind, id: Id::from_bytes(bytes) };
+        // Gone since the cursor was made: a merchant that was deleted.
+        if let Some(entity) = entity(reader, tenant, id)? {
+            items.push(show(&entity));
+        }
+        last = suffix;
+    }
+    Ok(page_json(items, None))
+}
+
+/// A page of the payments on a reference: the newest attempt, and those before it.
+pub fn attempts(reader: &Reader, tenant: u64, name: &str, facets: &[u8], page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
+    let mut items = Vec::new();
+    let mut last = Vec::new();
+    let mut next = named(reader, tenant, Space::Payment, name)?;
+    while let Some(id) = next {
+        let Some(found) = entity(reader, tenant, EntityId::payment(id))? else { break };
+        let Entity::Payment(payment) = &*found else { break };
+        next = payment.previous;
+        let before = page.after.as_deref().is_none_or(|after| id.as_bytes().as_slice() < after);
+        if !before || !facets.contains(&payment.facet()) {
+            continue;
+        }
+        if items.len() == page.limit {
+            return Ok(page_json(items, Some(&page.next(&last))));
+        }
+        items.push(show(&found));
+        last = id.as_bytes().to_vec();
+    }
+    Ok(page_json(items, None))
+}
+
+/// A page of movements. A position is time, sequence and row.
+pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, now: Timestamp) -> Result<Vec<u8>, Unreadable> {
+    let mut items = Vec::with_capacity(ask.page.limit);
+    let mut last = Vec::new();
+    let after = ask.page.after.as_deref().map(Position::read).transpose()?;
+    for (from, to) in spans(reader, tenant, ask)? {
+        let before = after.as_ref().map(|after| after.just_after()).into_iter().chain([index::time_bytes(to).to_vec()]).min();
+        let parts = ask.kinds.iter().map(|kind| index::movements(tenant, ask.ledger, *kind)).collect();
+        let mut newest = Newest::new(reader, parts, before.as_deref(), Some(index::time_bytes(from).to_vec()))?;
+        while let Some(suffix) = newest.next()? {
+            let at = Position::of_record(&suffix)?;
+            let read = record(reader, at.seq)?;
+            for n in (0..read.record.postings.len()).rev() {
+                let position = Position { row: u16::try_from(n).unwrap_or(u16::MAX), ..at };
+                if after.as_ref().is_some_and(|after| position >= *after) || !wanted(&read.record, n, ask) {
+                    continue;
+                }
+                if items.len() == ask.page.limit {
+                    return Ok(page_json(items, Some(&ask.page.next(&last))));
+                }
+                items.extend(show_movement(&read.record, read.time, n, now));
+                last = position.bytes();
+            }
+        }
+    }
+    Ok(page_json(items, None))
+}
+
+/// The stretches of time to look at, newest first, each with its start and the instant after its end.
+fn spans(reader: &Reader, tenant: u64, ask: &Movements) -> Result<Vec<(Timestamp, Timestamp)>, Unreadable> {
+    let from = ask.from.unwrap_or(Timestamp::from_unix_ms(0));
+    let to = ask.to.unwrap_or(Timestamp::from_unix_ms(i64::MAX));
+    let mut spans = match ask.subjects.as_slice() {
+        [] => vec![(from, to)],
+        // A payment or payout knows when it moved money.
+        [subject] => match entity(reader, tenant, *subject)?.as_deref() {
+            Some(Entity::Payment(payment)) => payment.moved_at(),
+            Some(Entity::Payout(payout)) => payout.moved_at(),
+            Some(Entity::Merchant(_)) | None => Vec::new(),
+        }
+        .into_iter()
+        .map(|at| (at, at.plus_ms(1)))
+        .collect(),
+        // No movement belongs to a payment and a payout.
+        _ => Vec::new(),
+    };
+    spans.retain_mut(|(start, end)| {
+        *start = (*start).max(from);
+        *end = (*end).min(to);
+        *start < *end
+    });
+    spans.sort_unstable_by(|a, b| b.cmp(a));
+    spans.dedup();
+    Ok(spans)
+}
+
+fn wanted(record: &Record, n: usize, ask: &Movements) -> bool {
+    let posting = &record.postings[n];
+    let Some(row) = &posting.row else { return false };
+    let ledger = match posting.ledger {
+        Ledger::Tenant => LedgerKey::Tenant(posting.currency),
+        Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
+        Ledger::Fees | Ledger::Rail | Ledger::Operator => return false,
+    };
+    ledger == ask.ledger && ask.kinds.contains(&(row.kind as u8)) && ask.subjects.iter().all(|subject| row.subject == Some(*subject))
+}
+
+/// Where a movement is in the order of all of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Position {
+    time: u64,
+    seq: Seq,
+    row: u16,
+}
+
+impl Position {
+    fn of_record(suffix: &[u8]) -> Result<Position, Unreadable> {
+        let (time, seq) = suffix.split_first_chunk().ok_or_else(Position::unreadable)?;
+        let seq: [u8; 8] = seq.try_into().map_err(|_| Position::unreadable())?;
+        Ok(Position { time: u64::from_be_bytes(*time), seq: u64::from_be_bytes(seq), row: 0 })
+    }
+
+    fn read(bytes: &[u8]) -> Result<Position, Unreadable> {
+        let (record, row) = bytes.split_last_chunk().ok_or_else(Position::unreadable)?;
+        Ok(Position { row: u16::from_be_bytes(*row), ..Position::of_record(record)? })
+    }
+
+    fn bytes(self) -> Vec<u8> {
+        let mut bytes = self.time.to_be_bytes().to_vec();
+        bytes.extend_from_slice(&self.seq.to_be_bytes());
+        bytes.extend_from_slice(&self.row.to_be_bytes());
+        bytes
+    }
+
+    /// A suffix just after this record's, so that its other rows are seen again.
+    fn just_after(&self) -> Vec<u8> {
+        let mut bytes = self.time.to_be_bytes().to_vec();
+        bytes.extend_from_slice(&(self.seq + 1).to_be_bytes());
+        bytes
+    }
+
+    fn unreadable() -> Unreadable {
+        Unreadable("a movement entry of another length".to_owned())
+    }
+}
+
+/// The balance as it was at an instant, that instant included: the newest snapshot before it, and the tenant's records since.
+pub fn balance_at(machine: &Domain, reader: &Reader, tenant: u64, at: Timestamp) -> Result<Balance, Unreadable> {
+    let mut book = machine.empty(tenant);
+    let mut since: Seq = 0;
+    let mut from = Timestamp::from_unix_ms(0);
+    for stored in reader.snapshots_of(tenant) {
+        let stored = stored?;
+        if Timestamp::from_unix_ms(stored.time_ms) <= at {
+            book = machine.restore(tenant, &stored.state).map_err(Unreadable)?;
+            since = stored.seq;
+            from = Timestamp::from_unix_ms(stored.time_ms);
+            break;
+        }
+    }
+    let ledger = LedgerKey::Tenant(Currency::Ves);
+    let kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).chain([OTHER]);
+    let parts = kinds.map(|kind| index::movements(tenant, ledger, kind)).collect();
+    let end = index::time_bytes(at.plus_ms(1));
+    let mut newest = Newest::new(reader, parts, Some(&end), Some(index::time_bytes(from).to_vec()))?;
+    let mut seqs = Vec::new();
+    while let Some(suffix) = newest.next()? {
+        seqs.push(Position::of_record(&suffix)?.seq);
+    }
+    for seq in seqs.into_iter().rev().filter(|seq| *seq > since) {
+        let read = record(reader, seq)?;
+        machine.settle(&mut book, read.time.unix_ms());
+        machine.evolve(&mut book, &read.record, read.time.unix_ms());
+    }
+    machine.settle(&mut book, at.unix_ms());
+    match &book {
+        AnyBook::Tenant(book) => Ok(balance(book)),
+        AnyBook::Platform(_) => Err(Unreadable("the platform has no balance".to_owned())),
+    }
+}

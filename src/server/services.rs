@@ -1,0 +1,68 @@
+//! What every request may need: put together once by `app.rs`, shared by both listeners.
+
+use crate::domain::banks::Catalogue;
+use crate::domain::machine::Domain;
+use crate::domain::settings::Settings;
+use crate::domain::time::Timestamp;
+use crate::rails::simulator::Simulator;
+use crate::rates::RateBoard;
+use crate::server::desk::Desk;
+use crate::server::directory::Directory;
+use actors::Engine;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The parts of a running server.
+pub struct Services {
+    /// Money.
+    pub engine: Engine<Domain>,
+    /// Who may call.
+    pub directory: Directory,
+    /// Names in use.
+    pub desk: Arc<Desk>,
+    /// Prices.
+    pub board: Arc<RateBoard>,
+    /// Banks.
+    pub banks: Arc<Catalogue>,
+    /// The bank of test mode.
+    pub simulator: Arc<Simulator>,
+    /// The settings of a new tenant.
+    pub tenant_defaults: Settings,
+    /// The secret under which things are hashed that may be recognised but not known.
+    pub mark_key: [u8; 32],
+}
+
+impl Services {
+    /// The server's clock.
+    pub fn now(&self) -> Timestamp {
+        system_now()
+    }
+
+    /// The first half of a keyed hash over `parts`, each with its length before it.
+    pub fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.mark_key) else { unreachable!("HMAC takes keys of any length") };
+        for part in parts {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        let hash: [u8; 32] = mac.finalize().into_bytes().into();
+        let mut half = [0; 16];
+        half.copy_from_slice(&hash[..16]);
+        half
+    }
+}
+
+/// The machine's clock.
+pub fn system_now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Random bits for ids: from the system, mixed per call.
+pub fn random_seed() -> u64 {
+    let uuid = uuid::Uuid::now_v7().into_bytes();
+    // The counter of a UUIDv7 is in its middle, its randomness at its end: together they are distinct within a millisecond.
+    u64::from_be_bytes([uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13]]) ^ u64::from(u16::from_be_bytes([uuid[14], uuid[15]])).rotate_left(20)
+}

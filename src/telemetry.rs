@@ -1,0 +1,37 @@
+//! Log lines: one JSON object each, or text for people, always on stderr; stdout belongs to the commands.
+//!
+//! What is said about one request carries its id in the field `request_id`. There is no span per request: it would cost more than the rest of
+//! the way through the front. Values are fields, and no secret is one.
+
+use crate::config::{Log, LogFormat};
+use std::io::IsTerminal as _;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::FmtSpan;
+
+/// Starts logging. Only the first call of a process counts.
+pub fn start(log: &Log) {
+    let is_text = match log.format {
+        LogFormat::Auto => std::io::stderr().is_terminal(),
+        LogFormat::Json => false,
+        LogFormat::Text => true,
+    };
+    // The configuration has checked the level.
+    let filter = EnvFilter::builder().parse_lossy(&log.level);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_span_events(FmtSpan::NONE)
+        .with_writer(std::io::stderr);
+    let started = if is_text {
+        lines.with_ansi(std::io::stderr().is_terminal()).try_init()
+    } else {
+        lines
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .with_span_list(false)
+            .try_init()
+    };
+    if started.is_err() {
+        tracing::debug!("logging was started already");
+    }
+}

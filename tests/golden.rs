@@ -1,0 +1,92 @@
+//! Contracts that must not change by accident: the list of routes, and the bytes of records. Set `GOLDEN=write` to write them anew, and look at the difference.
+
+use pasarela::api::routes::{Modes, routes};
+use pasarela::domain::adjustments::{Adjustment, adjust};
+use pasarela::domain::book::Book;
+use pasarela::domain::codec;
+use pasarela::domain::decision::Turn;
+use pasarela::domain::external_ref::ExternalRef;
+use pasarela::domain::money::Currency;
+use pasarela::domain::record::{Cause, Record};
+use pasarela::domain::time::Timestamp;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+fn assert_golden(name: &str, now: &str) {
+    let path = golden(name);
+    if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
+        fs::write(&path, now).expect("a writable golden file");
+        return;
+    }
+    let then = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert_eq!(then, now, "{} changed; run with GOLDEN=write and look at the difference", path.display());
+}
+
+#[test]
+fn the_routes() {
+    let mut lines: Vec<String> = routes()
+        .iter()
+        .map(|route| {
+            let modes = if route.modes == Modes::TestOnly { " (test mode only)" } else { "" };
+            format!("{} {} · {} · {}{modes}\n", route.path, route.method, route.scope.name(), route.operation)
+        })
+        .collect();
+    lines.sort();
+    assert_golden("routes.txt", &lines.concat());
+    let mut operations: Vec<&str> = routes().iter().map(|route| route.operation).collect();
+    operations.sort_unstable();
+    let all = operations.len();
+    operations.dedup();
+    assert_eq!(operations.len(), all, "two routes share a name");
+}
+
+fn sample() -> Record {
+    let turn = Turn { now: Timestamp::from_unix_ms(1_795_226_000_123), seed: 7, livemode: false, has_rail: true, holidays: &[] };
+    let ask = Adjustment {
+        cause: Cause::Adjusted,
+        currency: Currency::Ves,
+        minor: 123_456,
+        merchant: None,
+        held: true,
+        description: "apertura ñ".to_owned(),
+        external_ref: ExternalRef::parse("ref-1").ok(),
+    };
+    let draft = adjust(&Book::default(), ask, &turn).draft.expect("it fits");
+    Record {
+        cause: draft.cause,
+        seed: turn.seed,
+        postings: draft.postings,
+        holds: draft.holds,
+        entities: draft.entities,
+        removed: draft.removed,
+        freed: Vec::new(),
+        first_event: 1,
+        events: draft.events,
+        sheet: draft.sheet,
+        clock_advance_ms: 0,
+        platform: None,
+        kept: None,
+    }
+}
+
+#[test]
+fn the_bytes_of_a_record_of_version_1() {
+    let record = sample();
+    assert_golden("record-v1-adjusted.hex", &format!("{}\n", hex::encode(codec::encode(&record))));
+    let stored = fs::read_to_string(golden("record-v1-adjusted.hex")).expect("the golden record");
+    let read: Record = codec::decode(&hex::decode(stored.trim()).expect("hex")).expect("a record of version 1 stays readable");
+    assert_eq!(read, record);
+}
+
+#[test]
+fn what_is_not_a_record_is_refused() {
+    let bytes = codec::encode(&sample());
+    assert!(codec::decode::<Record>(&bytes[..bytes.len() - 1]).is_err(), "one byte short");
+    assert!(codec::decode::<Record>(&[bytes.as_slice(), b"x"].concat()).is_err(), "one byte more");
+    assert!(codec::decode::<Record>(&[&[9], &bytes[1..]].concat()).is_err(), "another version");
+    assert!(codec::decode::<Record>(&[]).is_err());
+}
