@@ -6,6 +6,7 @@ use super::plain_file::PlainFile;
 use super::table::{Line, Report, Table, grouped, median, milliseconds, nanoseconds_each, per_second, ratio};
 use super::{Outcome, Place, machine, progress, table};
 use crate::api::render::render;
+use crate::app::LOG_DIRECTORY;
 use crate::domain::adjustments::Adjustment;
 use crate::domain::bank::Effect;
 use crate::domain::machine::{Ask, Command, Domain};
@@ -58,9 +59,9 @@ impl Effects<Domain> for NoEffects {
     }
 }
 
-/// An engine on a directory, which makes no snapshots by itself.
-pub async fn engine(dir: &Path, permits_max: usize) -> Outcome<Engine<Domain>> {
-    let store = RocksStore::open(dir).map_err(|error| error.to_string())?;
+/// An engine on a data directory, which makes no snapshots by itself.
+pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> {
+    let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let config = Config {
         permits_max,
         snapshot_records: u64::MAX,
@@ -69,7 +70,7 @@ pub async fn engine(dir: &Path, permits_max: usize) -> Outcome<Engine<Domain>> {
         on_fatal: Arc::new(|why| eprintln!("pasarela bench: the engine stops: {why}")),
         clock: Clock::system(),
     };
-    let domain = Domain { holidays: Vec::new(), render };
+    let domain = Domain { live_rails: false, holidays: Vec::new(), render };
     Engine::start(domain, Arc::new(NoEffects), Box::new(store), wal::Config::default(), config).await.map_err(|error| error.to_string())
 }
 

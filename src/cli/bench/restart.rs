@@ -7,6 +7,7 @@ use super::prepare::Client;
 use super::server::{Server, this_binary};
 use super::table::{Line, Report, Table, grouped, mebibytes, per_second, seconds};
 use super::{Outcome, Place, machine, progress};
+use crate::app::LOG_DIRECTORY;
 use crate::domain::money::Ves;
 use clap::Args;
 use std::io::{BufRead, BufReader};
@@ -57,7 +58,7 @@ impl Restart {
         let scratch = Scratch::new(&self.place.made()?, "restart")?;
         progress(&format!("filling {} records", grouped(self.records)));
         let filled_in = self.fill(&scratch.path().join("data"))?;
-        let disk = bytes_in(&scratch.path().join("data"));
+        let disk = bytes_in(&scratch.path().join("data").join(LOG_DIRECTORY));
         let server = Server::gateway(scratch.path(), PATIENCE)?;
         let memory = machine::own_memory(server.pid())?;
         progress(&format!("ready after {} s", seconds(server.ready_after)));
