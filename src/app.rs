@@ -62,7 +62,11 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
     let (services, feeds) = start(&config).await?;
     let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst).map_err(|bad| bad.to_string())?;
     door.open(gateway);
-    let admin = Arc::new(AdminApi::new(Arc::clone(&services), access).map_err(|bad| bad.to_string())?);
+    let token = match &access {
+        AdminAccess::Token(token) => Some(token.expose()),
+        AdminAccess::Insecure => None,
+    };
+    let admin = Arc::new(AdminApi::new(Arc::clone(&services), token).map_err(|bad| bad.to_string())?);
     let administering = tokio::spawn(admin_listener.serve(admin, Limits::from(&config.server), until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
 
@@ -120,7 +124,7 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     });
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
-    admin::bootstrap(&services, &config.bootstrap_tenants).await.map_err(failed)?;
+    admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;
     admin::push_pending(&services).await.map_err(failed)?;
     Ok((services, feeds))
 }

@@ -10,10 +10,7 @@ mod tenants;
 mod tests;
 
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
-pub use tenants::{
-    BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES,
-    Withdraw,
-};
+pub use tenants::{BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw};
 
 use chrono::NaiveDate;
 use keys::{Keys, Source};
@@ -31,12 +28,7 @@ pub struct ConfigError(String);
 impl ConfigError {
     fn new(text: impl AsRef<str>) -> Self {
         // One line, whatever a file name or a parser brings along.
-        ConfigError(
-            text.as_ref()
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" "),
-        )
+        ConfigError(text.as_ref().split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -131,9 +123,7 @@ pub struct Server {
 impl Server {
     /// The base of links to this server, without a slash at the end.
     pub fn base_url(&self) -> String {
-        self.public_base_url
-            .clone()
-            .unwrap_or_else(|| format!("http://{}", self.listen))
+        self.public_base_url.clone().unwrap_or_else(|| format!("http://{}", self.listen))
     }
 }
 
@@ -165,9 +155,9 @@ impl Admin {
             None if !self.insecure_dev_token => Err(ConfigError::new(
                 "admin.token: is required; set it here or in PASARELA__ADMIN__TOKEN (or, for local work, admin.insecure_dev_token = true)",
             )),
-            None if !self.listen.ip().is_loopback() => Err(ConfigError::new(
-                "admin.token: is required because admin.listen is no loopback address; insecure_dev_token does not count there",
-            )),
+            None if !self.listen.ip().is_loopback() => {
+                Err(ConfigError::new("admin.token: is required because admin.listen is no loopback address; insecure_dev_token does not count there"))
+            }
             None => Ok(AdminAccess::Insecure),
         }
     }
@@ -241,17 +231,14 @@ impl Config {
         let default = Path::new(DEFAULT_FILE);
         let file = file.or_else(|| default.exists().then_some(default));
         let text = match file {
-            Some(file) => std::fs::read_to_string(file)
-                .map_err(|error| ConfigError::new(format!("{}: {error}", file.display())))?,
+            Some(file) => std::fs::read_to_string(file).map_err(|error| ConfigError::new(format!("{}: {error}", file.display())))?,
             None => String::new(),
         };
         let mut environment = Vec::new();
         for (name, value) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
             if name.starts_with(keys::PREFIX) {
-                let value = value
-                    .into_string()
-                    .map_err(|_| ConfigError::new(format!("{name}: must be UTF-8")))?;
+                let value = value.into_string().map_err(|_| ConfigError::new(format!("{name}: must be UTF-8")))?;
                 environment.push((name, value));
             }
         }
@@ -262,34 +249,20 @@ impl Config {
     }
 
     /// Reads a text and variables.
-    pub fn parse(
-        text: &str,
-        environment: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, ConfigError> {
+    pub fn parse(text: &str, environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, ConfigError> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
-            ConfigError::new(format!(
-                "line {}: {}",
-                before.matches('\n').count() + 1,
-                error.message()
-            ))
+            ConfigError::new(format!("line {}: {}", before.matches('\n').count() + 1, error.message()))
         })?;
         let source = Source::new(environment);
         let config = Self::read(Keys::root(table, &source));
         let findings = source.finish();
-        if findings.is_empty() {
-            Ok(config)
-        } else {
-            Err(ConfigError::new(findings.join("; ")))
-        }
+        if findings.is_empty() { Ok(config) } else { Err(ConfigError::new(findings.join("; "))) }
     }
 
     fn read(mut keys: Keys<'_>) -> Self {
         let mut calendar = keys.section("calendar");
-        let holidays = calendar.list("holidays", Vec::new(), |text| {
-            text.parse()
-                .map_err(|_| "must be a date such as 2026-12-24".to_owned())
-        });
+        let holidays = calendar.list("holidays", Vec::new(), |text| text.parse().map_err(|_| "must be a date such as 2026-12-24".to_owned()));
         calendar.done();
         let mut public = keys.section("public");
         let public_allowed_origins = public.list("allowed_origins", Vec::new(), origin);
@@ -323,9 +296,7 @@ impl Server {
     fn read(mut keys: Keys<'_>) -> Self {
         let server = Server {
             listen: keys.parsed("listen", ([127, 0, 0, 1], 8080).into(), address),
-            public_base_url: keys.optional("public_base_url", |text| {
-                url(text).map(|url| url.trim_end_matches('/').to_owned())
-            }),
+            public_base_url: keys.optional("public_base_url", |text| url(text).map(|url| url.trim_end_matches('/').to_owned())),
             max_connections: keys.integer("max_connections", 10_000, 1..=1_000_000),
             head_timeout_seconds: keys.integer("head_timeout_seconds", 10, 1..=300),
             head_bytes_max: keys.integer("head_bytes_max", 65_536, 8_192..=1_048_576),
@@ -344,11 +315,7 @@ impl Admin {
         let admin = Admin {
             listen: keys.parsed("listen", ([127, 0, 0, 1], 9090).into(), address),
             token: keys.optional("token", |text| {
-                if text.bytes().all(|byte| byte.is_ascii_graphic()) {
-                    Ok(Secret::new(text))
-                } else {
-                    Err("must be visible ASCII without spaces".to_owned())
-                }
+                if text.bytes().all(|byte| byte.is_ascii_graphic()) { Ok(Secret::new(text)) } else { Err("must be visible ASCII without spaces".to_owned()) }
             }),
             insecure_dev_token: keys.boolean("insecure_dev_token", false),
         };
@@ -368,10 +335,7 @@ impl Storage {
             batch_records_max: keys.integer("batch_records_max", 8_192, 1..=1_048_576),
         };
         if storage.batch_records_max > storage.pending_records_max {
-            keys.bad(
-                "batch_records_max",
-                "must not exceed storage.pending_records_max",
-            );
+            keys.bad("batch_records_max", "must not exceed storage.pending_records_max");
         }
         keys.done();
         storage
@@ -380,9 +344,7 @@ impl Storage {
 
 impl Engine {
     fn read(mut keys: Keys<'_>) -> Self {
-        let engine = Engine {
-            permits_max: keys.integer("permits_max", 16_384, 1..=1_048_576),
-        };
+        let engine = Engine { permits_max: keys.integer("permits_max", 16_384, 1..=1_048_576) };
         keys.done();
         engine
     }
@@ -390,10 +352,7 @@ impl Engine {
 
 impl Limits {
     fn read(mut keys: Keys<'_>) -> Self {
-        let limits = Limits {
-            requests_per_second: keys.integer("requests_per_second", 0, 0..=1_000_000),
-            burst: keys.integer("burst", 0, 0..=1_000_000),
-        };
+        let limits = Limits { requests_per_second: keys.integer("requests_per_second", 0, 0..=1_000_000), burst: keys.integer("burst", 0, 0..=1_000_000) };
         keys.done();
         limits
     }
@@ -401,10 +360,7 @@ impl Limits {
 
 impl Webhooks {
     fn read(mut keys: Keys<'_>) -> Self {
-        let webhooks = Webhooks {
-            allow_private_targets: keys.boolean("allow_private_targets", false),
-            extra_ca_file: keys.optional("extra_ca_file", path),
-        };
+        let webhooks = Webhooks { allow_private_targets: keys.boolean("allow_private_targets", false), extra_ca_file: keys.optional("extra_ca_file", path) };
         keys.done();
         webhooks
     }
@@ -412,15 +368,8 @@ impl Webhooks {
 
 impl Log {
     fn read(mut keys: Keys<'_>) -> Self {
-        let formats = [
-            ("auto", LogFormat::Auto),
-            ("json", LogFormat::Json),
-            ("text", LogFormat::Text),
-        ];
-        let log = Log {
-            level: keys.parsed("level", "info".to_owned(), level),
-            format: keys.one_of("format", LogFormat::Auto, &formats),
-        };
+        let formats = [("auto", LogFormat::Auto), ("json", LogFormat::Json), ("text", LogFormat::Text)];
+        let log = Log { level: keys.parsed("level", "info".to_owned(), level), format: keys.one_of("format", LogFormat::Auto, &formats) };
         keys.done();
         log
     }
@@ -428,11 +377,8 @@ impl Log {
 
 /// A level for everything, or directives such as `info,pasarela::server=debug`.
 fn level(text: &str) -> Result<String, String> {
-    let is_level =
-        |part: &str| matches!(part, "off" | "error" | "warn" | "info" | "debug" | "trace");
-    let known = text
-        .split(',')
-        .all(|part| is_level(part.rsplit('=').next().unwrap_or(part)));
+    let is_level = |part: &str| matches!(part, "off" | "error" | "warn" | "info" | "debug" | "trace");
+    let known = text.split(',').all(|part| is_level(part.rsplit('=').next().unwrap_or(part)));
     if known && tracing_subscriber::EnvFilter::builder().parse(text).is_ok() {
         Ok(text.to_owned())
     } else {
@@ -441,8 +387,7 @@ fn level(text: &str) -> Result<String, String> {
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse()
-        .map_err(|_| "must be an address and a port such as 127.0.0.1:8080".to_owned())
+    text.parse().map_err(|_| "must be an address and a port such as 127.0.0.1:8080".to_owned())
 }
 
 fn path(text: &str) -> Result<PathBuf, String> {
@@ -455,22 +400,13 @@ fn path(text: &str) -> Result<PathBuf, String> {
 /// An address of the web.
 fn url(text: &str) -> Result<String, String> {
     let parsed = text.parse::<hyper::Uri>().ok();
-    let fine = parsed.is_some_and(|uri| {
-        matches!(uri.scheme_str(), Some("http" | "https"))
-            && uri.host().is_some_and(|host| !host.is_empty())
-    });
-    if fine {
-        Ok(text.to_owned())
-    } else {
-        Err("must be an http or https URL".to_owned())
-    }
+    let fine = parsed.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(|host| !host.is_empty()));
+    if fine { Ok(text.to_owned()) } else { Err("must be an http or https URL".to_owned()) }
 }
 
 /// Scheme, host and port of a site, as browsers send it in `Origin`.
 fn origin(text: &str) -> Result<String, String> {
-    let bare = text
-        .split_once("://")
-        .is_some_and(|(_, rest)| !rest.contains(['/', '?', '#', '@']));
+    let bare = text.split_once("://").is_some_and(|(_, rest)| !rest.contains(['/', '?', '#', '@']));
     match url(text) {
         Ok(_) if bare => Ok(text.to_ascii_lowercase()),
         _ => Err("must be an origin such as https://app.example.com".to_owned()),

@@ -17,19 +17,11 @@ pub fn start(log: &Log) {
     };
     // The configuration has checked the level.
     let filter = EnvFilter::builder().parse_lossy(&log.level);
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_span_events(FmtSpan::NONE)
-        .with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_span_events(FmtSpan::NONE).with_writer(std::io::stderr);
     let started = if is_text {
         lines.with_ansi(std::io::stderr().is_terminal()).try_init()
     } else {
-        lines
-            .json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .with_span_list(false)
-            .try_init()
+        lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
     };
     if started.is_err() {
         tracing::debug!("logging was started already");

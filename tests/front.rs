@@ -22,9 +22,7 @@ struct Toy;
 
 impl Answer for Toy {
     async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
-        let Arrival {
-            head, request_id, ..
-        } = arrival;
+        let Arrival { head, request_id, .. } = arrival;
         let path = head.uri.path();
         if let Some(ms) = path.strip_prefix("/slow/") {
             tokio::time::sleep(Duration::from_millis(ms.parse().expect("a number"))).await;
@@ -53,18 +51,10 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let (ready, bound) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread()
-                .worker_threads(2)
-                .enable_all()
-                .build()
-                .expect("a runtime");
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
             runtime.block_on(async move {
-                let listener = Listener::bind(([127, 0, 0, 1], 0).into())
-                    .await
-                    .expect("a free port");
-                ready
-                    .send(listener.local_addr().expect("an address"))
-                    .expect("somebody waits");
+                let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
+                ready.send(listener.local_addr().expect("an address")).expect("somebody waits");
                 listener
                     .serve(Arc::new(Toy), limits, async {
                         stopped.await.expect("the order to stop");
@@ -72,11 +62,7 @@ impl Server {
                     .await
             })
         });
-        Server {
-            address: bound.recv().expect("bound"),
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        Server { address: bound.recv().expect("bound"), stop: Some(stop), thread: Some(thread) }
     }
 
     fn connect(&self) -> TcpStream {
@@ -88,19 +74,11 @@ impl Server {
 
     /// Asks it to stop, without waiting.
     fn ask_to_stop(&mut self) {
-        self.stop
-            .take()
-            .expect("not stopped yet")
-            .send(())
-            .expect("it runs");
+        self.stop.take().expect("not stopped yet").send(()).expect("it runs");
     }
 
     fn join(&mut self) -> Drained {
-        self.thread
-            .take()
-            .expect("not joined yet")
-            .join()
-            .expect("no panic")
+        self.thread.take().expect("not joined yet").join().expect("no panic")
     }
 }
 
@@ -125,27 +103,13 @@ fn answer(stream: &mut TcpStream) -> Answered {
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
         let read = stream.read(&mut byte).expect("a head");
-        assert!(
-            read == 1,
-            "the connection ended after {:?}",
-            String::from_utf8_lossy(&head)
-        );
+        assert!(read == 1, "the connection ended after {:?}", String::from_utf8_lossy(&head));
         head.push(byte[0]);
     }
     let head = String::from_utf8(head).expect("ASCII");
-    let status = head
-        .split(' ')
-        .nth(1)
-        .and_then(|status| status.parse().ok())
-        .expect("a status");
-    let mut answered = Answered {
-        status,
-        head,
-        body: String::new(),
-    };
-    let length = answered
-        .header("content-length")
-        .map_or(0, |length| length.parse().expect("a length"));
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    let mut answered = Answered { status, head, body: String::new() };
+    let length = answered.header("content-length").map_or(0, |length| length.parse().expect("a length"));
     let mut body = vec![0; length];
     stream.read_exact(&mut body).expect("a body");
     answered.body = String::from_utf8(body).expect("UTF-8");
@@ -162,9 +126,7 @@ fn get(stream: &mut TcpStream, path: &str) -> Answered {
 }
 
 fn post_head(path: &str, length: usize) -> String {
-    format!(
-        "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
-    )
+    format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")
 }
 
 /// True if the server ended the connection.
@@ -178,12 +140,7 @@ fn is_over(stream: &mut TcpStream) -> bool {
 
 fn assert_problem(answered: &Answered, status: u16, code: &str) {
     let body: serde_json::Value = serde_json::from_str(&answered.body).expect("an error body");
-    assert_eq!(
-        (answered.status, body["error"].as_str()),
-        (status, Some(code)),
-        "{}",
-        answered.body
-    );
+    assert_eq!((answered.status, body["error"].as_str()), (status, Some(code)), "{}", answered.body);
     assert_eq!(body["requestId"].as_str(), answered.header("x-request-id"));
 }
 
@@ -195,16 +152,10 @@ fn a_connection_is_reused_also_after_errors_before_the_body() {
         send(&mut stream, post_head("/no-such", 1_000));
         send(&mut stream, "x".repeat(1_000));
         assert_problem(&answer(&mut stream), 404, "not_found");
-        send(
-            &mut stream,
-            post_head("/length", 1_000).replace("application/json", "text/plain"),
-        );
+        send(&mut stream, post_head("/length", 1_000).replace("application/json", "text/plain"));
         send(&mut stream, "x".repeat(1_000));
         assert_problem(&answer(&mut stream), 415, "unsupported_media_type");
-        send(
-            &mut stream,
-            "POST /no-such HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n",
-        );
+        send(&mut stream, "POST /no-such HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
         std::thread::sleep(Duration::from_millis(20));
         send(&mut stream, "3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n");
         assert_problem(&answer(&mut stream), 404, "not_found");
@@ -222,21 +173,14 @@ fn a_body_of_exactly_one_mebibyte_is_read_and_one_byte_more_is_413() {
     send(&mut stream, post_head("/length", MIB + 1));
     send(&mut stream, vec![b' '; MIB + 1]);
     assert_problem(&answer(&mut stream), 413, "payload_too_large");
-    assert_eq!(
-        get(&mut stream, "/ok").status,
-        200,
-        "the connection lives on"
-    );
+    assert_eq!(get(&mut stream, "/ok").status, 200, "the connection lives on");
 }
 
 #[test]
 fn a_chunked_body_is_bounded_by_what_arrives() {
     let server = Server::start(Limits::default());
     let mut stream = server.connect();
-    send(
-        &mut stream,
-        "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n",
-    );
+    send(&mut stream, "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n");
     for _ in 0..33 {
         send(&mut stream, "8000\r\n");
         send(&mut stream, vec![b' '; 0x8000]);
@@ -244,11 +188,7 @@ fn a_chunked_body_is_bounded_by_what_arrives() {
     }
     send(&mut stream, "0\r\n\r\n");
     assert_problem(&answer(&mut stream), 413, "payload_too_large");
-    assert_eq!(
-        get(&mut stream, "/ok").status,
-        200,
-        "the connection lives on"
-    );
+    assert_eq!(get(&mut stream, "/ok").status, 200, "the connection lives on");
 }
 
 #[test]
@@ -268,22 +208,13 @@ fn a_huge_body_gets_its_answer_before_the_end() {
 fn who_expects_a_continue_gets_it_only_if_the_body_is_wanted() {
     let server = Server::start(Limits::default());
     let mut stream = server.connect();
-    send(
-        &mut stream,
-        post_head("/length", 2).replace("host: x", "host: x\r\nexpect: 100-continue"),
-    );
+    send(&mut stream, post_head("/length", 2).replace("host: x", "host: x\r\nexpect: 100-continue"));
     assert_eq!(answer(&mut stream).status, 100);
     send(&mut stream, "{}");
     assert_eq!(answer(&mut stream).body, "2");
-    send(
-        &mut stream,
-        post_head("/no-such", 2).replace("host: x", "host: x\r\nexpect: 100-continue"),
-    );
+    send(&mut stream, post_head("/no-such", 2).replace("host: x", "host: x\r\nexpect: 100-continue"));
     let answered = answer(&mut stream);
-    assert_eq!(
-        (answered.status, answered.header("connection")),
-        (404, Some("close"))
-    );
+    assert_eq!((answered.status, answered.header("connection")), (404, Some("close")));
 }
 
 #[test]
@@ -292,10 +223,7 @@ fn pipelined_requests_are_answered_in_order() {
     let mut stream = server.connect();
     let mut text = String::new();
     for n in 0..50 {
-        text += &format!(
-            "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {n}\r\n\r\n{}",
-            "x".repeat(n)
-        );
+        text += &format!("POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {n}\r\n\r\n{}", "x".repeat(n));
     }
     send(&mut stream, text);
     for n in 0..50 {
@@ -306,10 +234,7 @@ fn pipelined_requests_are_answered_in_order() {
 #[test]
 fn heads_are_bounded_in_size_and_number() {
     let server = Server::start(Limits::default());
-    for extra in [
-        format!("x: {}\r\n", "y".repeat(200_000)),
-        (0..101).map(|n| format!("x-{n}: y\r\n")).collect(),
-    ] {
+    for extra in [format!("x: {}\r\n", "y".repeat(200_000)), (0..101).map(|n| format!("x-{n}: y\r\n")).collect()] {
         let mut stream = server.connect();
         let head = format!("GET /ok HTTP/1.1\r\nhost: x\r\n{extra}\r\n");
         send(&mut stream, head);
@@ -317,10 +242,7 @@ fn heads_are_bounded_in_size_and_number() {
         assert!(is_over(&mut stream));
     }
     let mut stream = server.connect();
-    let fitting = format!(
-        "GET /ok HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n",
-        "y".repeat(60_000)
-    );
+    let fitting = format!("GET /ok HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "y".repeat(60_000));
     send(&mut stream, fitting);
     assert_eq!(answer(&mut stream).status, 200);
 }
@@ -342,12 +264,7 @@ fn slow_heads_slow_bodies_and_idle_connections_end() {
     assert_eq!(get(&mut idle, "/ok").status, 200);
     let start = Instant::now();
     send(&mut slow_second, "GET /ok HT");
-    for (mut stream, least, most) in [
-        (silent, 200, 5_000),
-        (slow_first, 200, 5_000),
-        (slow_second, 200, 5_000),
-        (idle, 800, 5_000),
-    ] {
+    for (mut stream, least, most) in [(silent, 200, 5_000), (slow_first, 200, 5_000), (slow_second, 200, 5_000), (idle, 800, 5_000)] {
         assert!(is_over(&mut stream));
         let took = start.elapsed().as_millis();
         assert!((least..most).contains(&took), "{took} ms");
@@ -359,28 +276,15 @@ fn slow_heads_slow_bodies_and_idle_connections_end() {
     assert_problem(&answered, 408, "request_timeout");
     assert_eq!(answered.header("connection"), Some("close"));
     let mut busy = server.connect();
-    assert_eq!(
-        get(&mut busy, "/slow/1500").body,
-        "\"slow\"",
-        "time limits do not hold for what is being answered"
-    );
+    assert_eq!(get(&mut busy, "/slow/1500").body, "\"slow\"", "time limits do not hold for what is being answered");
 }
 
 #[test]
 fn one_connection_too_many_is_told_so() {
-    let server = Server::start(Limits {
-        connections_max: 2,
-        ..Limits::default()
-    });
+    let server = Server::start(Limits { connections_max: 2, ..Limits::default() });
     let mut first = server.connect();
     let mut second = server.connect();
-    assert_eq!(
-        (
-            get(&mut first, "/ok").status,
-            get(&mut second, "/ok").status
-        ),
-        (200, 200)
-    );
+    assert_eq!((get(&mut first, "/ok").status, get(&mut second, "/ok").status), (200, 200));
     let mut third = server.connect();
     let answered = get(&mut third, "/ok");
     assert_problem(&answered, 503, "overloaded");
@@ -389,10 +293,7 @@ fn one_connection_too_many_is_told_so() {
     drop(first);
     let start = Instant::now();
     while get(&mut server.connect(), "/ok").status != 200 {
-        assert!(
-            start.elapsed() < Duration::from_secs(5),
-            "the place of the first is never free"
-        );
+        assert!(start.elapsed() < Duration::from_secs(5), "the place of the first is never free");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -409,20 +310,9 @@ fn a_panic_is_a_500_and_the_connection_lives_on() {
 fn every_answer_has_a_request_id_and_keeps_the_callers() {
     let server = Server::start(Limits::default());
     let mut stream = server.connect();
-    let ids: Vec<String> = ["/ok", "/no", "/panic"]
-        .iter()
-        .map(|path| {
-            get(&mut stream, path)
-                .header("x-request-id")
-                .expect("an id")
-                .to_owned()
-        })
-        .collect();
+    let ids: Vec<String> = ["/ok", "/no", "/panic"].iter().map(|path| get(&mut stream, path).header("x-request-id").expect("an id").to_owned()).collect();
     assert!(ids[0] != ids[1] && ids[1] != ids[2]);
-    send(
-        &mut stream,
-        "GET /no HTTP/1.1\r\nhost: x\r\nX-Request-Id: req-2026/11:21_~!\r\n\r\n",
-    );
+    send(&mut stream, "GET /no HTTP/1.1\r\nhost: x\r\nX-Request-Id: req-2026/11:21_~!\r\n\r\n");
     let answered = answer(&mut stream);
     assert_eq!(answered.header("x-request-id"), Some("req-2026/11:21_~!"));
     assert_problem(&answered, 404, "not_found");
@@ -433,9 +323,7 @@ fn a_closed_sending_side_still_gets_its_answer() {
     let server = Server::start(Limits::default());
     let mut stream = server.connect();
     send(&mut stream, "GET /slow/200 HTTP/1.1\r\nhost: x\r\n\r\n");
-    stream
-        .shutdown(std::net::Shutdown::Write)
-        .expect("half closed");
+    stream.shutdown(std::net::Shutdown::Write).expect("half closed");
     assert_eq!(answer(&mut stream).body, "\"slow\"");
     assert!(is_over(&mut stream));
 }
@@ -452,30 +340,17 @@ fn on_stop_idle_connections_close_and_work_under_way_is_finished() {
     let start = Instant::now();
     server.ask_to_stop();
     assert!(is_over(&mut idle) && is_over(&mut silent));
-    assert!(
-        start.elapsed() < Duration::from_millis(2_000),
-        "{:?}",
-        start.elapsed()
-    );
-    assert!(
-        TcpStream::connect(server.address).is_err(),
-        "nothing more is accepted"
-    );
+    assert!(start.elapsed() < Duration::from_millis(2_000), "{:?}", start.elapsed());
+    assert!(TcpStream::connect(server.address).is_err(), "nothing more is accepted");
     let answered = answer(&mut busy);
-    assert_eq!(
-        (answered.body.as_str(), answered.header("connection")),
-        ("\"slow\"", Some("close"))
-    );
+    assert_eq!((answered.body.as_str(), answered.header("connection")), ("\"slow\"", Some("close")));
     assert!(is_over(&mut busy));
     assert_eq!(server.join(), Drained { cut_off: 0 });
 }
 
 #[test]
 fn what_takes_too_long_on_stop_is_cut_off() {
-    let mut server = Server::start(Limits {
-        shutdown_timeout: Duration::from_millis(200),
-        ..Limits::default()
-    });
+    let mut server = Server::start(Limits { shutdown_timeout: Duration::from_millis(200), ..Limits::default() });
     let mut busy = server.connect();
     send(&mut busy, "GET /slow/60000 HTTP/1.1\r\nhost: x\r\n\r\n");
     std::thread::sleep(Duration::from_millis(100));
@@ -504,18 +379,10 @@ fn a_request_that_comes_after_the_stop_is_told_so() {
 #[test]
 fn http_2_with_prior_knowledge() {
     let mut server = Server::start(Limits::default());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let stream = tokio::net::TcpStream::connect(server.address)
-            .await
-            .expect("a connection");
-        let (mut sender, connection) =
-            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-                .await
-                .expect("a handshake");
+        let stream = tokio::net::TcpStream::connect(server.address).await.expect("a connection");
+        let (mut sender, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.expect("a handshake");
         let connection = tokio::spawn(connection);
         let mut ask = |method: Method, path: &str, body: Vec<u8>| {
             let request = Request::builder()
@@ -530,10 +397,7 @@ fn http_2_with_prior_knowledge() {
                 assert!(response.headers().contains_key("x-request-id"));
                 let status = response.status().as_u16();
                 let body = response.into_body().collect().await.expect("a body");
-                (
-                    status,
-                    String::from_utf8_lossy(&body.to_bytes()).into_owned(),
-                )
+                (status, String::from_utf8_lossy(&body.to_bytes()).into_owned())
             }
         };
         // All at once: the slow one must not hold up the others.
@@ -546,11 +410,7 @@ fn http_2_with_prior_knowledge() {
         assert_eq!(panic.await.0, 500);
         server.ask_to_stop();
         assert_eq!(slow.await, (200, "\"slow\"".to_owned()));
-        tokio::time::timeout(Duration::from_secs(2), connection)
-            .await
-            .expect("the connection ends")
-            .expect("no panic")
-            .expect("a clean end");
+        tokio::time::timeout(Duration::from_secs(2), connection).await.expect("the connection ends").expect("no panic").expect("a clean end");
     });
     assert_eq!(server.join(), Drained { cut_off: 0 });
 }

@@ -29,23 +29,12 @@ fn a_bad_configuration_is_one_line_and_exit_2() {
         ("[server]\nlisten = 1\n", ("UNUSED", ""), "server.listen"),
         ("[server]\nlistne = 1\n", ("UNUSED", ""), "server.listne"),
         ("[server\n", ("UNUSED", ""), "line 1"),
-        (
-            "",
-            ("PASARELA__SERVER__MAX_CONNECTIONS", "0"),
-            "server.max_connections",
-        ),
-        (
-            "",
-            ("PASARELA__SERVER__LISTNE", "x"),
-            "PASARELA__SERVER__LISTNE",
-        ),
+        ("", ("PASARELA__SERVER__MAX_CONNECTIONS", "0"), "server.max_connections"),
+        ("", ("PASARELA__SERVER__LISTNE", "x"), "PASARELA__SERVER__LISTNE"),
     ] {
         std::fs::write(&file, text).expect("written");
         let path = file.to_str().expect("UTF-8");
-        let output = pasarela(&["serve", "--config", path])
-            .env(variable.0, variable.1)
-            .output()
-            .expect("it runs");
+        let output = pasarela(&["serve", "--config", path]).env(variable.0, variable.1).output().expect("it runs");
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{text}: {said}");
         assert_eq!(said.lines().count(), 1, "{said}");
@@ -69,22 +58,15 @@ fn help_lists_the_commands() {
 #[test]
 fn it_serves_until_it_is_told_to_stop() {
     let directory = tempfile::tempdir().expect("a directory");
-    let port = TcpListener::bind("127.0.0.1:0")
-        .and_then(|socket| socket.local_addr())
-        .expect("a free port")
-        .port();
-    let mut child = pasarela(&[
-        "serve",
-        "--data-dir",
-        directory.path().to_str().expect("UTF-8"),
-    ])
-    .current_dir(directory.path())
-    .env("PASARELA__SERVER__LISTEN", format!("127.0.0.1:{port}"))
-    .env("PASARELA__ADMIN__LISTEN", "127.0.0.1:0")
-    .env("PASARELA__ADMIN__TOKEN", "hush-hush")
-    .stderr(Stdio::piped())
-    .spawn()
-    .expect("it starts");
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
+    let mut child = pasarela(&["serve", "--data-dir", directory.path().to_str().expect("UTF-8")])
+        .current_dir(directory.path())
+        .env("PASARELA__SERVER__LISTEN", format!("127.0.0.1:{port}"))
+        .env("PASARELA__ADMIN__LISTEN", "127.0.0.1:0")
+        .env("PASARELA__ADMIN__TOKEN", "hush-hush")
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     let start = Instant::now();
     let mut stream = loop {
         match TcpStream::connect(("127.0.0.1", port)) {
@@ -93,16 +75,11 @@ fn it_serves_until_it_is_told_to_stop() {
         }
         std::thread::sleep(Duration::from_millis(20));
     };
-    stream
-        .write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
-        .expect("sent");
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").expect("sent");
     let mut head = [0; 12];
     stream.read_exact(&mut head).expect("an answer");
     assert_eq!(&head, b"HTTP/1.1 200");
-    let told = Command::new("kill")
-        .arg(child.id().to_string())
-        .status()
-        .expect("kill runs");
+    let told = Command::new("kill").arg(child.id().to_string()).status().expect("kill runs");
     assert!(told.success());
     let mut lines = String::new();
     let mut stderr = child.stderr.take().expect("piped");
@@ -111,9 +88,6 @@ fn it_serves_until_it_is_told_to_stop() {
     assert!(!lines.contains("hush-hush"), "{lines}");
     for line in lines.lines() {
         let event: serde_json::Value = serde_json::from_str(line).expect("a JSON line");
-        assert!(
-            event["timestamp"].is_string() && event["level"].is_string(),
-            "{line}"
-        );
+        assert!(event["timestamp"].is_string() && event["level"].is_string(), "{line}");
     }
 }

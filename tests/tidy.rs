@@ -46,7 +46,21 @@ fn assert_absent(folder: &str, words: &[&str], why: &str) {
 
 #[test]
 fn the_domain_is_pure() {
-    let words = ["crate::api", "crate::server", "crate::rails", "crate::rates", "crate::admin", "tokio::", "std::fs", "std::net", "std::time::", "SystemTime", "Instant::now", "async fn", "now_v7"];
+    let words = [
+        "crate::api",
+        "crate::server",
+        "crate::rails",
+        "crate::rates",
+        "crate::admin",
+        "tokio::",
+        "std::fs",
+        "std::net",
+        "std::time::",
+        "SystemTime",
+        "Instant::now",
+        "async fn",
+        "now_v7",
+    ];
     assert_absent("src/domain", &words, "the domain knows no clock, randomness, socket, disk or async, and nothing above it");
 }
 
@@ -107,7 +121,11 @@ fn every_dependency_has_a_licence_that_the_policy_allows() {
     let version = Command::new(std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned())).arg("-vV").output().expect("rustc runs");
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host").to_owned();
-    let output = Command::new(cargo).args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", &host]).current_dir(root()).output().expect("cargo metadata runs");
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", &host])
+        .current_dir(root())
+        .output()
+        .expect("cargo metadata runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let packages = metadata["packages"].as_array().expect("packages");

@@ -112,8 +112,7 @@ impl<T> Got<T> {
 
     /// The value. `_proof` must come from the `finish` of the very reader that gave this.
     pub fn get(self, _proof: &Sound) -> T {
-        self.0
-            .expect("a bad field makes finish fail, so every reading is there")
+        self.0.expect("a bad field makes finish fail, so every reading is there")
     }
 
     /// The value before everything is known to be sound, to compare fields with each other; `None` if it was bad.
@@ -152,10 +151,7 @@ impl Findings {
 
     /// Adds a name that came from outside.
     pub(super) fn add_unknown(&mut self, name: &str, message: &'static str) {
-        let cut = name
-            .char_indices()
-            .nth(NAME_CHARS_MAX)
-            .map_or(name, |(end, _)| &name[..end]);
+        let cut = name.char_indices().nth(NAME_CHARS_MAX).map_or(name, |(end, _)| &name[..end]);
         self.add(cut, message);
     }
 
@@ -183,8 +179,7 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// A body that has to be there.
     pub fn parse(body: &'a [u8]) -> Result<Self, Problem> {
-        let text = std::str::from_utf8(body)
-            .map_err(|_| Problem::invalid_json("the body is not UTF-8"))?;
+        let text = std::str::from_utf8(body).map_err(|_| Problem::invalid_json("the body is not UTF-8"))?;
         match json::read(text) {
             Ok(Shape::Object(members)) => Ok(Self::over(members)),
             Ok(_) => Err(Problem::invalid_field("body", "must be an object")),
@@ -201,20 +196,11 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn over(members: Vec<json::Member<'a>>) -> Self {
-        Fields {
-            asked: vec![false; members.len()],
-            members,
-            next: 0,
-            findings: Findings::default(),
-        }
+        Fields { asked: vec![false; members.len()], members, next: 0, findings: Findings::default() }
     }
 
     /// A member that must be there and not null.
-    pub fn required<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
-    ) -> Got<T> {
+    pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<T> {
         let found = match self.look(name) {
             Some(value) if !value.is_null() => read(value),
             _ => Err(Bad::from("is required")),
@@ -223,11 +209,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A member that may be missing; null reads as missing.
-    pub fn optional<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
-    ) -> Got<Option<T>> {
+    pub fn optional<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<Option<T>> {
         let found = match self.look(name) {
             Some(value) if !value.is_null() => read(value).map(Some),
             _ => Ok(None),
@@ -236,11 +218,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A member for which null means something of its own: `None` if missing, `Some(None)` if null.
-    pub fn nullable<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
-    ) -> Got<Option<Option<T>>> {
+    pub fn nullable<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<Option<Option<T>>> {
         let found = match self.look(name) {
             Some(value) if value.is_null() => Ok(Some(None)),
             Some(value) => read(value).map(|value| Some(Some(value))),
@@ -251,9 +229,7 @@ impl<'a> Fields<'a> {
 
     /// True if the member is there and not null. Asking does not count as reading it.
     pub fn has(&self, name: &str) -> bool {
-        self.members
-            .iter()
-            .any(|member| member.name == name && member.value != "null")
+        self.members.iter().any(|member| member.name == name && member.value != "null")
     }
 
     /// True if no member was sent.
@@ -313,10 +289,7 @@ mod tests {
 
     #[test]
     fn every_bad_field_is_named_at_once() {
-        let mut f = Fields::parse(
-            br#"{"usdAmount":"1","externalRef":"   ","extra":1,"nmae":2,"note":null}"#,
-        )
-        .expect("JSON");
+        let mut f = Fields::parse(br#"{"usdAmount":"1","externalRef":"   ","extra":1,"nmae":2,"note":null}"#).expect("JSON");
         let usd = f.required("usdAmount", |v| v.number());
         let external_ref = f.required("externalRef", |v| v.trimmed(1..=64));
         let bank = f.required("bank", |v| v.string());
@@ -324,10 +297,7 @@ mod tests {
         assert!(usd.peek().is_none() && external_ref.peek().is_none() && bank.peek().is_none());
         assert_eq!(note.peek(), Some(&None));
         let invalid = f.finish().expect_err("bad fields");
-        assert_eq!(
-            names(invalid.into()),
-            ["usdAmount", "externalRef", "bank", "extra", "nmae"]
-        );
+        assert_eq!(names(invalid.into()), ["usdAmount", "externalRef", "bank", "extra", "nmae"]);
     }
 
     #[test]
@@ -348,38 +318,19 @@ mod tests {
 
     #[test]
     fn a_body_is_json_and_an_object() {
-        for body in [
-            &b""[..],
-            b" ",
-            b"{",
-            b"{} {}",
-            b"{\"a\":\"\xff\xfe\"}",
-            b"{\"a\":1,\"a\":2}",
-        ] {
-            assert_eq!(
-                Fields::parse(body).expect_err("no JSON").code,
-                "invalid_json"
-            );
+        for body in [&b""[..], b" ", b"{", b"{} {}", b"{\"a\":\"\xff\xfe\"}", b"{\"a\":1,\"a\":2}"] {
+            assert_eq!(Fields::parse(body).expect_err("no JSON").code, "invalid_json");
         }
         for body in [&b"[]"[..], b"1", b"\"x\"", b"null"] {
             assert_eq!(names(Fields::parse(body).expect_err("no object")), ["body"]);
         }
-        assert!(
-            Fields::parse_optional(b"")
-                .expect("left out")
-                .finish()
-                .is_ok()
-        );
+        assert!(Fields::parse_optional(b"").expect("left out").finish().is_ok());
         assert!(Fields::parse_optional(b"{").is_err());
     }
 
     #[test]
     fn members_may_come_in_any_order() {
-        for body in [
-            r#"{"a":1,"b":2,"c":3}"#,
-            r#"{"c":3,"a":1,"b":2}"#,
-            r#"{"c":3,"b":2,"a":1}"#,
-        ] {
+        for body in [r#"{"a":1,"b":2,"c":3}"#, r#"{"c":3,"a":1,"b":2}"#, r#"{"c":3,"b":2,"a":1}"#] {
             let mut f = Fields::parse(body.as_bytes()).expect("JSON");
             let read = ["a", "b", "c"].map(|name| f.required(name, |v| v.integer(0..=9)));
             let ok = f.finish().expect("sound");
@@ -411,15 +362,7 @@ mod tests {
         let _ = f.required("list", |v| v.list(0..=10, |v| v.string()));
         assert_eq!(
             names(f.finish().expect_err("bad").into()),
-            [
-                "card.number",
-                "card.holder",
-                "card.x",
-                "items[1].monto",
-                "items[2]",
-                "items[3].monto",
-                "list[0]"
-            ]
+            ["card.number", "card.holder", "card.x", "items[1].monto", "items[2]", "items[3].monto", "list[0]"]
         );
     }
 
@@ -428,28 +371,15 @@ mod tests {
         let mut f = Fields::parse(b"{}").expect("JSON");
         f.refuse_empty();
         f.bad("merchantId", "is required with applicationFeePercent");
-        assert_eq!(
-            names(f.finish().expect_err("bad").into()),
-            ["body", "merchantId"]
-        );
+        assert_eq!(names(f.finish().expect_err("bad").into()), ["body", "merchantId"]);
     }
 
     #[test]
     fn a_hostile_body_gets_a_bounded_answer() {
-        let members: Vec<String> = (0..5_000)
-            .map(|n| format!("\"{n}{}\":0", "ñ".repeat(200)))
-            .collect();
+        let members: Vec<String> = (0..5_000).map(|n| format!("\"{n}{}\":0", "ñ".repeat(200))).collect();
         let body = format!("{{{}}}", members.join(","));
-        let invalid = Fields::parse(body.as_bytes())
-            .expect("JSON")
-            .finish()
-            .expect_err("unknown");
+        let invalid = Fields::parse(body.as_bytes()).expect("JSON").finish().expect_err("unknown");
         assert_eq!(invalid.fields().len(), LISTED_MAX);
-        assert!(
-            invalid
-                .fields()
-                .iter()
-                .all(|bad| bad.field.chars().count() <= NAME_CHARS_MAX)
-        );
+        assert!(invalid.fields().iter().all(|bad| bad.field.chars().count() <= NAME_CHARS_MAX));
     }
 }

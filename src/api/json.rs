@@ -37,12 +37,7 @@ pub enum Shape<'a> {
 
 /// Reads one whole text.
 pub fn read(text: &str) -> Result<Shape<'_>, Malformed> {
-    let mut scan = Scan {
-        text,
-        bytes: text.as_bytes(),
-        at: 0,
-        names: Vec::new(),
-    };
+    let mut scan = Scan { text, bytes: text.as_bytes(), at: 0, names: Vec::new() };
     scan.blank();
     let shape = match scan.peek() {
         Some(b'{') => Shape::Object(scan.members()?),
@@ -96,10 +91,7 @@ impl<'a> Scan<'a> {
             let name = self.name()?;
             let from = self.at;
             self.value(2)?;
-            members.push(Member {
-                name,
-                value: &self.text[from..self.at],
-            });
+            members.push(Member { name, value: &self.text[from..self.at] });
             if self.closes(b'}')? {
                 break;
             }
@@ -224,11 +216,7 @@ impl<'a> Scan<'a> {
             None => return Err(ENDS),
         }
         self.blank();
-        Ok(if escaped {
-            decode(inner)
-        } else {
-            Cow::Borrowed(inner)
-        })
+        Ok(if escaped { decode(inner) } else { Cow::Borrowed(inner) })
     }
 
     /// Steps over a string literal; true when it has escapes.
@@ -284,9 +272,7 @@ impl<'a> Scan<'a> {
         let digits = self.bytes.get(self.at..self.at + 4).ok_or(ENDS)?;
         let mut code = 0;
         for digit in digits {
-            let digit = char::from(*digit)
-                .to_digit(16)
-                .ok_or(Malformed("\\u needs four hexadecimal digits"))?;
+            let digit = char::from(*digit).to_digit(16).ok_or(Malformed("\\u needs four hexadecimal digits"))?;
             code = code * 16 + digit;
         }
         self.at += 4;
@@ -377,15 +363,9 @@ fn decode(inner: &str) -> Cow<'_, str> {
                 high @ 0xD800..0xE000 => {
                     let low = unit(&escape[7..]);
                     let code = 0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-                    (
-                        char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
-                        11,
-                    )
+                    (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 11)
                 }
-                code => (
-                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
-                    5,
-                ),
+                code => (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 5),
             },
             plain => (char::from(plain), 1),
         };

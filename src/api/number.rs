@@ -17,12 +17,7 @@ pub fn amount(text: &str) -> Option<i64> {
     // What does not fit is more than any limit, and is refused as such.
     let whole: i64 = whole.parse().unwrap_or(i64::MAX);
     let cents: i64 = cents.parse().ok()?;
-    Some(
-        whole
-            .checked_mul(100)
-            .and_then(|minor| minor.checked_add(cents))
-            .unwrap_or(i64::MAX),
-    )
+    Some(whole.checked_mul(100).and_then(|minor| minor.checked_add(cents)).unwrap_or(i64::MAX))
 }
 
 /// The exact value of a JSON number: at most 96 bits of digits and 28 decimals, after trailing zeros are dropped.
@@ -64,9 +59,7 @@ pub fn decimal(text: &str) -> Result<Decimal, Bad> {
     if mantissa == 0 {
         return Ok(Decimal::ZERO);
     }
-    let power = exponent
-        .saturating_add(i64::from(zeros))
-        .saturating_sub(decimals);
+    let power = exponent.saturating_add(i64::from(zeros)).saturating_sub(decimals);
     let signed = if negative { -mantissa } else { mantissa };
     if power >= 0 {
         let value = u32::try_from(power)
@@ -76,10 +69,7 @@ pub fn decimal(text: &str) -> Result<Decimal, Bad> {
             .and_then(|value| Decimal::try_from_i128_with_scale(value, 0).ok());
         return value.ok_or(Bad::from(TOO_LARGE));
     }
-    u32::try_from(power.unsigned_abs())
-        .ok()
-        .and_then(|scale| Decimal::try_from_i128_with_scale(signed, scale).ok())
-        .ok_or(Bad::from(TOO_FINE))
+    u32::try_from(power.unsigned_abs()).ok().and_then(|scale| Decimal::try_from_i128_with_scale(signed, scale).ok()).ok_or(Bad::from(TOO_FINE))
 }
 
 /// What stands after the `e`, held within bounds that no number reaches.
@@ -90,9 +80,7 @@ fn exponent(text: &str) -> i64 {
         Some(b'+') => (false, &text[1..]),
         _ => (false, text),
     };
-    let size = digits.bytes().fold(0_i64, |size, digit| {
-        (size * 10 + i64::from(digit - b'0')).min(FAR)
-    });
+    let size = digits.bytes().fold(0_i64, |size, digit| (size * 10 + i64::from(digit - b'0')).min(FAR));
     if negative { -size } else { size }
 }
 
@@ -118,47 +106,19 @@ mod tests {
             ("0e999999999999999999999", "0"),
             ("0.010", "0.01"),
             ("1000.50", "1000.5"),
-            (
-                "79228162514264337593543950335",
-                "79228162514264337593543950335",
-            ),
+            ("79228162514264337593543950335", "79228162514264337593543950335"),
             ("1e28", "10000000000000000000000000000"),
-            (
-                "0.0000000000000000000000000001",
-                "0.0000000000000000000000000001",
-            ),
+            ("0.0000000000000000000000000001", "0.0000000000000000000000000001"),
             ("100000000000000000000000000000000e-30", "100"),
             ("1.000000000000000000000000000000000000000000", "1"),
         ] {
-            assert_eq!(
-                decimal(text),
-                Ok(Decimal::from_str(value).expect("a decimal")),
-                "{text}"
-            );
+            assert_eq!(decimal(text), Ok(Decimal::from_str(value).expect("a decimal")), "{text}");
         }
-        for text in [
-            "1e29",
-            "79228162514264337593543950336",
-            "1e999999999999999999",
-            "123456789012345678901234567890123456789012",
-        ] {
-            assert_eq!(
-                decimal(text),
-                Err(Bad::from("must be a smaller number")),
-                "{text}"
-            );
+        for text in ["1e29", "79228162514264337593543950336", "1e999999999999999999", "123456789012345678901234567890123456789012"] {
+            assert_eq!(decimal(text), Err(Bad::from("must be a smaller number")), "{text}");
         }
-        for text in [
-            "1e-29",
-            "1e-99999999999999999999",
-            "0.00000000000000000000000000001",
-            "1.00000000000000000000000000000000000000001",
-        ] {
-            assert_eq!(
-                decimal(text),
-                Err(Bad::from("must be a number with fewer decimals")),
-                "{text}"
-            );
+        for text in ["1e-29", "1e-99999999999999999999", "0.00000000000000000000000000001", "1.00000000000000000000000000000000000000001"] {
+            assert_eq!(decimal(text), Err(Bad::from("must be a number with fewer decimals")), "{text}");
         }
         let long = format!("0.{}1", "0".repeat(1_000_000));
         assert!(decimal(&long).is_err());

@@ -67,8 +67,7 @@ impl Cursor {
             return None;
         }
         let (framed, sum) = bytes.split_at(bytes.len() - CHECKSUM_LEN);
-        let known =
-            sum == checksum(framed) && framed[0] == VERSION && framed[1..5] == list.0.to_be_bytes();
+        let known = sum == checksum(framed) && framed[0] == VERSION && framed[1..5] == list.0.to_be_bytes();
         known.then(|| framed[5..].to_vec())
     }
 }
@@ -92,10 +91,7 @@ impl Page {
 }
 
 /// `{"items": [...], "nextCursor": …}` around items that are JSON already.
-pub fn page_json<I: AsRef<[u8]>>(
-    items: impl IntoIterator<Item = I>,
-    next: Option<&str>,
-) -> Vec<u8> {
+pub fn page_json<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>, next: Option<&str>) -> Vec<u8> {
     let mut out = list_start(items);
     out.extend_from_slice(b",\"nextCursor\":");
     match next {
@@ -136,10 +132,7 @@ fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_LEN] {
     let mut hash = Fnv::new();
     hash.part(bytes);
     let folded = hash.fingerprint().0;
-    [
-        (folded >> 8) as u8 ^ (folded >> 24) as u8,
-        folded as u8 ^ (folded >> 16) as u8,
-    ]
+    [(folded >> 8) as u8 ^ (folded >> 24) as u8, folded as u8 ^ (folded >> 16) as u8]
 }
 
 /// FNV-1a of 64 bits: fixed for ever, unlike the standard library's hasher.
@@ -187,16 +180,7 @@ mod tests {
     fn what_is_no_cursor_is_none() {
         let list = Fingerprint::of(1, "payments");
         let text = Cursor::encode(list, b"position");
-        for bad in [
-            "",
-            "@@@",
-            "not-a-cursor",
-            "AAAA",
-            &text[1..],
-            &text[..text.len() - 1],
-            &format!("{text}="),
-            &"A".repeat(600),
-        ] {
+        for bad in ["", "@@@", "not-a-cursor", "AAAA", &text[1..], &text[..text.len() - 1], &format!("{text}="), &"A".repeat(600)] {
             assert_eq!(Cursor::decode(bad, list), None, "{bad}");
         }
         for at in 0..text.len() {
@@ -209,10 +193,7 @@ mod tests {
 
     #[test]
     fn the_format_does_not_change() {
-        assert_eq!(
-            Cursor::encode(Fingerprint::of(3, "payments"), b"\x01\x02"),
-            GOLDEN
-        );
+        assert_eq!(Cursor::encode(Fingerprint::of(3, "payments"), b"\x01\x02"), GOLDEN);
         assert!(Cursor::decode(GOLDEN, Fingerprint::of(3, "payments")).is_some());
     }
 
@@ -220,14 +201,8 @@ mod tests {
 
     #[test]
     fn a_page_is_written_around_its_items() {
-        assert_eq!(
-            page_json(["{\"a\":1}", "2"], Some("abc")),
-            br#"{"items":[{"a":1},2],"nextCursor":"abc"}"#
-        );
-        assert_eq!(
-            page_json(Vec::<Vec<u8>>::new(), None),
-            br#"{"items":[],"nextCursor":null}"#
-        );
+        assert_eq!(page_json(["{\"a\":1}", "2"], Some("abc")), br#"{"items":[{"a":1},2],"nextCursor":"abc"}"#);
+        assert_eq!(page_json(Vec::<Vec<u8>>::new(), None), br#"{"items":[],"nextCursor":null}"#);
         assert_eq!(list_json(["1"]), br#"{"items":[1]}"#);
     }
 }

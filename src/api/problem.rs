@@ -21,10 +21,7 @@ pub struct BadField {
 impl BadField {
     /// A field and what is wrong with it.
     pub fn new(field: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
-        BadField {
-            field: field.into(),
-            message: message.into(),
-        }
+        BadField { field: field.into(), message: message.into() }
     }
 }
 
@@ -50,15 +47,7 @@ pub struct Problem {
 impl Problem {
     /// A refusal with a status and code of its own.
     pub fn refused(status: u16, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Problem {
-            status,
-            code,
-            message: message.into(),
-            fields: Vec::new(),
-            extra: Vec::new(),
-            retry_after: None,
-            allow: None,
-        }
+        Problem { status, code, message: message.into(), fields: Vec::new(), extra: Vec::new(), retry_after: None, allow: None }
     }
 
     /// 409: the state of things speaks against it.
@@ -77,10 +66,7 @@ impl Problem {
             [one] => Cow::Owned(format!("{}: {}", one.field, one.message)),
             many => Cow::Owned(format!("{} fields can't be accepted", many.len())),
         };
-        Problem {
-            fields,
-            ..Self::refused(400, "invalid_data", message)
-        }
+        Problem { fields, ..Self::refused(400, "invalid_data", message) }
     }
 
     /// 400 for a single field.
@@ -95,11 +81,7 @@ impl Problem {
 
     /// 403: the tenant may not use live mode yet or any more.
     pub fn live_mode_not_activated() -> Self {
-        Self::refused(
-            403,
-            "live_mode_not_activated",
-            "live mode is not activated for this account; use a test key",
-        )
+        Self::refused(403, "live_mode_not_activated", "live mode is not activated for this account; use a test key")
     }
 
     /// 403: a live key on a call that exists in test mode alone.
@@ -109,12 +91,7 @@ impl Problem {
 
     /// 403: the key lacks the scope that the call needs.
     pub fn scope_missing(scope: &'static str) -> Self {
-        Self::refused(
-            403,
-            "scope_missing",
-            format!("the key lacks the scope {scope}"),
-        )
-        .with("scope", scope)
+        Self::refused(403, "scope_missing", format!("the key lacks the scope {scope}")).with("scope", scope)
     }
 
     /// 404: no such path, or no such object for this key.
@@ -124,116 +101,62 @@ impl Problem {
 
     /// 405 with the methods that the path has.
     pub fn method_not_allowed(allow: Arc<str>) -> Self {
-        Problem {
-            allow: Some(allow),
-            ..Self::refused(
-                405,
-                "method_not_allowed",
-                "the path does not take this method",
-            )
-        }
+        Problem { allow: Some(allow), ..Self::refused(405, "method_not_allowed", "the path does not take this method") }
     }
 
     /// 408: the body did not arrive in time.
     pub fn request_timeout() -> Self {
-        Self::refused(
-            408,
-            "request_timeout",
-            "the body did not arrive in time; nothing was done",
-        )
+        Self::refused(408, "request_timeout", "the body did not arrive in time; nothing was done")
     }
 
     /// 409: the first request with this key is still under way.
     pub fn idempotency_in_progress() -> Self {
-        Self::conflict(
-            "idempotency_in_progress",
-            "a request with this Idempotency-Key is still under way; ask again shortly",
-        )
+        Self::conflict("idempotency_in_progress", "a request with this Idempotency-Key is still under way; ask again shortly")
     }
 
     /// 422: the key was used with another body.
     pub fn idempotency_key_reused() -> Self {
-        Self::refused(
-            422,
-            "idempotency_key_reused",
-            "this Idempotency-Key was used with another body",
-        )
+        Self::refused(422, "idempotency_key_reused", "this Idempotency-Key was used with another body")
     }
 
     /// 413: the body exceeds `bytes_max`.
     pub fn payload_too_large(bytes_max: usize) -> Self {
-        Self::refused(
-            413,
-            "payload_too_large",
-            format!("the body exceeds {bytes_max} bytes"),
-        )
+        Self::refused(413, "payload_too_large", format!("the body exceeds {bytes_max} bytes"))
     }
 
     /// 415: the body is something else than JSON.
     pub fn unsupported_media_type() -> Self {
-        Self::refused(
-            415,
-            "unsupported_media_type",
-            "send the body as application/json",
-        )
+        Self::refused(415, "unsupported_media_type", "send the body as application/json")
     }
 
     /// 429: more requests than the key may send.
     pub fn rate_limited(retry_after: u32) -> Self {
-        Self::refused(
-            429,
-            "rate_limited",
-            "too many requests with this key; nothing was done",
-        )
-        .after(retry_after)
+        Self::refused(429, "rate_limited", "too many requests with this key; nothing was done").after(retry_after)
     }
 
     /// 503: the engine takes no more work right now.
     pub fn overloaded(retry_after: u32) -> Self {
-        Self::refused(
-            503,
-            "overloaded",
-            "too much work is under way; nothing was done, ask again",
-        )
-        .after(retry_after)
+        Self::refused(503, "overloaded", "too much work is under way; nothing was done, ask again").after(retry_after)
     }
 
     /// 503: the mode has no connector for this way of moving money.
     pub fn rail_not_configured(rail: &str) -> Self {
-        Self::refused(
-            503,
-            "rail_not_configured",
-            format!("{rail} is not configured on this server"),
-        )
+        Self::refused(503, "rail_not_configured", format!("{rail} is not configured on this server"))
     }
 
     /// 503: the server is stopping and did nothing with the request.
     pub fn shutting_down() -> Self {
-        Self::refused(
-            503,
-            "shutting_down",
-            "the server is stopping; nothing was done, ask again",
-        )
-        .after(1)
+        Self::refused(503, "shutting_down", "the server is stopping; nothing was done, ask again").after(1)
     }
 
     /// 503: a write failed, so its outcome is unknown.
     pub fn storage_unavailable() -> Self {
-        Self::refused(
-            503,
-            "storage_unavailable",
-            "the outcome is unknown; ask again with the same Idempotency-Key or externalRef",
-        )
-        .after(5)
+        Self::refused(503, "storage_unavailable", "the outcome is unknown; ask again with the same Idempotency-Key or externalRef").after(5)
     }
 
     /// 500: a fault of ours, told to the log.
     pub fn internal_error() -> Self {
-        Self::refused(
-            500,
-            "internal_error",
-            "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef",
-        )
+        Self::refused(500, "internal_error", "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef")
     }
 
     /// Adds a member to the error body.
@@ -287,10 +210,7 @@ impl Problem {
         let message = if self.fields.is_empty() {
             Value::from(self.message.as_ref())
         } else {
-            self.fields
-                .iter()
-                .map(|bad| format!("{} {}", bad.field, bad.message))
-                .collect()
+            self.fields.iter().map(|bad| format!("{} {}", bad.field, bad.message)).collect()
         };
         let mut out = Vec::with_capacity(128);
         out.extend_from_slice(b"{\"statusCode\":");
@@ -332,27 +252,17 @@ mod tests {
     #[test]
     fn the_body_has_the_three_members_first() {
         let text = String::from_utf8(Problem::not_found().to_json("r-1")).expect("text");
-        assert_eq!(
-            text,
-            r#"{"error":"not_found","message":"nothing is here under this key","requestId":"r-1"}"#
-        );
+        assert_eq!(text, r#"{"error":"not_found","message":"nothing is here under this key","requestId":"r-1"}"#);
     }
 
     #[test]
     fn extra_members_and_fields_follow() {
-        let problem = Problem::refused(422, "insufficient_balance", "the balance is too low")
-            .with("availableVes", "1.00");
+        let problem = Problem::refused(422, "insufficient_balance", "the balance is too low").with("availableVes", "1.00");
         assert_eq!(read(&problem.to_json("r"))["availableVes"], json!("1.00"));
-        let problem = Problem::invalid_data(vec![
-            BadField::new("a", "is required"),
-            BadField::new("b\"", "must be \"x\""),
-        ]);
+        let problem = Problem::invalid_data(vec![BadField::new("a", "is required"), BadField::new("b\"", "must be \"x\"")]);
         let body = read(&problem.to_json("r"));
         assert_eq!(body["error"], "invalid_data");
-        assert_eq!(
-            body["fields"],
-            json!([{"field": "a", "message": "is required"}, {"field": "b\"", "message": "must be \"x\""}])
-        );
+        assert_eq!(body["fields"], json!([{"field": "a", "message": "is required"}, {"field": "b\"", "message": "must be \"x\""}]));
     }
 
     #[test]
@@ -361,49 +271,21 @@ mod tests {
             (Problem::invalid_json("x"), 400, "invalid_json"),
             (Problem::invalid_field("f", "x"), 400, "invalid_data"),
             (Problem::unauthorized(), 401, "unauthorized"),
-            (
-                Problem::live_mode_not_activated(),
-                403,
-                "live_mode_not_activated",
-            ),
+            (Problem::live_mode_not_activated(), 403, "live_mode_not_activated"),
             (Problem::test_mode_only(), 403, "test_mode_only"),
             (Problem::scope_missing("read"), 403, "scope_missing"),
             (Problem::not_found(), 404, "not_found"),
-            (
-                Problem::method_not_allowed("GET".into()),
-                405,
-                "method_not_allowed",
-            ),
+            (Problem::method_not_allowed("GET".into()), 405, "method_not_allowed"),
             (Problem::request_timeout(), 408, "request_timeout"),
-            (
-                Problem::idempotency_in_progress(),
-                409,
-                "idempotency_in_progress",
-            ),
-            (
-                Problem::conflict("intent_completed", "x"),
-                409,
-                "intent_completed",
-            ),
+            (Problem::idempotency_in_progress(), 409, "idempotency_in_progress"),
+            (Problem::conflict("intent_completed", "x"), 409, "intent_completed"),
             (Problem::payload_too_large(1), 413, "payload_too_large"),
-            (
-                Problem::unsupported_media_type(),
-                415,
-                "unsupported_media_type",
-            ),
-            (
-                Problem::idempotency_key_reused(),
-                422,
-                "idempotency_key_reused",
-            ),
+            (Problem::unsupported_media_type(), 415, "unsupported_media_type"),
+            (Problem::idempotency_key_reused(), 422, "idempotency_key_reused"),
             (Problem::rate_limited(3), 429, "rate_limited"),
             (Problem::internal_error(), 500, "internal_error"),
             (Problem::overloaded(1), 503, "overloaded"),
-            (
-                Problem::rail_not_configured("C2P"),
-                503,
-                "rail_not_configured",
-            ),
+            (Problem::rail_not_configured("C2P"), 503, "rail_not_configured"),
             (Problem::shutting_down(), 503, "shutting_down"),
             (Problem::storage_unavailable(), 503, "storage_unavailable"),
         ];
@@ -417,13 +299,8 @@ mod tests {
     #[test]
     fn the_public_shape_has_a_text_or_a_list() {
         let body = read(&Problem::not_found().to_public_json("Not Found"));
-        assert_eq!(
-            body,
-            json!({"statusCode": 404, "error": "Not Found", "message": "nothing is here under this key"})
-        );
-        let body = read(
-            &Problem::invalid_field("days", "must be from 1 to 3650").to_public_json("Bad Request"),
-        );
+        assert_eq!(body, json!({"statusCode": 404, "error": "Not Found", "message": "nothing is here under this key"}));
+        let body = read(&Problem::invalid_field("days", "must be from 1 to 3650").to_public_json("Bad Request"));
         assert_eq!(body["message"], json!(["days must be from 1 to 3650"]));
     }
 

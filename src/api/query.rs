@@ -34,10 +34,7 @@ impl<'a> Query<'a> {
     pub fn parse(query: Option<&'a str>) -> Self {
         let mut parameters = Vec::new();
         let mut findings = Findings::default();
-        let pairs = query
-            .unwrap_or("")
-            .split('&')
-            .filter(|pair| !pair.is_empty());
+        let pairs = query.unwrap_or("").split('&').filter(|pair| !pair.is_empty());
         for pair in pairs {
             let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
             if parameters.len() == PARAMETERS_MAX {
@@ -45,27 +42,16 @@ impl<'a> Query<'a> {
                 break;
             }
             match (decode(name), decode(text)) {
-                (Some(name), Some(text)) => parameters.push(Parameter {
-                    name,
-                    text,
-                    asked: false,
-                }),
+                (Some(name), Some(text)) => parameters.push(Parameter { name, text, asked: false }),
                 (Some(name), None) => findings.add_unknown(&name, "must be percent-encoded UTF-8"),
                 (None, _) => findings.add_unknown(name, "must be percent-encoded UTF-8"),
             }
         }
-        Query {
-            parameters,
-            findings,
-        }
+        Query { parameters, findings }
     }
 
     /// A parameter that must be there.
-    pub fn required<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(Text<'_>) -> Result<T, Bad>,
-    ) -> Got<T> {
+    pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Text<'_>) -> Result<T, Bad>) -> Got<T> {
         let found = match self.single(name) {
             Ok(Some(text)) => read(text),
             Ok(None) => Err(Bad::from("is required")),
@@ -75,11 +61,7 @@ impl<'a> Query<'a> {
     }
 
     /// A parameter that may be missing.
-    pub fn optional<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(Text<'_>) -> Result<T, Bad>,
-    ) -> Got<Option<T>> {
+    pub fn optional<T>(&mut self, name: &str, read: impl FnOnce(Text<'_>) -> Result<T, Bad>) -> Got<Option<T>> {
         let found = match self.single(name) {
             Ok(Some(text)) => read(text).map(Some),
             Ok(None) => Ok(None),
@@ -89,11 +71,7 @@ impl<'a> Query<'a> {
     }
 
     /// A parameter with any number of values, as repeated keys, divided by commas, or both. Empty if missing.
-    pub fn list<T>(
-        &mut self,
-        name: &str,
-        mut read: impl FnMut(Text<'_>) -> Result<T, Bad>,
-    ) -> Got<Vec<T>> {
+    pub fn list<T>(&mut self, name: &str, mut read: impl FnMut(Text<'_>) -> Result<T, Bad>) -> Got<Vec<T>> {
         let mut values = Vec::new();
         let mut failure = None;
         for parameter in &mut self.parameters {
@@ -115,26 +93,16 @@ impl<'a> Query<'a> {
     pub fn page(&mut self, tenant_key: u64, kind: &str) -> Got<Page> {
         let list = self.fingerprint(tenant_key, kind);
         let limit = self.optional("limit", |text| text.integer(1..=LIMIT_MAX as i64));
-        let after = self.optional("cursor", |text| {
-            Cursor::decode(text.0, list).ok_or(Bad::from(
-                "must be a nextCursor of this list with the same filters",
-            ))
-        });
+        let after = self.optional("cursor", |text| Cursor::decode(text.0, list).ok_or(Bad::from("must be a nextCursor of this list with the same filters")));
         match (limit.peek(), after.peek()) {
-            (Some(limit), Some(after)) => Got::some(Page {
-                limit: limit.map_or(LIMIT_DEFAULT, |limit| limit as usize),
-                after: after.clone(),
-                list,
-            }),
+            (Some(limit), Some(after)) => Got::some(Page { limit: limit.map_or(LIMIT_DEFAULT, |limit| limit as usize), after: after.clone(), list }),
             _ => Got::none(),
         }
     }
 
     /// True if the parameter was sent. Asking does not count as reading it.
     pub fn has(&self, name: &str) -> bool {
-        self.parameters
-            .iter()
-            .any(|parameter| parameter.name == name)
+        self.parameters.iter().any(|parameter| parameter.name == name)
     }
 
     /// Adds a finding about several parameters together.
@@ -173,11 +141,7 @@ impl<'a> Query<'a> {
             .filter(|(name, _)| !matches!(*name, "limit" | "cursor"))
             .collect();
         filters.sort_unstable();
-        filters
-            .into_iter()
-            .fold(Fingerprint::of(tenant_key, kind), |list, (name, text)| {
-                list.filtered(name, text)
-            })
+        filters.into_iter().fold(Fingerprint::of(tenant_key, kind), |list, (name, text)| list.filtered(name, text))
     }
 }
 
@@ -209,24 +173,13 @@ impl<'q> Text<'q> {
             .then(|| self.0.parse().ok())
             .flatten()
             .filter(|value| range.contains(value))
-            .ok_or_else(|| {
-                format!(
-                    "must be a whole number from {} to {}",
-                    range.start(),
-                    range.end()
-                )
-                .into()
-            })
+            .ok_or_else(|| format!("must be a whole number from {} to {}", range.start(), range.end()).into())
     }
 
     /// A decimal number, written as JSON writes numbers.
     pub fn number(self) -> Result<rust_decimal::Decimal, Bad> {
         match super::json::read(self.0) {
-            Ok(super::json::Shape::Scalar)
-                if self
-                    .0
-                    .starts_with(|first: char| first == '-' || first.is_ascii_digit()) =>
-            {
+            Ok(super::json::Shape::Scalar) if self.0.starts_with(|first: char| first == '-' || first.is_ascii_digit()) => {
                 super::number::decimal(self.0.trim_end())
             }
             _ => Err(Bad::from("must be a number")),
@@ -250,9 +203,7 @@ impl<'q> Text<'q> {
 
     /// An instant in RFC 3339; a plus sign that was not percent-encoded is understood.
     pub fn timestamp(self) -> Result<DateTime<Utc>, Bad> {
-        value::timestamp(self.0)
-            .or_else(|| value::timestamp(&self.0.replace(' ', "+")))
-            .ok_or_else(|| format!("must be {}", value::TIMESTAMP).into())
+        value::timestamp(self.0).or_else(|| value::timestamp(&self.0.replace(' ', "+"))).ok_or_else(|| format!("must be {}", value::TIMESTAMP).into())
     }
 
     /// A day, `2026-11-21`.
@@ -261,10 +212,7 @@ impl<'q> Text<'q> {
     }
 
     /// What `parse` makes of the text; its error becomes the message.
-    pub fn parse_as<T, E: Into<Bad>>(
-        self,
-        parse: impl FnOnce(&str) -> Result<T, E>,
-    ) -> Result<T, Bad> {
+    pub fn parse_as<T, E: Into<Bad>>(self, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, Bad> {
         parse(self.0).map_err(Into::into)
     }
 }
@@ -286,11 +234,7 @@ pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         if byte == b'%' {
-            let mut digit = || {
-                bytes
-                    .next()
-                    .and_then(|digit| char::from(digit).to_digit(16))
-            };
+            let mut digit = || bytes.next().and_then(|digit| char::from(digit).to_digit(16));
             let (high, low) = (digit()?, digit()?);
             out.push((high * 16 + low) as u8);
         } else {
@@ -312,9 +256,7 @@ mod tests {
 
     #[test]
     fn every_bad_parameter_is_named_at_once() {
-        let mut q = Query::parse(Some(
-            "limit=0&cursor=%40%40%40&from=yesterday&to=now&typ=payment",
-        ));
+        let mut q = Query::parse(Some("limit=0&cursor=%40%40%40&from=yesterday&to=now&typ=payment"));
         let _ = q.optional("from", |t| t.timestamp());
         let _ = q.optional("to", |t| t.timestamp());
         let _ = q.required("pair", |t| t.trimmed(1..=9));
@@ -324,17 +266,7 @@ mod tests {
 
     #[test]
     fn limits_are_1_to_100_and_25_by_default() {
-        for bad in [
-            "0",
-            "-1",
-            "101",
-            "ten",
-            "1.5",
-            "",
-            "+5",
-            "1e1",
-            "99999999999999999999",
-        ] {
+        for bad in ["0", "-1", "101", "ten", "1.5", "", "+5", "1e1", "99999999999999999999"] {
             let query = format!("limit={bad}");
             let mut q = Query::parse(Some(&query));
             let _ = q.page(1, "payments");
@@ -359,10 +291,7 @@ mod tests {
         };
         let cursor = page("status=A&method=B").expect("sound").next(b"7");
         let second = page(&format!("method=B&limit=3&cursor={cursor}&status=A")).expect("sound");
-        assert_eq!(
-            (second.limit, second.after.as_deref()),
-            (3, Some(&b"7"[..]))
-        );
+        assert_eq!((second.limit, second.after.as_deref()), (3, Some(&b"7"[..])));
         assert!(page(&format!("status=A&cursor={cursor}")).is_none());
         assert!(page(&format!("status=C&method=B&cursor={cursor}")).is_none());
     }
@@ -395,11 +324,7 @@ mod tests {
 
     #[test]
     fn instants_with_a_plus_sign() {
-        for text in [
-            "2026-11-21T02:13:00%2B01:00",
-            "2026-11-21T02:13:00+01:00",
-            "2026-11-21T01:13:00Z",
-        ] {
+        for text in ["2026-11-21T02:13:00%2B01:00", "2026-11-21T02:13:00+01:00", "2026-11-21T01:13:00Z"] {
             let query = format!("from={text}");
             let mut q = Query::parse(Some(&query));
             let from = q.required("from", |t| t.timestamp());

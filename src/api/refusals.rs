@@ -25,16 +25,25 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::NotReversible => Problem::conflict("not_reversible", "only C2P payments can be reversed"),
         Refusal::PaymentNotCompleted => Problem::conflict("payment_not_completed", "the payment is not completed"),
         Refusal::ReversalWindowExpired => Problem::conflict("reversal_window_expired", "a payment can be reversed for 24 hours after its completion"),
-        Refusal::ReversalInProgress => Problem::conflict("reversal_in_progress", "the bank is deciding about the reversal; read the payment until it is settled"),
+        Refusal::ReversalInProgress => {
+            Problem::conflict("reversal_in_progress", "the bank is deciding about the reversal; read the payment until it is settled")
+        }
         Refusal::ReversalRefused => Problem::conflict("reversal_refused", "the bank refused the reversal; the payment stays completed"),
         Refusal::InsufficientBalance { available } => {
-            Problem::refused(422, "insufficient_balance", "the available balance does not cover the amount; nothing was debited").with("availableVes", available.to_string())
+            Problem::refused(422, "insufficient_balance", "the available balance does not cover the amount; nothing was debited")
+                .with("availableVes", available.to_string())
         }
         Refusal::MerchantInactive => Problem::conflict("merchant_inactive", "the merchant is not active"),
-        Refusal::PayoutMethodNotVerified => Problem::refused(400, "payout_method_not_verified", "the merchant has no verified payout method of this name; verify one first"),
-        Refusal::MerchantHasPayouts { count } => Problem::conflict("merchant_has_payouts", "the merchant received payouts; deactivate it instead").with("payoutCount", *count),
+        Refusal::PayoutMethodNotVerified => {
+            Problem::refused(400, "payout_method_not_verified", "the merchant has no verified payout method of this name; verify one first")
+        }
+        Refusal::MerchantHasPayouts { count } => {
+            Problem::conflict("merchant_has_payouts", "the merchant received payouts; deactivate it instead").with("payoutCount", *count)
+        }
         Refusal::MerchantHasBalance => Problem::conflict("merchant_has_balance", "the merchant is owed money; pay it out first"),
-        Refusal::VerificationInProgress => Problem::conflict("verification_in_progress", "the micro-deposits were sent and tries are left; send the amounts that the seller sees"),
+        Refusal::VerificationInProgress => {
+            Problem::conflict("verification_in_progress", "the micro-deposits were sent and tries are left; send the amounts that the seller sees")
+        }
         Refusal::VerificationNotStarted => Problem::conflict("verification_not_started", "no micro-deposits were sent; start the verification first"),
         Refusal::VerificationLocked => Problem::conflict("verification_locked", "three wrong tries; start the verification again"),
         Refusal::AlreadyVerified => Problem::conflict("already_verified", "the payout method is verified"),

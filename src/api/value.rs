@@ -41,11 +41,7 @@ impl<'a> Value<'a> {
 
     /// A string, borrowed unless it was written with escapes.
     pub fn string(self) -> Result<Cow<'a, str>, Bad> {
-        if self.0.starts_with('"') {
-            Ok(json::decode_string(self.0))
-        } else {
-            Err(Bad::from("must be a string"))
-        }
+        if self.0.starts_with('"') { Ok(json::decode_string(self.0)) } else { Err(Bad::from("must be a string")) }
     }
 
     /// A string without the white space around it, of so many characters.
@@ -72,27 +68,16 @@ impl<'a> Value<'a> {
             (least, most) => format!("must be a string of {least} to {most} digits"),
         };
         let text = self.string().map_err(|_| wanted())?;
-        if count.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            Ok(text)
-        } else {
-            Err(wanted().into())
-        }
+        if count.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) { Ok(text) } else { Err(wanted().into()) }
     }
 
     /// A string that `parse` makes something of; its error becomes the message.
-    pub fn text_as<T, E: Into<Bad>>(
-        self,
-        parse: impl FnOnce(&str) -> Result<T, E>,
-    ) -> Result<T, Bad> {
+    pub fn text_as<T, E: Into<Bad>>(self, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, Bad> {
         parse(&self.string()?).map_err(Into::into)
     }
 
     /// A string that `parse` knows; `wanted` completes "must be …".
-    pub fn text_known<T>(
-        self,
-        wanted: &'static str,
-        parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T, Bad> {
+    pub fn text_known<T>(self, wanted: &'static str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Bad> {
         parse(&self.string()?).ok_or_else(|| format!("must be {wanted}").into())
     }
 
@@ -120,39 +105,26 @@ impl<'a> Value<'a> {
 
     /// A whole number in this range; `1e1` and `10.0` are 10.
     pub fn integer(self, range: RangeInclusive<i64>) -> Result<i64, Bad> {
-        let wanted = || {
-            format!(
-                "must be a whole number from {} to {}",
-                range.start(),
-                range.end()
-            )
-        };
+        let wanted = || format!("must be a whole number from {} to {}", range.start(), range.end());
         if !self.is_number() {
             return Err(wanted().into());
         }
         let value = match self.0.parse::<i64>() {
             Ok(value) => Some(value),
-            Err(_) => decimal(self.0)
-                .ok()
-                .filter(Decimal::is_integer)
-                .and_then(|value| i64::try_from(value).ok()),
+            Err(_) => decimal(self.0).ok().filter(Decimal::is_integer).and_then(|value| i64::try_from(value).ok()),
         };
-        value
-            .filter(|value| range.contains(value))
-            .ok_or_else(|| wanted().into())
+        value.filter(|value| range.contains(value)).ok_or_else(|| wanted().into())
     }
 
     /// An amount as a string with exactly two decimals, in minor units.
     pub fn amount(self) -> Result<i64, Bad> {
         const WANTED: &str = "must be a string with exactly two decimals, such as \"10.00\"";
         let text = self.string().map_err(|_| Bad::from(WANTED))?;
-        amount(&text).ok_or(Bad::from(WANTED)).and_then(|minor| {
-            if minor > AMOUNT_MINOR_MAX {
-                Err(Bad::from("must be at most 999999999999.99"))
-            } else {
-                Ok(minor)
-            }
-        })
+        amount(&text).ok_or(Bad::from(WANTED)).and_then(
+            |minor| {
+                if minor > AMOUNT_MINOR_MAX { Err(Bad::from("must be at most 999999999999.99")) } else { Ok(minor) }
+            },
+        )
     }
 
     /// As [`Value::amount`], and more than nothing.
@@ -187,11 +159,7 @@ impl<'a> Value<'a> {
     }
 
     /// A list of so many elements, each read by `read`; all bad ones are named, by index.
-    pub fn list<T>(
-        self,
-        count: RangeInclusive<usize>,
-        mut read: impl FnMut(Value<'a>) -> Result<T, Bad>,
-    ) -> Result<Vec<T>, Bad> {
+    pub fn list<T>(self, count: RangeInclusive<usize>, mut read: impl FnMut(Value<'a>) -> Result<T, Bad>) -> Result<Vec<T>, Bad> {
         let Ok(Shape::List(elements)) = json::read(self.0) else {
             return Err(Bad::from("must be a list"));
         };
@@ -206,11 +174,7 @@ impl<'a> Value<'a> {
                 Err(found) => found.report(&format!("[{index}]"), &mut bad),
             }
         }
-        if bad.is_empty() {
-            Ok(values)
-        } else {
-            Err(Bad::Inside(bad))
-        }
+        if bad.is_empty() { Ok(values) } else { Err(Bad::Inside(bad)) }
     }
 
     fn is_number(self) -> bool {
@@ -233,16 +197,12 @@ pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, B
 
 /// A UUID in its usual form, with dashes and without braces.
 pub fn uuid(text: &str) -> Option<Uuid> {
-    (text.len() == 36)
-        .then(|| Uuid::try_parse(text).ok())
-        .flatten()
+    (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten()
 }
 
 /// An instant in RFC 3339 with a year of four digits.
 pub fn timestamp(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text)
-        .ok()
-        .map(|instant| instant.with_timezone(&Utc))
+    DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.with_timezone(&Utc))
 }
 
 /// A day, `2026-11-21`.
@@ -251,9 +211,7 @@ pub fn date(text: &str) -> Option<NaiveDate> {
         4 | 7 => byte == b'-',
         _ => byte.is_ascii_digit(),
     };
-    (text.len() == 10 && text.bytes().enumerate().all(shaped))
-        .then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok())
-        .flatten()
+    (text.len() == 10 && text.bytes().enumerate().all(shaped)).then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten()
 }
 
 #[cfg(test)]
@@ -291,21 +249,13 @@ mod tests {
         assert_eq!(Value("1e1").integer(1..=10), Ok(10));
         assert_eq!(Value("10.0").integer(1..=10), Ok(10));
         for text in ["0", "11", "1.5", "-1", "1e30", "99999999999999999999"] {
-            assert_eq!(
-                said(Value(text).integer(1..=10)),
-                "must be a whole number from 1 to 10",
-                "{text}"
-            );
+            assert_eq!(said(Value(text).integer(1..=10)), "must be a whole number from 1 to 10", "{text}");
         }
     }
 
     #[test]
     fn amounts_have_two_decimals() {
-        for (text, minor) in [
-            ("\"0.00\"", 0),
-            ("\"10.05\"", 1005),
-            ("\"999999999999.99\"", AMOUNT_MINOR_MAX),
-        ] {
+        for (text, minor) in [("\"0.00\"", 0), ("\"10.05\"", 1005), ("\"999999999999.99\"", AMOUNT_MINOR_MAX)] {
             assert_eq!(Value(text).amount(), Ok(minor), "{text}");
         }
         for text in [
@@ -326,133 +276,63 @@ mod tests {
             "\"\"",
             "\"١.00\"",
         ] {
-            assert!(
-                said(Value(text).amount())
-                    .starts_with("must be a string with exactly two decimals"),
-                "{text}"
-            );
+            assert!(said(Value(text).amount()).starts_with("must be a string with exactly two decimals"), "{text}");
         }
         for text in ["\"1000000000000.00\"", "\"99999999999999999999999999.00\""] {
-            assert_eq!(
-                said(Value(text).amount()),
-                "must be at most 999999999999.99",
-                "{text}"
-            );
+            assert_eq!(said(Value(text).amount()), "must be at most 999999999999.99", "{text}");
         }
-        assert_eq!(
-            said(Value("\"0.00\"").positive_amount()),
-            "must be more than 0.00"
-        );
+        assert_eq!(said(Value("\"0.00\"").positive_amount()), "must be more than 0.00");
     }
 
     #[test]
     fn strings_are_trimmed_and_count_characters() {
         let name = format!("\"  {}\\t\"", "ñ".repeat(64));
         assert_eq!(Value(&name).trimmed(1..=64), Ok(Cow::Owned("ñ".repeat(64))));
-        assert!(matches!(
-            Value("\" a \"").trimmed(1..=64),
-            Ok(Cow::Borrowed("a"))
-        ));
-        assert_eq!(
-            said(Value("\"   \"").trimmed(1..=64)),
-            "must have 1 to 64 characters"
-        );
-        assert_eq!(
-            said(Value("\"abc\"").trimmed(0..=2)),
-            "must have at most 2 characters"
-        );
-        assert_eq!(
-            said(Value("\"1234a\"").digits(4..=8)),
-            "must be a string of 4 to 8 digits"
-        );
+        assert!(matches!(Value("\" a \"").trimmed(1..=64), Ok(Cow::Borrowed("a"))));
+        assert_eq!(said(Value("\"   \"").trimmed(1..=64)), "must have 1 to 64 characters");
+        assert_eq!(said(Value("\"abc\"").trimmed(0..=2)), "must have at most 2 characters");
+        assert_eq!(said(Value("\"1234a\"").digits(4..=8)), "must be a string of 4 to 8 digits");
     }
 
     #[test]
     fn closures_bring_the_rules_of_the_domain() {
         let rule = |text: &str| {
-            if text == "V1" {
-                Ok(7)
-            } else {
-                Err("must be an identity document".to_owned())
-            }
+            if text == "V1" { Ok(7) } else { Err("must be an identity document".to_owned()) }
         };
         assert_eq!(Value("\"V1\"").text_as(rule), Ok(7));
-        assert_eq!(
-            said(Value("\"X1\"").text_as(rule)),
-            "must be an identity document"
-        );
+        assert_eq!(said(Value("\"X1\"").text_as(rule)), "must be an identity document");
         assert_eq!(said(Value("1").text_as(rule)), "must be a string");
         let choices = [("won", 1), ("lost", 2)];
         assert_eq!(Value("\"lost\"").one_of(&choices), Ok(2));
-        assert_eq!(
-            said(Value("\"WON\"").one_of(&choices)),
-            "must be one of won, lost"
-        );
+        assert_eq!(said(Value("\"WON\"").one_of(&choices)), "must be one of won, lost");
     }
 
     #[test]
     fn ids_and_times() {
-        assert!(
-            Value("\"01930000-0000-7000-8000-000000000000\"")
-                .uuid()
-                .is_ok()
-        );
-        for text in [
-            "\"01930000000070008000000000000000\"",
-            "\"{01930000-0000-7000-8000-000000000000}\"",
-            "\"x\"",
-            "1",
-        ] {
+        assert!(Value("\"01930000-0000-7000-8000-000000000000\"").uuid().is_ok());
+        for text in ["\"01930000000070008000000000000000\"", "\"{01930000-0000-7000-8000-000000000000}\"", "\"x\"", "1"] {
             assert!(Value(text).uuid().is_err(), "{text}");
         }
-        let instant = Value("\"2026-11-21T02:13:00.000Z\"")
-            .timestamp()
-            .expect("an instant");
-        assert_eq!(
-            Value("\"2026-11-20T22:13:00-04:00\"").timestamp(),
-            Ok(instant)
-        );
-        for text in [
-            "\"yesterday\"",
-            "\"2026-11-21\"",
-            "\"2026-13-01T00:00:00Z\"",
-            "\"2026-11-21T02:13:00\"",
-            "\"+12026-11-21T02:13:00Z\"",
-        ] {
+        let instant = Value("\"2026-11-21T02:13:00.000Z\"").timestamp().expect("an instant");
+        assert_eq!(Value("\"2026-11-20T22:13:00-04:00\"").timestamp(), Ok(instant));
+        for text in ["\"yesterday\"", "\"2026-11-21\"", "\"2026-13-01T00:00:00Z\"", "\"2026-11-21T02:13:00\"", "\"+12026-11-21T02:13:00Z\""] {
             assert!(Value(text).timestamp().is_err(), "{text}");
         }
         assert!(Value("\"2026-02-28\"").date().is_ok());
-        for text in [
-            "\"2026-02-30\"",
-            "\"2026-2-3\"",
-            "\"26-02-2003\"",
-            "\"+026-02-03\"",
-        ] {
+        for text in ["\"2026-02-30\"", "\"2026-2-3\"", "\"26-02-2003\"", "\"+026-02-03\""] {
             assert!(Value(text).date().is_err(), "{text}");
         }
     }
 
     #[test]
     fn raw_is_what_was_sent() {
-        assert_eq!(
-            Value("{\"a\" : [1.10]}").raw().expect("raw").get(),
-            "{\"a\" : [1.10]}"
-        );
+        assert_eq!(Value("{\"a\" : [1.10]}").raw().expect("raw").get(), "{\"a\" : [1.10]}");
     }
 
     #[test]
     fn lists_are_counted() {
-        assert_eq!(
-            Value("[1, 2]").list(1..=2, |v| v.integer(0..=9)),
-            Ok(vec![1, 2])
-        );
-        assert_eq!(
-            said(Value("[]").list(1..=2, |v| v.integer(0..=9))),
-            "must have 1 to 2 elements"
-        );
-        assert_eq!(
-            said(Value("{}").list(1..=2, |v| v.integer(0..=9))),
-            "must be a list"
-        );
+        assert_eq!(Value("[1, 2]").list(1..=2, |v| v.integer(0..=9)), Ok(vec![1, 2]));
+        assert_eq!(said(Value("[]").list(1..=2, |v| v.integer(0..=9))), "must have 1 to 2 elements");
+        assert_eq!(said(Value("{}").list(1..=2, |v| v.integer(0..=9))), "must be a list");
     }
 }

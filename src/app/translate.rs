@@ -1,5 +1,6 @@
 //! From the configuration's words to those of the parts.
 
+use crate::admin::BootstrapTenant;
 use crate::config::{self, Config};
 use crate::domain::date::Date;
 use crate::domain::money::{Cop, Rate, Usdt, Ves};
@@ -40,7 +41,9 @@ fn feed(feed: &config::Feed) -> Result<FeedSpec, String> {
         series = series.method(method);
     }
     let kind = match &feed.kind {
-        config::FeedKind::Simulated { price, step_percent, seed } => FeedKind::Simulated { price: Rate(*price), step_percent: Rate(*step_percent), seed: *seed },
+        config::FeedKind::Simulated { price, step_percent, seed } => {
+            FeedKind::Simulated { price: Rate(*price), step_percent: Rate(*step_percent), seed: *seed }
+        }
         config::FeedKind::Fixed { price } => FeedKind::Fixed { price: Rate(*price) },
         config::FeedKind::Manual => FeedKind::Manual,
         config::FeedKind::Http(_) => return Err(failed("kind \"http\" is not available in this version; use manual and POST /admin/rates")),
@@ -81,4 +84,14 @@ pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, String> {
         withdraw_fee_policy: defaults.withdraw_fee_policy.to_owned(),
         checkout_allowed_origins: defaults.checkout_allowed_origins.clone(),
     })
+}
+
+/// The tenants of a first start.
+pub fn bootstrap(config: &Config) -> Vec<BootstrapTenant> {
+    let key = |secret: &Option<config::Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
+    config
+        .bootstrap_tenants
+        .iter()
+        .map(|tenant| BootstrapTenant { name: tenant.name.clone(), test_key: key(&tenant.test_key), live_key: key(&tenant.live_key) })
+        .collect()
 }

@@ -13,12 +13,7 @@ use std::process::ExitCode;
 
 /// Payments gateway engine for Venezuela and Colombia.
 #[derive(Debug, Parser)]
-#[command(
-    name = "pasarela",
-    version,
-    propagate_version = true,
-    arg_required_else_help = true
-)]
+#[command(name = "pasarela", version, propagate_version = true, arg_required_else_help = true)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,

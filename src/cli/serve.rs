@@ -25,13 +25,7 @@ impl Serve {
         if config.server.worker_threads > 0 {
             runtime.worker_threads(config.server.worker_threads);
         }
-        let runtime = runtime
-            .enable_all()
-            .thread_name("pasarela")
-            .build()
-            .map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
-        runtime
-            .block_on(app::run(config, self.take_over))
-            .map_err(Failure::Other)
+        let runtime = runtime.enable_all().thread_name("pasarela").build().map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
+        runtime.block_on(app::run(config, self.take_over)).map_err(Failure::Other)
     }
 }

@@ -81,30 +81,18 @@ enum Kind {
     Http,
 }
 
-const KINDS: [(&str, Kind); 4] = [
-    ("simulated", Kind::Simulated),
-    ("fixed", Kind::Fixed),
-    ("manual", Kind::Manual),
-    ("http", Kind::Http),
-];
+const KINDS: [(&str, Kind); 4] = [("simulated", Kind::Simulated), ("fixed", Kind::Fixed), ("manual", Kind::Manual), ("http", Kind::Http)];
 
 impl Default for Rates {
     fn default() -> Self {
-        let feed =
-            |pair: &str, source: &str, side: &str, method: Option<&str>, price: i64, seed: u64| {
-                Feed {
-                    pair: pair.to_owned(),
-                    source: source.to_owned(),
-                    side: Some(side.to_owned()),
-                    method: method.map(str::to_owned),
-                    kind: FeedKind::Simulated {
-                        price: Decimal::from(price),
-                        step_percent: Decimal::new(5, 2),
-                        seed,
-                    },
-                    every_seconds: 60,
-                }
-            };
+        let feed = |pair: &str, source: &str, side: &str, method: Option<&str>, price: i64, seed: u64| Feed {
+            pair: pair.to_owned(),
+            source: source.to_owned(),
+            side: Some(side.to_owned()),
+            method: method.map(str::to_owned),
+            kind: FeedKind::Simulated { price: Decimal::from(price), step_percent: Decimal::new(5, 2), seed },
+            every_seconds: 60,
+        };
         Rates {
             max_age_seconds: 900,
             feeds: vec![
@@ -122,8 +110,7 @@ impl Default for Rates {
 impl Rates {
     pub(super) fn read(mut keys: Keys<'_>) -> Self {
         let default = Rates::default();
-        let max_age_seconds =
-            keys.integer("max_age_seconds", default.max_age_seconds, 1..=86_400 * 30);
+        let max_age_seconds = keys.integer("max_age_seconds", default.max_age_seconds, 1..=86_400 * 30);
         let feeds = match keys.sections("feeds") {
             Some(sections) => sections.into_iter().map(Feed::read).collect(),
             None => default.feeds,
@@ -131,10 +118,7 @@ impl Rates {
         let mut known = HashSet::new();
         for (index, feed) in feeds.iter().enumerate() {
             if !known.insert((&feed.pair, &feed.source, &feed.side, &feed.method)) {
-                keys.bad(
-                    &format!("feeds[{index}]"),
-                    "the same pair, source, side and method are there twice",
-                );
+                keys.bad(&format!("feeds[{index}]"), "the same pair, source, side and method are there twice");
             }
         }
         let mut bank = keys.section("bank");
@@ -145,11 +129,7 @@ impl Rates {
             None
         };
         keys.done();
-        Rates {
-            max_age_seconds,
-            feeds,
-            bank,
-        }
+        Rates { max_age_seconds, feeds, bank }
     }
 }
 
@@ -180,33 +160,18 @@ impl FeedKind {
         match kind.unwrap_or(Kind::Manual) {
             Kind::Simulated => FeedKind::Simulated {
                 price: keys.required("price", price),
-                step_percent: keys.decimal(
-                    "step_percent",
-                    Decimal::new(5, 2),
-                    Decimal::ZERO..=Decimal::TEN,
-                    4,
-                ),
+                step_percent: keys.decimal("step_percent", Decimal::new(5, 2), Decimal::ZERO..=Decimal::TEN, 4),
                 seed: keys.integer("seed", 1, 0..=i64::MAX as u64),
             },
-            Kind::Fixed => FeedKind::Fixed {
-                price: keys.required("price", price),
-            },
+            Kind::Fixed => FeedKind::Fixed { price: keys.required("price", price) },
             Kind::Manual => FeedKind::Manual,
             Kind::Http => FeedKind::Http(HttpFeed {
                 url: keys.required("url", super::url),
                 http_method: keys.one_of("http_method", "GET", &[("GET", "GET"), ("POST", "POST")]),
-                headers: keys
-                    .texts("headers")
-                    .into_iter()
-                    .map(|(name, value)| (name, super::Secret::new(value)))
-                    .collect(),
+                headers: keys.texts("headers").into_iter().map(|(name, value)| (name, super::Secret::new(value))).collect(),
                 body: keys.text("body", ""),
                 pointer: keys.required("pointer", |text| {
-                    if text.starts_with('/') {
-                        Ok(text.to_owned())
-                    } else {
-                        Err("must be a JSON pointer such as /data/price".to_owned())
-                    }
+                    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("must be a JSON pointer such as /data/price".to_owned()) }
                 }),
             }),
         }
@@ -215,18 +180,12 @@ impl FeedKind {
 
 fn price(text: &str) -> Result<Decimal, String> {
     let least = Decimal::new(1, PRICE_DECIMALS);
-    exact(
-        text,
-        &(least..=Decimal::from(1_000_000_000_u64)),
-        PRICE_DECIMALS,
-    )
+    exact(text, &(least..=Decimal::from(1_000_000_000_u64)), PRICE_DECIMALS)
 }
 
 /// `^[A-Z]{3,5}/[A-Z]{3,5}$`.
 fn pair(text: &str) -> Result<String, String> {
-    let is_code = |code: &str| {
-        (3..=5).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_uppercase())
-    };
+    let is_code = |code: &str| (3..=5).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_uppercase());
     match text.split_once('/') {
         Some((base, quote)) if is_code(base) && is_code(quote) => Ok(text.to_owned()),
         _ => Err("must be a pair such as USDT/VES".to_owned()),

@@ -32,17 +32,12 @@ impl Source {
                 Some((path.to_ascii_lowercase().replace("__", "."), value))
             })
             .collect();
-        Source {
-            variables: RefCell::new(variables),
-            findings: RefCell::default(),
-        }
+        Source { variables: RefCell::new(variables), findings: RefCell::default() }
     }
 
     /// Notes that the value of a key can't be accepted.
     pub(super) fn bad(&self, path: &str, message: impl Display) {
-        self.findings
-            .borrow_mut()
-            .push(format!("{path}: {message}"));
+        self.findings.borrow_mut().push(format!("{path}: {message}"));
     }
 
     /// Everything that can't be accepted, the variables that nobody asked for included.
@@ -85,11 +80,7 @@ pub(super) struct Keys<'s> {
 impl<'s> Keys<'s> {
     /// The whole file.
     pub(super) fn root(table: Table, source: &'s Source) -> Self {
-        Keys {
-            path: String::new(),
-            table,
-            source,
-        }
+        Keys { path: String::new(), table, source }
     }
 
     /// A section below this one; empty if the file does not have it.
@@ -103,11 +94,7 @@ impl<'s> Keys<'s> {
             }
             None => Table::new(),
         };
-        Keys {
-            path,
-            table,
-            source: self.source,
-        }
+        Keys { path, table, source: self.source }
     }
 
     /// True if the file has something below this section.
@@ -132,11 +119,7 @@ impl<'s> Keys<'s> {
         for (index, element) in elements.into_iter().enumerate() {
             let path = format!("{path}[{index}]");
             match element {
-                Value::Table(table) => sections.push(Keys {
-                    path,
-                    table,
-                    source: self.source,
-                }),
+                Value::Table(table) => sections.push(Keys { path, table, source: self.source }),
                 _ => self.source.bad(&path, "must be a section"),
             }
         }
@@ -148,23 +131,14 @@ impl<'s> Keys<'s> {
     where
         T: TryFrom<i64> + PartialOrd + Display,
     {
-        let wanted = || {
-            format!(
-                "must be a whole number from {} to {}",
-                range.start(),
-                range.end()
-            )
-        };
+        let wanted = || format!("must be a whole number from {} to {}", range.start(), range.end());
         self.read(name, default, |given| {
             let value = match given {
                 Given::File(Value::Integer(value)) => Some(value),
                 Given::File(_) => None,
                 Given::Variable(text) => text.trim().parse().ok(),
             };
-            value
-                .and_then(|value| T::try_from(value).ok())
-                .filter(|value| range.contains(value))
-                .ok_or_else(wanted)
+            value.and_then(|value| T::try_from(value).ok()).filter(|value| range.contains(value)).ok_or_else(wanted)
         })
     }
 
@@ -181,21 +155,12 @@ impl<'s> Keys<'s> {
     }
 
     /// A text that `parse` makes something of.
-    pub(super) fn parsed<T>(
-        &mut self,
-        name: &str,
-        default: T,
-        parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> T {
+    pub(super) fn parsed<T>(&mut self, name: &str, default: T, parse: impl FnOnce(&str) -> Result<T, String>) -> T {
         self.read(name, default, |given| given.text(parse))
     }
 
     /// A text that must be there. Without it there is no configuration, so what is returned for a bad one is never seen.
-    pub(super) fn required<T: Default>(
-        &mut self,
-        name: &str,
-        parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> T {
+    pub(super) fn required<T: Default>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> T {
         match self.attempt(name, |given| given.text(parse)) {
             Some(value) => value.unwrap_or_default(),
             None => {
@@ -211,18 +176,8 @@ impl<'s> Keys<'s> {
     }
 
     /// A text; the empty one means that there is none.
-    pub(super) fn optional<T>(
-        &mut self,
-        name: &str,
-        parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Option<T> {
-        self.parsed(name, None, |text| {
-            if text.is_empty() {
-                Ok(None)
-            } else {
-                parse(text).map(Some)
-            }
-        })
+    pub(super) fn optional<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        self.parsed(name, None, |text| if text.is_empty() { Ok(None) } else { parse(text).map(Some) })
     }
 
     /// One of these texts, read as what stands beside it.
@@ -231,39 +186,21 @@ impl<'s> Keys<'s> {
     }
 
     /// An exact decimal in quotes, with so many decimals at most.
-    pub(super) fn decimal(
-        &mut self,
-        name: &str,
-        default: Decimal,
-        range: RangeInclusive<Decimal>,
-        decimals: u32,
-    ) -> Decimal {
+    pub(super) fn decimal(&mut self, name: &str, default: Decimal, range: RangeInclusive<Decimal>, decimals: u32) -> Decimal {
         self.parsed(name, default, |text| exact(text, &range, decimals))
     }
 
     /// Texts, each of which `parse` makes something of. In a variable they are divided by commas, or written as a TOML list.
-    pub(super) fn list<T>(
-        &mut self,
-        name: &str,
-        default: Vec<T>,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Vec<T> {
+    pub(super) fn list<T>(&mut self, name: &str, default: Vec<T>, parse: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
         let path = self.path_of(name);
         let elements = match self.given(name) {
             None => return default,
             Some(Given::File(value)) => value,
-            Some(Given::Variable(text)) if text.trim_start().starts_with('[') => {
-                match self.inline(&path, &text) {
-                    Some(value) => value,
-                    None => return default,
-                }
-            }
-            Some(Given::Variable(text)) => text
-                .split(',')
-                .map(str::trim)
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .into(),
+            Some(Given::Variable(text)) if text.trim_start().starts_with('[') => match self.inline(&path, &text) {
+                Some(value) => value,
+                None => return default,
+            },
+            Some(Given::Variable(text)) => text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().into(),
         };
         let Value::Array(elements) = elements else {
             self.source.bad(&path, "must be a list");
@@ -291,10 +228,7 @@ impl<'s> Keys<'s> {
         for (name, value) in section.table {
             match value {
                 Value::String(text) => texts.push((name, text)),
-                _ => section.source.bad(
-                    &format!("{}.{name}", section.path),
-                    "must be a text in quotes",
-                ),
+                _ => section.source.bad(&format!("{}.{name}", section.path), "must be a text in quotes"),
             }
         }
         texts
@@ -312,29 +246,19 @@ impl<'s> Keys<'s> {
         }
     }
 
-    fn read<T>(
-        &mut self,
-        name: &str,
-        default: T,
-        parse: impl FnOnce(Given) -> Result<T, String>,
-    ) -> T {
+    fn read<T>(&mut self, name: &str, default: T, parse: impl FnOnce(Given) -> Result<T, String>) -> T {
         self.attempt(name, parse).flatten().unwrap_or(default)
     }
 
     /// `None` if the key is not given, `Some(None)` if its value is bad and was noted.
-    fn attempt<T>(
-        &mut self,
-        name: &str,
-        parse: impl FnOnce(Given) -> Result<T, String>,
-    ) -> Option<Option<T>> {
+    fn attempt<T>(&mut self, name: &str, parse: impl FnOnce(Given) -> Result<T, String>) -> Option<Option<T>> {
         let path = self.path_of(name);
         let given = self.given(name)?;
         let origin = match given {
             Given::File(_) => String::new(),
             Given::Variable(_) => format!(" (in {})", variable(&path)),
         };
-        let read = parse(given)
-            .map_err(|message| self.source.bad(&path, format_args!("{message}{origin}")));
+        let read = parse(given).map_err(|message| self.source.bad(&path, format_args!("{message}{origin}")));
         Some(read.ok())
     }
 
@@ -349,11 +273,7 @@ impl<'s> Keys<'s> {
 
     /// The value in the file, taken out. Case does not matter, so that `TRC20` may be written as it is spoken.
     fn take_from_file(&mut self, name: &str) -> Option<Value> {
-        let known = self
-            .table
-            .keys()
-            .find(|known| known.eq_ignore_ascii_case(name))?
-            .clone();
+        let known = self.table.keys().find(|known| known.eq_ignore_ascii_case(name))?.clone();
         self.table.remove(&known)
     }
 
@@ -361,20 +281,13 @@ impl<'s> Keys<'s> {
         let parsed: Option<Table> = format!("value = {text}").parse().ok();
         let value = parsed.and_then(|mut table| table.remove("value"));
         if value.is_none() {
-            self.source.bad(
-                path,
-                format_args!("must be a TOML list (in {})", variable(path)),
-            );
+            self.source.bad(path, format_args!("must be a TOML list (in {})", variable(path)));
         }
         value
     }
 
     fn path_of(&self, name: &str) -> String {
-        if self.path.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.path)
-        }
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 }
 
@@ -390,19 +303,9 @@ pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, S
 }
 
 /// An exact decimal in this range, with so many decimals at most.
-pub(super) fn exact(
-    text: &str,
-    range: &RangeInclusive<Decimal>,
-    decimals: u32,
-) -> Result<Decimal, String> {
+pub(super) fn exact(text: &str, range: &RangeInclusive<Decimal>, decimals: u32) -> Result<Decimal, String> {
     Decimal::from_str_exact(text)
         .ok()
         .filter(|value| range.contains(value) && value.normalize().scale() <= decimals)
-        .ok_or_else(|| {
-            format!(
-                "must be a number in quotes from {} to {} with at most {decimals} decimals",
-                range.start(),
-                range.end()
-            )
-        })
+        .ok_or_else(|| format!("must be a number in quotes from {} to {} with at most {decimals} decimals", range.start(), range.end()))
 }

@@ -10,9 +10,7 @@ fn parse(text: &str) -> Result<Config, ConfigError> {
 }
 
 fn with(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-    let variables = variables
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Config::parse("", variables)
 }
 
@@ -28,30 +26,16 @@ fn the_shipped_file_says_the_defaults_apart_from_three_lines() {
     let mut default = parse("").expect("an empty file is valid");
     default.admin.insecure_dev_token = true;
     default.webhooks.allow_private_targets = true;
-    default.bootstrap_tenants.push(BootstrapTenant {
-        name: "demo".to_owned(),
-        test_key: Some(Secret::new("pk_test_demo")),
-        live_key: None,
-    });
+    default.bootstrap_tenants.push(BootstrapTenant { name: "demo".to_owned(), test_key: Some(Secret::new("pk_test_demo")), live_key: None });
     assert_eq!(shipped, default);
 }
 
 /// A key that is read but not documented would be found by nobody.
 #[test]
 fn the_shipped_file_names_every_key() {
-    let code = [
-        include_str!("../config.rs"),
-        include_str!("feeds.rs"),
-        include_str!("tenants.rs"),
-    ]
-    .concat();
-    let readers = [
-        "integer", "boolean", "parsed", "optional", "text", "texts", "one_of", "decimal", "list",
-        "required", "section", "sections",
-    ];
-    let words: Vec<&str> = SHIPPED
-        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
-        .collect();
+    let code = [include_str!("../config.rs"), include_str!("feeds.rs"), include_str!("tenants.rs")].concat();
+    let readers = ["integer", "boolean", "parsed", "optional", "text", "texts", "one_of", "decimal", "list", "required", "section", "sections"];
+    let words: Vec<&str> = SHIPPED.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').collect();
     let code: String = code.split_whitespace().collect();
     let mut count = 0;
     for reader in readers {
@@ -61,10 +45,7 @@ fn the_shipped_file_names_every_key() {
             count += 1;
         }
     }
-    assert!(
-        count > 60,
-        "{count} keys: the readers have other names by now"
-    );
+    assert!(count > 60, "{count} keys: the readers have other names by now");
 }
 
 #[test]
@@ -75,73 +56,26 @@ fn defaults_are_those_of_the_contract() {
     assert_eq!(config.admin.listen.to_string(), "127.0.0.1:9090");
     assert_eq!(config.storage.path, PathBuf::from("data"));
     let server = &config.server;
-    assert_eq!(
-        (
-            server.max_connections,
-            server.head_timeout_seconds,
-            server.head_bytes_max
-        ),
-        (10_000, 10, 65_536)
-    );
-    assert_eq!(
-        (
-            server.body_timeout_seconds,
-            server.idle_timeout_seconds,
-            server.shutdown_seconds
-        ),
-        (30, 75, 10)
-    );
+    assert_eq!((server.max_connections, server.head_timeout_seconds, server.head_bytes_max), (10_000, 10, 65_536));
+    assert_eq!((server.body_timeout_seconds, server.idle_timeout_seconds, server.shutdown_seconds), (30, 75, 10));
     assert_eq!(config.limits.requests_per_second, 0);
     assert_eq!(config.rates.max_age_seconds, 900);
     let feeds: Vec<String> = config
         .rates
         .feeds
         .iter()
-        .map(|feed| {
-            format!(
-                "{} {} {} {}",
-                feed.pair,
-                feed.source,
-                feed.side.as_deref().unwrap_or(""),
-                feed.method.as_deref().unwrap_or("")
-            )
-        })
+        .map(|feed| format!("{} {} {} {}", feed.pair, feed.source, feed.side.as_deref().unwrap_or(""), feed.method.as_deref().unwrap_or("")))
         .collect();
-    assert_eq!(
-        feeds,
-        [
-            "USD/VES bcv OFFICIAL ",
-            "USDT/VES p2p BUY ",
-            "USDT/VES p2p SELL ",
-            "USDT/VES p2p FLOOR p2p_floor",
-            "USDT/COP p2p BUY "
-        ]
-    );
+    assert_eq!(feeds, ["USD/VES bcv OFFICIAL ", "USDT/VES p2p BUY ", "USDT/VES p2p SELL ", "USDT/VES p2p FLOOR p2p_floor", "USDT/COP p2p BUY "]);
     let tenant = &config.tenant_defaults;
     assert_eq!(tenant.c2p.percent, Decimal::new(15, 1));
     assert_eq!(tenant.link_percent, Decimal::new(5, 1));
     assert_eq!(tenant.conversions.enabled, ["VES", "COP"]);
     assert_eq!(tenant.conversions.spread_percent_cop, Decimal::from(2));
-    assert_eq!(
-        (
-            tenant.conversions.daily_limit_ves,
-            tenant.usdt_payout_auto_limit
-        ),
-        (None, Decimal::from(500))
-    );
+    assert_eq!((tenant.conversions.daily_limit_ves, tenant.usdt_payout_auto_limit), (None, Decimal::from(500)));
     assert_eq!(tenant.withdraw_fee_policy, "tiered_v2");
-    let second = config
-        .withdraw
-        .policy("tiered_v1")
-        .map(|tiers| tiers[1].clone());
-    assert_eq!(
-        second,
-        Some(Tier {
-            below_cents: Some(50_000),
-            percent: Decimal::new(25, 1),
-            fixed_cents: 50
-        })
-    );
+    let second = config.withdraw.policy("tiered_v1").map(|tiers| tiers[1].clone());
+    assert_eq!(second, Some(Tier { below_cents: Some(50_000), percent: Decimal::new(25, 1), fixed_cents: 50 }));
     assert!(!config.webhooks.allow_private_targets && config.bootstrap_tenants.is_empty());
 }
 
@@ -151,26 +85,11 @@ fn an_unknown_key_is_named() {
         ("[server]\nlistne = \"x\"", "server.listne"),
         ("[sever]\nlisten = \"x\"", "sever"),
         ("listen = 1", "listen"),
-        (
-            "[tenant_defaults.fees.c2p]\npercentage = \"1\"",
-            "tenant_defaults.fees.c2p.percentage",
-        ),
-        (
-            "[withdraw.policies.tiered_v3]\ntiers = []",
-            "withdraw.policies.tiered_v3",
-        ),
-        (
-            "[crypto.network_fee_usdt]\nSOLANA = \"1\"",
-            "crypto.network_fee_usdt.SOLANA",
-        ),
-        (
-            "[[bootstrap.tenants]]\nname = \"a\"\nkey = \"x\"",
-            "bootstrap.tenants[0].key",
-        ),
-        (
-            "[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"fixed\"\nprice=\"1\"\nurl=\"x\"",
-            "rates.feeds[0].url",
-        ),
+        ("[tenant_defaults.fees.c2p]\npercentage = \"1\"", "tenant_defaults.fees.c2p.percentage"),
+        ("[withdraw.policies.tiered_v3]\ntiers = []", "withdraw.policies.tiered_v3"),
+        ("[crypto.network_fee_usdt]\nSOLANA = \"1\"", "crypto.network_fee_usdt.SOLANA"),
+        ("[[bootstrap.tenants]]\nname = \"a\"\nkey = \"x\"", "bootstrap.tenants[0].key"),
+        ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"fixed\"\nprice=\"1\"\nurl=\"x\"", "rates.feeds[0].url"),
     ] {
         assert_eq!(complaint(text), format!("{name}: there is no such key"));
     }
@@ -179,130 +98,40 @@ fn an_unknown_key_is_named() {
 #[test]
 fn a_value_out_of_bounds_is_named() {
     for (text, start) in [
-        (
-            "[server]\nlisten = \"localhost\"",
-            "server.listen: must be an address and a port",
-        ),
-        (
-            "[server]\nlisten = 8080",
-            "server.listen: must be a text in quotes",
-        ),
-        (
-            "[server]\nmax_connections = 0",
-            "server.max_connections: must be a whole number from 1 to 1000000",
-        ),
-        (
-            "[server]\nmax_connections = \"5\"",
-            "server.max_connections: must be a whole number",
-        ),
-        (
-            "[server]\nhead_bytes_max = -1",
-            "server.head_bytes_max: must be a whole number from 8192",
-        ),
-        (
-            "[server]\npublic_base_url = \"ftp://x\"",
-            "server.public_base_url: must be an http or https URL",
-        ),
+        ("[server]\nlisten = \"localhost\"", "server.listen: must be an address and a port"),
+        ("[server]\nlisten = 8080", "server.listen: must be a text in quotes"),
+        ("[server]\nmax_connections = 0", "server.max_connections: must be a whole number from 1 to 1000000"),
+        ("[server]\nmax_connections = \"5\"", "server.max_connections: must be a whole number"),
+        ("[server]\nhead_bytes_max = -1", "server.head_bytes_max: must be a whole number from 8192"),
+        ("[server]\npublic_base_url = \"ftp://x\"", "server.public_base_url: must be an http or https URL"),
         ("server = 1", "server: must be a section"),
         ("[storage]\npath = \"\"", "storage.path: must be a path"),
-        (
-            "[storage]\nbatch_records_max = 100\npending_records_max = 99",
-            "storage.batch_records_max: must not exceed",
-        ),
-        (
-            "[admin]\ninsecure_dev_token = 1",
-            "admin.insecure_dev_token: must be true or false",
-        ),
-        (
-            "[admin]\ntoken = \"a b\"",
-            "admin.token: must be visible ASCII",
-        ),
-        (
-            "[tenant_defaults]\nreserve_ves = 1.5",
-            "tenant_defaults.reserve_ves: must be a text in quotes",
-        ),
-        (
-            "[tenant_defaults]\nreserve_ves = \"1.005\"",
-            "tenant_defaults.reserve_ves: must be a number in quotes from 0 to 999999999999.99",
-        ),
-        (
-            "[tenant_defaults]\nreserve_ves = \"-1\"",
-            "tenant_defaults.reserve_ves: must be a number",
-        ),
-        (
-            "[tenant_defaults.fees.vpos]\npercent = \"100.1\"",
-            "tenant_defaults.fees.vpos.percent: must be a number in quotes from 0 to 100",
-        ),
-        (
-            "[tenant_defaults.conversions]\nenabled = [\"VES\", \"EUR\"]",
-            "tenant_defaults.conversions.enabled[1]: must be one of VES, COP",
-        ),
-        (
-            "[tenant_defaults]\nwithdraw_fee_policy = \"x\"",
-            "tenant_defaults.withdraw_fee_policy: must be one of legacy_flat, tiered_v1, tiered_v2",
-        ),
-        (
-            "[calendar]\nholidays = [\"2026-02-30\"]",
-            "calendar.holidays[0]: must be a date",
-        ),
-        (
-            "[public]\nallowed_origins = [\"https://x/y\"]",
-            "public.allowed_origins[0]: must be an origin",
-        ),
-        (
-            "[banks]\nfeed_url = \"x\"",
-            "banks.feed_url: must be an http or https URL",
-        ),
+        ("[storage]\nbatch_records_max = 100\npending_records_max = 99", "storage.batch_records_max: must not exceed"),
+        ("[admin]\ninsecure_dev_token = 1", "admin.insecure_dev_token: must be true or false"),
+        ("[admin]\ntoken = \"a b\"", "admin.token: must be visible ASCII"),
+        ("[tenant_defaults]\nreserve_ves = 1.5", "tenant_defaults.reserve_ves: must be a text in quotes"),
+        ("[tenant_defaults]\nreserve_ves = \"1.005\"", "tenant_defaults.reserve_ves: must be a number in quotes from 0 to 999999999999.99"),
+        ("[tenant_defaults]\nreserve_ves = \"-1\"", "tenant_defaults.reserve_ves: must be a number"),
+        ("[tenant_defaults.fees.vpos]\npercent = \"100.1\"", "tenant_defaults.fees.vpos.percent: must be a number in quotes from 0 to 100"),
+        ("[tenant_defaults.conversions]\nenabled = [\"VES\", \"EUR\"]", "tenant_defaults.conversions.enabled[1]: must be one of VES, COP"),
+        ("[tenant_defaults]\nwithdraw_fee_policy = \"x\"", "tenant_defaults.withdraw_fee_policy: must be one of legacy_flat, tiered_v1, tiered_v2"),
+        ("[calendar]\nholidays = [\"2026-02-30\"]", "calendar.holidays[0]: must be a date"),
+        ("[public]\nallowed_origins = [\"https://x/y\"]", "public.allowed_origins[0]: must be an origin"),
+        ("[banks]\nfeed_url = \"x\"", "banks.feed_url: must be an http or https URL"),
         ("[log]\nlevel = \"loud\"", "log.level: must be off"),
-        (
-            "[log]\nformat = \"xml\"",
-            "log.format: must be one of auto, json, text",
-        ),
-        (
-            "[rates]\nfeeds = 1",
-            "rates.feeds: must be a list of sections",
-        ),
-        (
-            "[[rates.feeds]]\nsource=\"bcv\"\nkind=\"manual\"",
-            "rates.feeds[0].pair: is required",
-        ),
-        (
-            "[[rates.feeds]]\npair=\"usd/ves\"\nsource=\"bcv\"\nkind=\"manual\"",
-            "rates.feeds[0].pair: must be a pair",
-        ),
-        (
-            "[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"",
-            "rates.feeds[0].kind: is required",
-        ),
-        (
-            "[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"oracle\"",
-            "rates.feeds[0].kind: must be one of simulated",
-        ),
-        (
-            "[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"fixed\"\nprice=\"0\"",
-            "rates.feeds[0].price: must be a number",
-        ),
-        (
-            "[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"http\"\nurl=\"https://x\"",
-            "rates.feeds[0].pointer: is required",
-        ),
-        (
-            "[[bootstrap.tenants]]\nname = \"a\"\ntest_key = \"demo\"",
-            "bootstrap.tenants[0].test_key: must be pk_test_",
-        ),
-        (
-            "[[bootstrap.tenants]]\nname = \"a\"\n[[bootstrap.tenants]]\nname = \"a\"",
-            "bootstrap.tenants[1]: its name",
-        ),
-        (
-            "[withdraw.policies.tiered_v1]\ntiers = [{below_cents = 5, percent = \"1\"}]",
-            "withdraw.policies.tiered_v1.tiers: below_cents must rise",
-        ),
+        ("[log]\nformat = \"xml\"", "log.format: must be one of auto, json, text"),
+        ("[rates]\nfeeds = 1", "rates.feeds: must be a list of sections"),
+        ("[[rates.feeds]]\nsource=\"bcv\"\nkind=\"manual\"", "rates.feeds[0].pair: is required"),
+        ("[[rates.feeds]]\npair=\"usd/ves\"\nsource=\"bcv\"\nkind=\"manual\"", "rates.feeds[0].pair: must be a pair"),
+        ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"", "rates.feeds[0].kind: is required"),
+        ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"oracle\"", "rates.feeds[0].kind: must be one of simulated"),
+        ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"fixed\"\nprice=\"0\"", "rates.feeds[0].price: must be a number"),
+        ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"http\"\nurl=\"https://x\"", "rates.feeds[0].pointer: is required"),
+        ("[[bootstrap.tenants]]\nname = \"a\"\ntest_key = \"demo\"", "bootstrap.tenants[0].test_key: must be pk_test_"),
+        ("[[bootstrap.tenants]]\nname = \"a\"\n[[bootstrap.tenants]]\nname = \"a\"", "bootstrap.tenants[1]: its name"),
+        ("[withdraw.policies.tiered_v1]\ntiers = [{below_cents = 5, percent = \"1\"}]", "withdraw.policies.tiered_v1.tiers: below_cents must rise"),
         ("[server]\nlisten = \n", "line 2: "),
-        (
-            "[server]\nlisten = \"127.0.0.1:1\"\nlisten = \"127.0.0.1:2\"",
-            "line 3: ",
-        ),
+        ("[server]\nlisten = \"127.0.0.1:1\"\nlisten = \"127.0.0.1:2\"", "line 3: "),
     ] {
         let said = complaint(text);
         assert!(said.starts_with(start), "{text}\nsays {said}\nnot  {start}");
@@ -321,24 +150,15 @@ fn everything_bad_is_said_in_one_line() {
 fn variables_win_and_have_the_type_of_their_key() {
     let variables = [
         ("PASARELA__SERVER__LISTEN", "127.0.0.1:1234"),
-        (
-            "PASARELA__SERVER__PUBLIC_BASE_URL",
-            "https://pay.example.com/",
-        ),
+        ("PASARELA__SERVER__PUBLIC_BASE_URL", "https://pay.example.com/"),
         ("PASARELA__LIMITS__REQUESTS_PER_SECOND", "2"),
         ("PASARELA__ADMIN__TOKEN", "12345"),
         ("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true"),
         ("PASARELA__TENANT_DEFAULTS__FEES__C2P__PERCENT", "2.25"),
         ("PASARELA__CRYPTO__NETWORK_FEE_USDT__TRC20", "1.25"),
         ("PASARELA__CALENDAR__HOLIDAYS", "2026-12-24, 2026-12-25"),
-        (
-            "PASARELA__PUBLIC__ALLOWED_ORIGINS",
-            "[\"https://a.example.com\"]",
-        ),
-        (
-            "PASARELA__RATES__FEEDS",
-            "[{ pair = \"USD/VES\", source = \"bcv\", kind = \"fixed\", price = \"200.00000000\" }]",
-        ),
+        ("PASARELA__PUBLIC__ALLOWED_ORIGINS", "[\"https://a.example.com\"]"),
+        ("PASARELA__RATES__FEEDS", "[{ pair = \"USD/VES\", source = \"bcv\", kind = \"fixed\", price = \"200.00000000\" }]"),
         ("PASARELA__RATES__BANK__KIND", "fixed"),
         ("PASARELA__RATES__BANK__PRICE", "201"),
         ("PASARELA_BIN", "is no key"),
@@ -348,60 +168,25 @@ fn variables_win_and_have_the_type_of_their_key() {
     assert_eq!(config.server.listen.to_string(), "127.0.0.1:1234");
     assert_eq!(config.server.base_url(), "https://pay.example.com");
     assert_eq!(config.limits.requests_per_second, 2);
-    assert_eq!(
-        config.admin.access(),
-        Ok(AdminAccess::Token(Secret::new("12345")))
-    );
+    assert_eq!(config.admin.access(), Ok(AdminAccess::Token(Secret::new("12345"))));
     assert!(config.webhooks.allow_private_targets);
     assert_eq!(config.tenant_defaults.c2p.percent, Decimal::new(225, 2));
     assert_eq!(config.crypto.network_fee_usdt[0], Decimal::new(125, 2));
-    assert_eq!(
-        (config.holidays.len(), config.public_allowed_origins.len()),
-        (2, 1)
-    );
-    assert_eq!(
-        (config.rates.feeds.len(), config.rates.bank.is_some()),
-        (1, true)
-    );
+    assert_eq!((config.holidays.len(), config.public_allowed_origins.len()), (2, 1));
+    assert_eq!((config.rates.feeds.len(), config.rates.bank.is_some()), (1, true));
     let file = "[server]\nlisten = \"127.0.0.1:1\"\n[admin]\ntoken = \"file\"";
-    let config = Config::parse(
-        file,
-        [(
-            "PASARELA__SERVER__LISTEN".to_owned(),
-            "127.0.0.1:2".to_owned(),
-        )],
-    )
-    .expect("valid");
-    assert_eq!(
-        (config.server.listen.port(), config.admin.token),
-        (2, Some(Secret::new("file")))
-    );
+    let config = Config::parse(file, [("PASARELA__SERVER__LISTEN".to_owned(), "127.0.0.1:2".to_owned())]).expect("valid");
+    assert_eq!((config.server.listen.port(), config.admin.token), (2, Some(Secret::new("file"))));
 }
 
 #[test]
 fn bad_variables_are_named() {
     for (name, value, said) in [
-        (
-            "PASARELA__SERVER__LISTNE",
-            "x",
-            "PASARELA__SERVER__LISTNE: there is no key server.listne",
-        ),
-        (
-            "PASARELA__SERVER",
-            "x",
-            "PASARELA__SERVER: there is no key server",
-        ),
+        ("PASARELA__SERVER__LISTNE", "x", "PASARELA__SERVER__LISTNE: there is no key server.listne"),
+        ("PASARELA__SERVER", "x", "PASARELA__SERVER: there is no key server"),
         ("PASARELA__", "x", "PASARELA__: there is no key"),
-        (
-            "PASARELA__LIMITS__BURST",
-            "many",
-            "limits.burst: must be a whole number from 0 to 1000000 (in PASARELA__LIMITS__BURST)",
-        ),
-        (
-            "PASARELA__RATES__FEEDS",
-            "[{",
-            "rates.feeds: must be a TOML list (in PASARELA__RATES__FEEDS)",
-        ),
+        ("PASARELA__LIMITS__BURST", "many", "limits.burst: must be a whole number from 0 to 1000000 (in PASARELA__LIMITS__BURST)"),
+        ("PASARELA__RATES__FEEDS", "[{", "rates.feeds: must be a TOML list (in PASARELA__RATES__FEEDS)"),
     ] {
         assert_eq!(with(&[(name, value)]).expect_err(name).to_string(), said);
     }
@@ -409,28 +194,11 @@ fn bad_variables_are_named() {
 
 #[test]
 fn somebody_must_be_allowed_to_operate() {
-    let access = |text: &str| {
-        parse(text)
-            .expect("valid")
-            .admin
-            .access()
-            .map_err(|error| error.to_string())
-    };
-    assert!(
-        access("")
-            .expect_err("nobody")
-            .starts_with("admin.token: is required")
-    );
-    assert_eq!(
-        access("[admin]\ninsecure_dev_token = true"),
-        Ok(AdminAccess::Insecure)
-    );
+    let access = |text: &str| parse(text).expect("valid").admin.access().map_err(|error| error.to_string());
+    assert!(access("").expect_err("nobody").starts_with("admin.token: is required"));
+    assert_eq!(access("[admin]\ninsecure_dev_token = true"), Ok(AdminAccess::Insecure));
     let open = "[admin]\ninsecure_dev_token = true\nlisten = \"0.0.0.0:9090\"";
-    assert!(
-        access(open)
-            .expect_err("not loopback")
-            .starts_with("admin.token: is required")
-    );
+    assert!(access(open).expect_err("not loopback").starts_with("admin.token: is required"));
     let both = "[admin]\ninsecure_dev_token = true\nlisten = \"0.0.0.0:9090\"\ntoken = \"t\"";
     assert_eq!(access(both), Ok(AdminAccess::Token(Secret::new("t"))));
 }
@@ -446,8 +214,5 @@ fn secrets_do_not_show() {
 #[test]
 fn a_file_that_is_not_there_is_named() {
     let error = Config::load(Some(Path::new("/no/such/file.toml"))).expect_err("no file");
-    assert!(
-        error.to_string().starts_with("/no/such/file.toml: "),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("/no/such/file.toml: "), "{error}");
 }

@@ -166,7 +166,12 @@ impl Book {
         seller.methods = merchant
             .methods
             .iter()
-            .map(|method| SellerMethod { id: method.id, bank: method.bank, phone: method.phone, verified: matches!(method.status, MethodStatus::Verified { .. }) })
+            .map(|method| SellerMethod {
+                id: method.id,
+                bank: method.bank,
+                phone: method.phone,
+                verified: matches!(method.status, MethodStatus::Verified { .. }),
+            })
             .collect();
     }
 

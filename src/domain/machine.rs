@@ -247,7 +247,9 @@ impl Machine for Domain {
     fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
         match (book, query) {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
-            (AnyBook::Platform(book), Query::Platform) => View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() },
+            (AnyBook::Platform(book), Query::Platform) => {
+                View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
+            }
             // The platform has no balance and a tenant's book no tenants: the clock is all that both have.
             _ => View::Clock(Timestamp::from_unix_ms(now_ms)),
         }
@@ -309,7 +311,8 @@ fn new_sheet(book: &Book, sheet: Sheet) -> Outcome {
     }
     let mut draft = Draft::new(Cause::SheetChanged);
     if sheet.live_status != book.sheet.live_status {
-        let extra = Extra::LiveStatus { status: sheet.live_status.name().to_owned(), previous: book.sheet.live_status.name().to_owned(), reason: sheet.reason.clone() };
+        let extra =
+            Extra::LiveStatus { status: sheet.live_status.name().to_owned(), previous: book.sheet.live_status.name().to_owned(), reason: sheet.reason.clone() };
         draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
     }
     draft.sheet = Some(sheet);

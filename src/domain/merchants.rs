@@ -324,7 +324,9 @@ pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), 
     let Some(found) = merchant.method(method) else { return Outcome::refuse(Refusal::NotFound) };
     match found.status {
         MethodStatus::Verified { .. } => return Outcome::refuse(Refusal::AlreadyVerified),
-        MethodStatus::Verifying { tries_left: 1.., started_at, .. } if turn.now < started_at.plus_ms(START_MS) => return Outcome::refuse(Refusal::VerificationInProgress),
+        MethodStatus::Verifying { tries_left: 1.., started_at, .. } if turn.now < started_at.plus_ms(START_MS) => {
+            return Outcome::refuse(Refusal::VerificationInProgress);
+        }
         MethodStatus::Unverified | MethodStatus::Verifying { .. } => {}
     }
     if !turn.has_rail {

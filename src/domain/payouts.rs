@@ -266,7 +266,13 @@ fn order(payout: &Payout, how: How, turn: &Turn) -> Effect {
         operation: payout.id.operation(CREDIT),
         at: turn.now,
         how,
-        order: Order::Credit { bank: payout.bank, phone: payout.phone, identity: payout.identification, amount: payout.amount, concept: payout.concept.clone() },
+        order: Order::Credit {
+            bank: payout.bank,
+            phone: payout.phone,
+            identity: payout.identification,
+            amount: payout.amount,
+            concept: payout.concept.clone(),
+        },
     }
 }
 

@@ -289,7 +289,8 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
             let Some(tenant) = book.tenants.get(&key.tenant) else { return Outcome::refuse(Refusal::NotFound) };
             let ends_at = key.expires_at.map_or(ends_at, |at| at.min(ends_at));
             let old = Arc::new(ApiKey { expires_at: Some(ends_at), ..(**key).clone() });
-            let successor = Arc::new(ApiKey { tenant: key.tenant, mode: key.mode, scopes: key.scopes, expires_at: key.expires_at, created_at: now, ..successor });
+            let successor =
+                Arc::new(ApiKey { tenant: key.tenant, mode: key.mode, scopes: key.scopes, expires_at: key.expires_at, created_at: now, ..successor });
             write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
         }
     }

@@ -82,6 +82,14 @@ pub enum Refusal {
 impl Refusal {
     /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422 (`contract.md`, section 17, "Idempotency").
     pub const fn is_kept(&self) -> bool {
-        !matches!(self, Refusal::NotFound | Refusal::RailNotConfigured | Refusal::Invalid { .. } | Refusal::AmountOverflow | Refusal::PayoutMethodNotVerified | Refusal::AmountsMismatch { .. })
+        !matches!(
+            self,
+            Refusal::NotFound
+                | Refusal::RailNotConfigured
+                | Refusal::Invalid { .. }
+                | Refusal::AmountOverflow
+                | Refusal::PayoutMethodNotVerified
+                | Refusal::AmountsMismatch { .. }
+        )
     }
 }

@@ -157,9 +157,14 @@ mod tests {
     #[test]
     fn fees_round_half_up_and_never_exceed_the_amount() {
         let fee = |ten_thousandths, fixed| Fee { percent: Rate(Decimal::new(ten_thousandths, 4)), fixed: Ves::from_minor(fixed) };
-        for (fee, amount, expected) in
-            [(fee(12_500, 0), 200, 3), (fee(12_500, 0), 1000, 13), (fee(2_499, 0), 200, 0), (fee(15_000, 550), 200, 200), (fee(15_000, 550), 600, 559), (fee(1_000_000, 0), 200, 200)]
-        {
+        for (fee, amount, expected) in [
+            (fee(12_500, 0), 200, 3),
+            (fee(12_500, 0), 1000, 13),
+            (fee(2_499, 0), 200, 0),
+            (fee(15_000, 550), 200, 200),
+            (fee(15_000, 550), 600, 559),
+            (fee(1_000_000, 0), 200, 200),
+        ] {
             assert_eq!(fee.of(Ves::from_minor(amount)), Some(Ves::from_minor(expected)), "{fee:?} of {amount}");
         }
     }

@@ -27,19 +27,8 @@ pub struct Inbound {
 
 impl Inbound {
     /// The body of a request with these headers.
-    pub(super) fn new(
-        incoming: Incoming,
-        headers: &HeaderMap,
-        bytes_max: usize,
-        timeout: Duration,
-    ) -> Self {
-        Inbound {
-            ended: incoming.is_end_stream(),
-            incoming,
-            bytes_max,
-            timeout,
-            hopeless: headers.contains_key(header::EXPECT),
-        }
+    pub(super) fn new(incoming: Incoming, headers: &HeaderMap, bytes_max: usize, timeout: Duration) -> Self {
+        Inbound { ended: incoming.is_end_stream(), incoming, bytes_max, timeout, hopeless: headers.contains_key(header::EXPECT) }
     }
 
     /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else. An empty body needs no type.
@@ -74,9 +63,7 @@ impl Inbound {
             return self.fit(first.len()).map(|()| first);
         }
         // The frame that was announced in full is the usual case; more than one means a large or a chunked body.
-        let expected = usize::try_from(self.incoming.size_hint().lower())
-            .unwrap_or(0)
-            .min(self.bytes_max);
+        let expected = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0).min(self.bytes_max);
         let mut all = BytesMut::with_capacity(first.len() + expected);
         all.extend_from_slice(&first);
         self.fit(all.len())?;
@@ -168,22 +155,10 @@ mod tests {
 
     #[test]
     fn json_is_json_with_any_parameter() {
-        for fine in [
-            "application/json",
-            "application/json; charset=utf-8",
-            "Application/JSON;charset=\"utf-8\"",
-            " application/json ",
-        ] {
+        for fine in ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=\"utf-8\"", " application/json "] {
             assert!(is_json(Some(&HeaderValue::from_static(fine))), "{fine}");
         }
-        for bad in [
-            "",
-            "text/plain",
-            "application/jsonp",
-            "application/x-www-form-urlencoded",
-            "application/json-patch+json",
-            "text/json",
-        ] {
+        for bad in ["", "text/plain", "application/jsonp", "application/x-www-form-urlencoded", "application/json-patch+json", "text/json"] {
             assert!(!is_json(Some(&HeaderValue::from_static(bad))), "{bad}");
         }
         assert!(!is_json(None));

@@ -106,12 +106,7 @@ impl Listener {
     }
 
     /// Serves until `stop` completes and everything under way is answered or cut off.
-    pub async fn serve<A: Answer>(
-        self,
-        answer: Arc<A>,
-        limits: Limits,
-        stop: impl Future<Output = ()>,
-    ) -> Drained {
+    pub async fn serve<A: Answer>(self, answer: Arc<A>, limits: Limits, stop: impl Future<Output = ()>) -> Drained {
         let (phase, _) = signal::channel(Phase::Open);
         let shared = Arc::new(Shared {
             builder: builder(&limits),
@@ -129,10 +124,7 @@ impl Listener {
         drop(self.socket);
         drop(alive);
         shared.phase.send_replace(Phase::Draining);
-        if tokio::time::timeout(shared.limits.shutdown_timeout, last.recv())
-            .await
-            .is_ok()
-        {
+        if tokio::time::timeout(shared.limits.shutdown_timeout, last.recv()).await.is_ok() {
             return Drained { cut_off: 0 };
         }
         let cut_off = shared.connections.load(Ordering::Relaxed);
@@ -185,12 +177,7 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-async fn accept_until<A: Answer>(
-    socket: &TcpListener,
-    shared: &Arc<Shared<A>>,
-    alive: &mpsc::Sender<()>,
-    stop: impl Future<Output = ()>,
-) {
+async fn accept_until<A: Answer>(socket: &TcpListener, shared: &Arc<Shared<A>>, alive: &mpsc::Sender<()>, stop: impl Future<Output = ()>) {
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -212,11 +199,7 @@ async fn accept_until<A: Answer>(
             continue;
         }
         let taken = shared.connections.fetch_add(1, Ordering::Relaxed);
-        let held = Held {
-            shared: Arc::clone(shared),
-            counter: |shared| &shared.connections,
-            _alive: alive.clone(),
-        };
+        let held = Held { shared: Arc::clone(shared), counter: |shared| &shared.connections, _alive: alive.clone() };
         if taken < shared.limits.connections_max {
             tokio::spawn(connection::serve(held, stream, peer));
         } else {
@@ -232,11 +215,7 @@ fn reject<A: Answer>(shared: &Arc<Shared<A>>, alive: &mpsc::Sender<()>, stream: 
         shared.rejections.fetch_sub(1, Ordering::Relaxed);
         return;
     }
-    let held = Held {
-        shared: Arc::clone(shared),
-        counter: |shared| &shared.rejections,
-        _alive: alive.clone(),
-    };
+    let held = Held { shared: Arc::clone(shared), counter: |shared| &shared.rejections, _alive: alive.clone() };
     tokio::spawn(async move {
         let request_id = RequestId::generate();
         let body = Problem::overloaded(1).to_json(request_id.as_str());

@@ -55,8 +55,7 @@ impl RequestId {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        let text: [u8; 13] =
-            std::array::from_fn(|digit| ALPHABET[(mixed >> (5 * digit)) as usize & 31]);
+        let text: [u8; 13] = std::array::from_fn(|digit| ALPHABET[(mixed >> (5 * digit)) as usize & 31]);
         RequestId(HeaderValue::from_bytes(&text).expect("letters and digits are a header value"))
     }
 
@@ -122,28 +121,21 @@ impl Reply {
 
     /// A problem in the shape of interface B.
     pub fn problem(problem: &Problem, request_id: &RequestId) -> Self {
-        Self::json(problem.status, problem.to_json(request_id.as_str()))
-            .with_problem_headers(problem)
+        Self::json(problem.status, problem.to_json(request_id.as_str())).with_problem_headers(problem)
     }
 
     /// A problem in the shape of the public interface.
     pub fn public_problem(problem: &Problem) -> Self {
-        let status =
-            StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let reason = status.canonical_reason().unwrap_or("Error");
         Self::json(problem.status, problem.to_public_json(reason)).with_problem_headers(problem)
     }
 
     fn with_problem_headers(mut self, problem: &Problem) -> Self {
         if let Some(seconds) = problem.retry_after {
-            self.headers
-                .push((header::RETRY_AFTER, HeaderValue::from(seconds)));
+            self.headers.push((header::RETRY_AFTER, HeaderValue::from(seconds)));
         }
-        if let Some(allow) = problem
-            .allow
-            .as_deref()
-            .and_then(|allow| HeaderValue::from_str(allow).ok())
-        {
+        if let Some(allow) = problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
             self.headers.push((header::ALLOW, allow));
         }
         self
@@ -194,10 +186,7 @@ impl Reply {
         let mut headers = HeaderMap::with_capacity(8 + self.headers.len());
         headers.insert(X_REQUEST_ID, request_id.0.clone());
         if !self.body.is_empty() {
-            headers.insert(
-                header::CONTENT_TYPE,
-                HeaderValue::from_static(self.content_type),
-            );
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         }
         if self.replayed {
             headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
@@ -232,16 +221,9 @@ impl Reply {
 
 /// `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in milliseconds.
 fn write_timing(out: &mut BytesMut, timing: Timing) {
-    let parts = [
-        ("queue", timing.queue_us),
-        (", apply", timing.apply_us),
-        (", wal", timing.wal_us),
-    ];
+    let parts = [("queue", timing.queue_us), (", apply", timing.apply_us), (", wal", timing.wal_us)];
     for (name, us) in parts {
-        write_to(
-            out,
-            format_args!("{name};dur={}.{:03}", us / 1_000, us % 1_000),
-        );
+        write_to(out, format_args!("{name};dur={}.{:03}", us / 1_000, us % 1_000));
     }
 }
 
@@ -256,10 +238,7 @@ mod tests {
 
     fn headers_with(sent: &[u8]) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        headers.insert(
-            X_REQUEST_ID,
-            HeaderValue::from_bytes(sent).expect("a header value"),
-        );
+        headers.insert(X_REQUEST_ID, HeaderValue::from_bytes(sent).expect("a header value"));
         headers
     }
 
@@ -270,48 +249,27 @@ mod tests {
         }
         for sent in ["", "two words", &"x".repeat(65), "ñ", "a\tb"] {
             let id = RequestId::of(&headers_with(sent.as_bytes()));
-            assert!(
-                id.as_str() != sent && is_fit(id.as_str().as_bytes()),
-                "{sent:?}"
-            );
+            assert!(id.as_str() != sent && is_fit(id.as_str().as_bytes()), "{sent:?}");
         }
     }
 
     #[test]
     fn new_ids_differ() {
-        let ids: HashSet<String> = (0..10_000)
-            .map(|_| RequestId::generate().as_str().to_owned())
-            .collect();
+        let ids: HashSet<String> = (0..10_000).map(|_| RequestId::generate().as_str().to_owned()).collect();
         assert_eq!(ids.len(), 10_000);
         assert!(ids.iter().all(|id| id.len() == 13));
     }
 
     #[test]
     fn a_write_says_its_sequence_and_its_times() {
-        let timing = Timing {
-            queue_us: 12,
-            apply_us: 3,
-            wal_us: 1_250,
-        };
+        let timing = Timing { queue_us: 12, apply_us: 3, wal_us: 1_250 };
         let id = RequestId::generate();
-        let response = Reply::json(201, "{}")
-            .wal_seq(17)
-            .timing(timing)
-            .replayed()
-            .into_response(&id, Version::HTTP_11);
-        let text = |name: &str| {
-            response
-                .headers()
-                .get(name)
-                .map(|value| value.to_str().expect("text"))
-        };
+        let response = Reply::json(201, "{}").wal_seq(17).timing(timing).replayed().into_response(&id, Version::HTTP_11);
+        let text = |name: &str| response.headers().get(name).map(|value| value.to_str().expect("text"));
         assert_eq!(response.status(), 201);
         assert_eq!(text("x-request-id"), Some(id.as_str()));
         assert_eq!(text("wal-seq"), Some("17"));
-        assert_eq!(
-            text("server-timing"),
-            Some("queue;dur=0.012, apply;dur=0.003, wal;dur=1.250")
-        );
+        assert_eq!(text("server-timing"), Some("queue;dur=0.012, apply;dur=0.003, wal;dur=1.250"));
         assert_eq!(text("idempotent-replayed"), Some("true"));
         assert_eq!(text("content-type"), Some("application/json"));
         assert_eq!(text("connection"), None);
@@ -320,40 +278,20 @@ mod tests {
     #[test]
     fn problems_bring_their_headers() {
         let id = RequestId::generate();
-        let response =
-            Reply::problem(&Problem::rate_limited(3), &id).into_response(&id, Version::HTTP_11);
-        assert_eq!(
-            (
-                response.status().as_u16(),
-                &response.headers()["retry-after"]
-            ),
-            (429, &HeaderValue::from(3))
-        );
+        let response = Reply::problem(&Problem::rate_limited(3), &id).into_response(&id, Version::HTTP_11);
+        assert_eq!((response.status().as_u16(), &response.headers()["retry-after"]), (429, &HeaderValue::from(3)));
         let problem = Problem::method_not_allowed("GET, HEAD".into());
-        let response = Reply::public_problem(&problem)
-            .close()
-            .into_response(&id, Version::HTTP_11);
+        let response = Reply::public_problem(&problem).close().into_response(&id, Version::HTTP_11);
         assert_eq!(
-            (
-                &response.headers()["allow"],
-                &response.headers()["connection"]
-            ),
-            (
-                &HeaderValue::from_static("GET, HEAD"),
-                &HeaderValue::from_static("close")
-            )
+            (&response.headers()["allow"], &response.headers()["connection"]),
+            (&HeaderValue::from_static("GET, HEAD"), &HeaderValue::from_static("close"))
         );
     }
 
     #[test]
     fn http_2_knows_no_connection_header_and_an_empty_body_no_type() {
         let id = RequestId::generate();
-        let response = Reply::empty(204)
-            .close()
-            .into_response(&id, Version::HTTP_2);
-        assert!(
-            response.headers().get("connection").is_none()
-                && response.headers().get("content-type").is_none()
-        );
+        let response = Reply::empty(204).close().into_response(&id, Version::HTTP_2);
+        assert!(response.headers().get("connection").is_none() && response.headers().get("content-type").is_none());
     }
 }

@@ -86,17 +86,12 @@ pub struct Parameters<'p> {
 impl Parameters<'_> {
     /// The parameter that the path calls `name`; empty if it has none of that name.
     pub fn get(&self, name: &str) -> &str {
-        self.entries[..self.count]
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map_or("", |(_, text)| text)
+        self.entries[..self.count].iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.entries[..self.count]
-            .iter()
-            .map(|(name, text)| (*name, text.as_ref()))
+        self.entries[..self.count].iter().map(|(name, text)| (*name, text.as_ref()))
     }
 }
 
@@ -108,24 +103,15 @@ struct Trail<'p> {
 
 impl<T> Router<T> {
     /// Builds it from the rows of the table.
-    pub fn new(
-        rows: impl IntoIterator<Item = (Method, &'static str, T)>,
-    ) -> Result<Self, BadRoute> {
-        let mut router = Router {
-            nodes: vec![Node::empty()],
-        };
+    pub fn new(rows: impl IntoIterator<Item = (Method, &'static str, T)>) -> Result<Self, BadRoute> {
+        let mut router = Router { nodes: vec![Node::empty()] };
         let mut known: Vec<(Method, &'static str)> = Vec::new();
         for (method, path, value) in rows {
-            let refuse = |reason: String| BadRoute {
-                row: format!("{method} {path}"),
-                reason,
-            };
+            let refuse = |reason: String| BadRoute { row: format!("{method} {path}"), reason };
             check_path(path).map_err(refuse)?;
             for (other_method, other) in &known {
                 if *other_method == method && is_ambiguous(path, other) {
-                    return Err(refuse(format!(
-                        "neither it nor {other} is more literal than the other"
-                    )));
+                    return Err(refuse(format!("neither it nor {other} is more literal than the other")));
                 }
             }
             router.insert(&method, path, value).map_err(refuse)?;
@@ -144,46 +130,24 @@ impl<T> Router<T> {
         let Some(rest) = path.strip_prefix('/') else {
             return Lookup::NotFound;
         };
-        let mut trail = Trail {
-            count: 0,
-            entries: [("", ""); PARAMETERS_MAX],
-        };
-        let end = if rest.is_empty() {
-            self.nodes[0].end.as_ref()
-        } else {
-            self.walk(0, rest, &mut trail)
-        };
+        let mut trail = Trail { count: 0, entries: [("", ""); PARAMETERS_MAX] };
+        let end = if rest.is_empty() { self.nodes[0].end.as_ref() } else { self.walk(0, rest, &mut trail) };
         let Some(end) = end else {
             return Lookup::NotFound;
         };
         let row = |wanted: &Method| end.rows.iter().find(|(method, _)| method == wanted);
-        let row = row(method).or_else(|| {
-            (method == Method::HEAD)
-                .then(|| row(&Method::GET))
-                .flatten()
-        });
+        let row = row(method).or_else(|| (method == Method::HEAD).then(|| row(&Method::GET)).flatten());
         let Some((_, value)) = row else {
             return Lookup::WrongMethod { allow: &end.allow };
         };
-        let mut parameters = Parameters {
-            count: trail.count,
-            ..Parameters::default()
-        };
-        for (entry, (name, text)) in parameters
-            .entries
-            .iter_mut()
-            .zip(&trail.entries[..trail.count])
-        {
+        let mut parameters = Parameters { count: trail.count, ..Parameters::default() };
+        for (entry, (name, text)) in parameters.entries.iter_mut().zip(&trail.entries[..trail.count]) {
             match percent_decode(text) {
                 Some(decoded) => *entry = (name, decoded),
                 None => return Lookup::NotFound,
             }
         }
-        Lookup::Found(Found {
-            value,
-            path: end.path,
-            parameters,
-        })
+        Lookup::Found(Found { value, path: end.path, parameters })
     }
 
     /// The end that `rest` leads to, literals first.
@@ -197,10 +161,7 @@ impl<T> Router<T> {
             Some(further) => self.walk(next, further, trail),
             None => self.nodes[next].end.as_ref(),
         };
-        if let Some((_, next)) = node
-            .literals
-            .iter()
-            .find(|(literal, _)| *literal == segment)
+        if let Some((_, next)) = node.literals.iter().find(|(literal, _)| *literal == segment)
             && let Some(end) = step(*next, trail)
         {
             return Some(end);
@@ -234,11 +195,7 @@ impl<T> Router<T> {
                         next
                     }
                 },
-                None => match self.nodes[at]
-                    .literals
-                    .iter()
-                    .find(|(known, _)| *known == segment)
-                {
+                None => match self.nodes[at].literals.iter().find(|(known, _)| *known == segment) {
                     Some((_, next)) => *next,
                     None => {
                         let next = self.grow();
@@ -248,11 +205,7 @@ impl<T> Router<T> {
                 },
             };
         }
-        let end = self.nodes[at].end.get_or_insert_with(|| End {
-            path,
-            rows: Vec::new(),
-            allow: Arc::from(""),
-        });
+        let end = self.nodes[at].end.get_or_insert_with(|| End { path, rows: Vec::new(), allow: Arc::from("") });
         if end.rows.iter().any(|(known, _)| known == method) {
             return Err("it is there twice".to_owned());
         }
@@ -268,18 +221,12 @@ impl<T> Router<T> {
 
 impl<T> Node<T> {
     fn empty() -> Self {
-        Node {
-            literals: Vec::new(),
-            parameter: None,
-            end: None,
-        }
+        Node { literals: Vec::new(), parameter: None, end: None }
     }
 }
 
 fn segments(path: &'static str) -> impl Iterator<Item = &'static str> {
-    path.split('/')
-        .skip(1)
-        .filter(|segment| !segment.is_empty())
+    path.split('/').skip(1).filter(|segment| !segment.is_empty())
 }
 
 fn check_path(path: &'static str) -> Result<(), String> {
@@ -293,8 +240,7 @@ fn check_path(path: &'static str) -> Result<(), String> {
     for segment in rest.split('/') {
         match segment.strip_prefix(':') {
             Some(name) => {
-                let fine = name.starts_with(|first: char| first.is_ascii_lowercase())
-                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+                let fine = name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
                 if !fine {
                     return Err(format!("{segment} is no parameter name in camel case"));
                 }
@@ -359,30 +305,15 @@ mod tests {
             (Method::POST, "/v1/payments/:id/reverse", 6),
             (Method::GET, "/v1/payments/by-ref/:externalRef", 7),
             (Method::POST, "/v1/payments", 8),
-            (
-                Method::DELETE,
-                "/v1/merchants/:id/payout-methods/:methodId",
-                9,
-            ),
+            (Method::DELETE, "/v1/merchants/:id/payout-methods/:methodId", 9),
             (Method::GET, "/", 10),
         ])
         .expect("a sound table")
     }
 
-    fn look(
-        router: &Router<u32>,
-        method: Method,
-        path: &str,
-    ) -> Result<(u32, Vec<String>), String> {
+    fn look(router: &Router<u32>, method: Method, path: &str) -> Result<(u32, Vec<String>), String> {
         match router.lookup(&method, path) {
-            Lookup::Found(found) => Ok((
-                *found.value,
-                found
-                    .parameters
-                    .iter()
-                    .map(|(name, text)| format!("{name}={text}"))
-                    .collect(),
-            )),
+            Lookup::Found(found) => Ok((*found.value, found.parameters.iter().map(|(name, text)| format!("{name}={text}")).collect())),
             Lookup::WrongMethod { allow } => Err(allow.to_string()),
             Lookup::NotFound => Err("404".to_owned()),
         }
@@ -402,32 +333,13 @@ mod tests {
             (Method::POST, "/v1/payments/c2p/request", 5, &[]),
             (Method::POST, "/v1/payments/c2p/reverse", 6, &["id=c2p"]),
             (Method::POST, "/v1/payments/77/reverse", 6, &["id=77"]),
-            (
-                Method::GET,
-                "/v1/payments/by-ref/a%2Fb%20%C3%B1",
-                7,
-                &["externalRef=a/b ñ"],
-            ),
-            (
-                Method::GET,
-                "/v1/payments/by-ref/reverse",
-                7,
-                &["externalRef=reverse"],
-            ),
-            (
-                Method::DELETE,
-                "/v1/merchants/1/payout-methods/2",
-                9,
-                &["id=1", "methodId=2"],
-            ),
+            (Method::GET, "/v1/payments/by-ref/a%2Fb%20%C3%B1", 7, &["externalRef=a/b ñ"]),
+            (Method::GET, "/v1/payments/by-ref/reverse", 7, &["externalRef=reverse"]),
+            (Method::DELETE, "/v1/merchants/1/payout-methods/2", 9, &["id=1", "methodId=2"]),
         ];
         for (method, path, value, parameters) in table {
             let parameters = parameters.iter().map(|text| (*text).to_owned()).collect();
-            assert_eq!(
-                look(&router, method, path),
-                Ok((value, parameters)),
-                "{path}"
-            );
+            assert_eq!(look(&router, method, path), Ok((value, parameters)), "{path}");
         }
     }
 
@@ -466,31 +378,18 @@ mod tests {
             "/V1/payments",
             "/v1/payments/a/b/c/d/e/f/g",
         ] {
-            assert_eq!(
-                look(&router, Method::GET, path),
-                Err("404".to_owned()),
-                "{path}"
-            );
+            assert_eq!(look(&router, Method::GET, path), Err("404".to_owned()), "{path}");
         }
     }
 
     #[test]
     fn parameters_are_asked_for_by_name() {
         let router = router();
-        let Lookup::Found(found) =
-            router.lookup(&Method::DELETE, "/v1/merchants/m/payout-methods/p")
-        else {
+        let Lookup::Found(found) = router.lookup(&Method::DELETE, "/v1/merchants/m/payout-methods/p") else {
             panic!("it is there");
         };
         assert_eq!(found.path, "/v1/merchants/:id/payout-methods/:methodId");
-        assert_eq!(
-            (
-                found.parameters.get("id"),
-                found.parameters.get("methodId"),
-                found.parameters.get("x")
-            ),
-            ("m", "p", "")
-        );
+        assert_eq!((found.parameters.get("id"), found.parameters.get("methodId"), found.parameters.get("x")), ("m", "p", ""));
     }
 
     #[test]
@@ -498,18 +397,9 @@ mod tests {
         let tables: [(&[(Method, &'static str)], &str); 14] = [
             (&[(Method::GET, "/a"), (Method::GET, "/a")], "twice"),
             (&[(Method::GET, "/a/:id"), (Method::GET, "/a/:id")], "twice"),
-            (
-                &[(Method::GET, "/a/:id"), (Method::POST, "/a/:ref")],
-                "is called :id",
-            ),
-            (
-                &[(Method::GET, "/a/:id/b"), (Method::GET, "/a/:ref")],
-                "is called :id",
-            ),
-            (
-                &[(Method::GET, "/a/:x/c"), (Method::GET, "/a/b/:y")],
-                "more literal",
-            ),
+            (&[(Method::GET, "/a/:id"), (Method::POST, "/a/:ref")], "is called :id"),
+            (&[(Method::GET, "/a/:id/b"), (Method::GET, "/a/:ref")], "is called :id"),
+            (&[(Method::GET, "/a/:x/c"), (Method::GET, "/a/b/:y")], "more literal"),
             (&[(Method::GET, "a")], "slash"),
             (&[(Method::GET, "")], "slash"),
             (&[(Method::GET, "/a/")], "empty"),
@@ -521,9 +411,7 @@ mod tests {
             (&[(Method::GET, "/:a/:b/:c/:d/:e")], "more than 4"),
         ];
         for (rows, reason) in tables {
-            let rows = rows
-                .iter()
-                .map(|(method, path)| (method.clone(), *path, ()));
+            let rows = rows.iter().map(|(method, path)| (method.clone(), *path, ()));
             let bad = Router::new(rows).expect_err(reason);
             assert!(bad.to_string().contains(reason), "{bad}");
         }

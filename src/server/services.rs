@@ -64,5 +64,6 @@ pub fn system_now() -> Timestamp {
 pub fn random_seed() -> u64 {
     let uuid = uuid::Uuid::now_v7().into_bytes();
     // The counter of a UUIDv7 is in its middle, its randomness at its end: together they are distinct within a millisecond.
-    u64::from_be_bytes([uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13]]) ^ u64::from(u16::from_be_bytes([uuid[14], uuid[15]])).rotate_left(20)
+    u64::from_be_bytes([uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13]])
+        ^ u64::from(u16::from_be_bytes([uuid[14], uuid[15]])).rotate_left(20)
 }

@@ -27,21 +27,9 @@ pub struct Throttle<K: Eq + Hash> {
 impl<K: Eq + Hash + Copy> Throttle<K> {
     /// `requests_per_second` 0 = no limit; `burst` 0 = as many as come in a second.
     pub fn new(requests_per_second: u32, burst: u32) -> Self {
-        let token_ns = 1_000_000_000_u64
-            .checked_div(u64::from(requests_per_second))
-            .unwrap_or(0);
-        let burst = if burst == 0 {
-            requests_per_second
-        } else {
-            burst
-        };
-        Throttle {
-            token_ns,
-            bucket_ns: token_ns * u64::from(burst),
-            start: Instant::now(),
-            full_at_ns: DashMap::new(),
-            sweep_at: AtomicUsize::new(SWEEP_FROM),
-        }
+        let token_ns = 1_000_000_000_u64.checked_div(u64::from(requests_per_second)).unwrap_or(0);
+        let burst = if burst == 0 { requests_per_second } else { burst };
+        Throttle { token_ns, bucket_ns: token_ns * u64::from(burst), start: Instant::now(), full_at_ns: DashMap::new(), sweep_at: AtomicUsize::new(SWEEP_FROM) }
     }
 
     /// Takes a token, or says in how many seconds the next one is there.
@@ -53,8 +41,7 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
     }
 
     fn check_at(&self, key: K, now: Instant) -> Result<(), u32> {
-        let now_ns =
-            u64::try_from(now.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX);
+        let now_ns = u64::try_from(now.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX);
         let mut full_at = self.full_at_ns.entry(key).or_insert(0);
         let after = (*full_at).max(now_ns) + self.token_ns;
         let latest = now_ns + self.bucket_ns;
@@ -72,9 +59,7 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
     /// Drops the full buckets whenever their number has doubled since the last time.
     fn sweep(&self, now_ns: u64) {
         let due = self.sweep_at.load(Ordering::Relaxed);
-        if self.full_at_ns.len() < due
-            || self.sweep_at.swap(usize::MAX, Ordering::Relaxed) == usize::MAX
-        {
+        if self.full_at_ns.len() < due || self.sweep_at.swap(usize::MAX, Ordering::Relaxed) == usize::MAX {
             return;
         }
         self.full_at_ns.retain(|_, full_at| *full_at > now_ns);
@@ -104,11 +89,7 @@ mod tests {
         }
         assert_eq!(throttle.check_at(1, at(0)), Err(1));
         assert_eq!(throttle.check_at(1, at(499)), Err(1));
-        assert_eq!(
-            throttle.check_at(2, at(499)),
-            Ok(()),
-            "another key has its own bucket"
-        );
+        assert_eq!(throttle.check_at(2, at(499)), Ok(()), "another key has its own bucket");
         assert_eq!(throttle.check_at(1, at(500)), Ok(()));
         assert_eq!(throttle.check_at(1, at(500)), Err(1));
         for _ in 0..5 {
@@ -122,10 +103,7 @@ mod tests {
         let throttle = Throttle::new(1, 1);
         assert_eq!(throttle.check_at(1, throttle.start), Ok(()));
         let wait = throttle.check_at(1, throttle.start).expect_err("empty");
-        assert_eq!(
-            throttle.check_at(1, throttle.start + Duration::from_secs(u64::from(wait))),
-            Ok(())
-        );
+        assert_eq!(throttle.check_at(1, throttle.start + Duration::from_secs(u64::from(wait))), Ok(()));
     }
 
     #[test]
@@ -135,10 +113,6 @@ mod tests {
             let now = throttle.start + Duration::from_millis(key);
             assert_eq!(throttle.check_at(key, now), Ok(()));
         }
-        assert!(
-            throttle.full_at_ns.len() <= SWEEP_FROM,
-            "{}",
-            throttle.full_at_ns.len()
-        );
+        assert!(throttle.full_at_ns.len() <= SWEEP_FROM, "{}", throttle.full_at_ns.len());
     }
 }

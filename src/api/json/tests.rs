@@ -5,10 +5,7 @@ use proptest::prelude::*;
 
 fn members(text: &str) -> Vec<(String, String)> {
     match read(text) {
-        Ok(Shape::Object(members)) => members
-            .into_iter()
-            .map(|member| (member.name.into_owned(), member.value.to_owned()))
-            .collect(),
+        Ok(Shape::Object(members)) => members.into_iter().map(|member| (member.name.into_owned(), member.value.to_owned())).collect(),
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -17,8 +14,7 @@ fn members(text: &str) -> Vec<(String, String)> {
 fn members_keep_their_exact_text() {
     assert_eq!(
         members(" {\"a\" : 1.10 , \"b\":[1, 2] ,\"\\u0063\":\"x\\n\"}\n"),
-        [("a", "1.10"), ("b", "[1, 2]"), ("c", "\"x\\n\"")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        [("a", "1.10"), ("b", "[1, 2]"), ("c", "\"x\\n\"")].map(|(name, value)| (name.to_owned(), value.to_owned()))
     );
     assert_eq!(members("{}"), []);
 }
@@ -73,12 +69,7 @@ fn malformed_texts_are_refused() {
 
 #[test]
 fn a_member_twice_is_refused_at_every_depth() {
-    for text in [
-        r#"{"a":1,"a":2}"#,
-        r#"{"a":1,"\u0061":2}"#,
-        r#"{"x":{"a":1,"b":2,"a":3}}"#,
-        r#"[{"x":[{"a":1,"a":1}]}]"#,
-    ] {
+    for text in [r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, r#"{"x":{"a":1,"b":2,"a":3}}"#, r#"[{"x":[{"a":1,"a":1}]}]"#] {
         assert_eq!(read(text), Err(TWICE), "{text}");
     }
     assert!(read(r#"{"a":{"a":1},"b":{"a":1},"c":[{"a":1},{"a":1}]}"#).is_ok());
@@ -86,10 +77,7 @@ fn a_member_twice_is_refused_at_every_depth() {
     let many = many.join(",");
     assert!(read(&format!("{{{many}}}")).is_ok());
     assert_eq!(read(&format!("{{{many},\"m500\":0}}")), Err(TWICE));
-    assert_eq!(
-        read(&format!("{{\"x\":{{{many},\"m500\":0}}}}")),
-        Err(TWICE)
-    );
+    assert_eq!(read(&format!("{{\"x\":{{{many},\"m500\":0}}}}")), Err(TWICE));
 }
 
 #[test]
@@ -97,20 +85,14 @@ fn nesting_is_bounded() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(read(&nested(DEPTH_MAX)).is_ok());
     assert_eq!(read(&nested(DEPTH_MAX + 1)), Err(TOO_DEEP));
-    assert_eq!(
-        read(&format!("{{\"a\":{}", "[".repeat(100_000))),
-        Err(TOO_DEEP)
-    );
+    assert_eq!(read(&format!("{{\"a\":{}", "[".repeat(100_000))), Err(TOO_DEEP));
     let objects = "{\"a\":".repeat(DEPTH_MAX + 1);
     assert_eq!(read(&objects), Err(TOO_DEEP));
 }
 
 #[test]
 fn escapes_are_undone() {
-    assert_eq!(
-        decode_string(r#""a\"\\\/\b\f\n\r\t\u00f1ñ\ud83d\ude00z""#),
-        "a\"\\/\u{8}\u{c}\n\r\tññ😀z"
-    );
+    assert_eq!(decode_string(r#""a\"\\\/\b\f\n\r\t\u00f1ñ\ud83d\ude00z""#), "a\"\\/\u{8}\u{c}\n\r\tññ😀z");
     assert!(matches!(decode_string("\"plain\""), Cow::Borrowed("plain")));
 }
 
@@ -148,8 +130,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
     leaf.prop_recursive(4, 32, 6, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
-            prop::collection::btree_map(any::<String>(), inner, 0..6)
-                .prop_map(|map| map.into_iter().collect::<serde_json::Value>()),
+            prop::collection::btree_map(any::<String>(), inner, 0..6).prop_map(|map| map.into_iter().collect::<serde_json::Value>()),
         ]
     })
 }

@@ -123,7 +123,9 @@ fn index_entries(reader: &Reader, tenant: u64, seq: Seq, time_ms: i64, record: &
 /// The totals of a book must be what its parts add up to.
 fn balances(book: &AnyBook) -> Result<(), String> {
     let AnyBook::Tenant(book) = book else { return Ok(()) };
-    let holds = |account: &Account| account.holds.values().copied().map(i128::from).sum::<i128>() == i128::from(account.held) && account.holds.values().all(|held| *held >= 0);
+    let holds = |account: &Account| {
+        account.holds.values().copied().map(i128::from).sum::<i128>() == i128::from(account.held) && account.holds.values().all(|held| *held >= 0)
+    };
     if !book.accounts.values().chain(book.sellers.values().map(|seller| &seller.account)).all(holds) {
         return Err("what is held is not the sum of its holds".to_owned());
     }

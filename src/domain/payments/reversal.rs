@@ -147,7 +147,8 @@ pub fn heard(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
 }
 
 fn reversed(payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Outcome {
-    let reversed = Payment { status: Status::Reversed, phase: Phase::Idle, reversed_at: Some(turn.now), reversal_ref: Some(reference), kept: None, ..payment.clone() };
+    let reversed =
+        Payment { status: Status::Reversed, phase: Phase::Idle, reversed_at: Some(turn.now), reversal_ref: Some(reference), kept: None, ..payment.clone() };
     let mut draft = Draft::new(Cause::PaymentReversed);
     let row = |kind, description: &str| {
         Some(Box::new(Row {

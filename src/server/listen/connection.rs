@@ -84,29 +84,15 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
 }
 
 /// One request and its answer.
-async fn exchange<A: Answer>(
-    shared: Arc<Shared<A>>,
-    watch: Arc<Watch>,
-    peer: SocketAddr,
-    request: Request<Incoming>,
-) -> Response<Full<Bytes>> {
+async fn exchange<A: Answer>(shared: Arc<Shared<A>>, watch: Arc<Watch>, peer: SocketAddr, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let version = request.version();
     let _under_way = watch.begin(version == Version::HTTP_2);
     let (head, incoming) = request.into_parts();
     let request_id = RequestId::of(&head.headers);
     let limits = &shared.limits;
-    let mut body = Inbound::new(
-        incoming,
-        &head.headers,
-        limits.body_bytes_max,
-        limits.body_timeout,
-    );
+    let mut body = Inbound::new(incoming, &head.headers, limits.body_bytes_max, limits.body_timeout);
     let mut reply = if !shared.is_stopping.load(Ordering::Relaxed) {
-        let arrival = Arrival {
-            head,
-            request_id: request_id.clone(),
-            peer,
-        };
+        let arrival = Arrival { head, request_id: request_id.clone(), peer };
         answer(&*shared.answer, arrival, &mut body).await
     } else {
         Reply::problem(&Problem::shutting_down(), &request_id).close()
@@ -132,13 +118,11 @@ async fn exchange<A: Answer>(
 async fn answer<A: Answer>(service: &A, arrival: Arrival, body: &mut Inbound) -> Reply {
     let request_id = arrival.request_id.clone();
     let mut answer = pin!(service.answer(arrival, body));
-    let outcome = poll_fn(
-        |cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
-            Ok(Poll::Ready(reply)) => Poll::Ready(Some(reply)),
-            Ok(Poll::Pending) => Poll::Pending,
-            Err(_) => Poll::Ready(None),
-        },
-    );
+    let outcome = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
+        Ok(Poll::Ready(reply)) => Poll::Ready(Some(reply)),
+        Ok(Poll::Pending) => Poll::Pending,
+        Err(_) => Poll::Ready(None),
+    });
     if let Some(reply) = outcome.await {
         return reply;
     }

@@ -29,19 +29,11 @@ pub(super) struct Watched {
 
 impl Watched {
     pub(super) fn new(stream: TcpStream, watch: Arc<Watch>, slot: Slot) -> Self {
-        Watched {
-            stream: Some(stream),
-            watch,
-            slot,
-        }
+        Watched { stream: Some(stream), watch, slot }
     }
 
     fn stream(&mut self) -> Pin<&mut TcpStream> {
-        Pin::new(
-            self.stream
-                .as_mut()
-                .expect("the stream is there until the drop"),
-        )
+        Pin::new(self.stream.as_mut().expect("the stream is there until the drop"))
     }
 }
 
@@ -54,11 +46,7 @@ impl Drop for Watched {
 }
 
 impl AsyncRead for Watched {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let polled = self.stream().poll_read(cx, buf);
         if buf.filled().len() > before {
@@ -69,19 +57,11 @@ impl AsyncRead for Watched {
 }
 
 impl AsyncWrite for Watched {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.stream().poll_write(cx, buf)
     }
 
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bufs: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
         self.stream().poll_write_vectored(cx, bufs)
     }
 

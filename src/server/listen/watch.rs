@@ -48,8 +48,7 @@ impl Watch {
 
     /// Bytes came in.
     pub(super) fn received(&self) {
-        let idle =
-            self.under_way.load(Ordering::Relaxed) == 0 && !self.in_head.load(Ordering::Relaxed);
+        let idle = self.under_way.load(Ordering::Relaxed) == 0 && !self.in_head.load(Ordering::Relaxed);
         if idle && !self.is_http2.load(Ordering::Relaxed) {
             self.in_head.store(true, Ordering::Relaxed);
             self.mark();
@@ -82,11 +81,7 @@ impl Watch {
             return Due::Later(limits.head_timeout);
         }
         let in_head = self.in_head.load(Ordering::Relaxed);
-        let allowed = if in_head {
-            limits.head_timeout
-        } else {
-            limits.idle_timeout
-        };
+        let allowed = if in_head { limits.head_timeout } else { limits.idle_timeout };
         let since = Duration::from_millis(self.since_ms.load(Ordering::Relaxed));
         let left = (since + allowed).saturating_sub(self.opened.elapsed());
         match (left.is_zero(), in_head) {
@@ -119,19 +114,13 @@ mod tests {
     use std::sync::Arc;
 
     fn limits(head_ms: u64, idle_ms: u64) -> Limits {
-        Limits {
-            head_timeout: Duration::from_millis(head_ms),
-            idle_timeout: Duration::from_millis(idle_ms),
-            ..Limits::default()
-        }
+        Limits { head_timeout: Duration::from_millis(head_ms), idle_timeout: Duration::from_millis(idle_ms), ..Limits::default() }
     }
 
     #[test]
     fn the_first_head_is_due_from_the_start() {
         let watch = Watch::new();
-        assert!(
-            matches!(watch.due(&limits(1_000, 9_000)), Due::Later(left) if left <= Duration::from_secs(1))
-        );
+        assert!(matches!(watch.due(&limits(1_000, 9_000)), Due::Later(left) if left <= Duration::from_secs(1)));
         assert_eq!(watch.due(&limits(0, 9_000)), Due::Head);
     }
 
@@ -139,17 +128,11 @@ mod tests {
     fn between_requests_it_idles_and_the_first_byte_starts_a_head() {
         let watch = Arc::new(Watch::new());
         let request = watch.begin(false);
-        assert_eq!(
-            watch.due(&limits(5, 0)),
-            Due::Later(Duration::from_millis(5))
-        );
+        assert_eq!(watch.due(&limits(5, 0)), Due::Later(Duration::from_millis(5)));
         watch.received();
         drop(request);
         assert_eq!(watch.due(&limits(5, 0)), Due::Idle);
-        assert_eq!(
-            watch.due(&limits(5, 9_000)),
-            Due::Later(Duration::from_millis(5))
-        );
+        assert_eq!(watch.due(&limits(5, 9_000)), Due::Later(Duration::from_millis(5)));
         watch.received();
         assert_eq!(watch.due(&limits(0, 9_000)), Due::Head);
     }
