@@ -1,0 +1,140 @@
+//! The baseline over HTTP: the same hyper, a payout read with serde into a struct, an answer of the same size, and nothing in between. No key is looked up, no money moves, nothing is
+//! kept. What it does per second is what hyper, JSON, the kernel and the generator leave to everybody on this machine.
+
+use super::Outcome;
+use bytes::Bytes;
+use clap::Args;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::net::TcpListener;
+
+/// The server that the figures over HTTP are compared with
+#[derive(Args, Debug)]
+pub struct DoNothing {
+    /// Where to listen
+    #[arg(long, default_value = "127.0.0.1:8089")]
+    listen: SocketAddr,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NewPayout<'a> {
+    merchant_id: &'a str,
+    monto: &'a str,
+    concepto: &'a str,
+    external_ref: &'a str,
+}
+
+/// The members of a payout that has arrived, as the gateway answers it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Payout<'a> {
+    payout_id: &'a str,
+    object: &'a str,
+    kind: &'a str,
+    status: &'a str,
+    reference: &'a str,
+    failure_code: Option<&'a str>,
+    external_ref: &'a str,
+    batch_id: Option<&'a str>,
+    merchant_id: &'a str,
+    payout_method_id: &'a str,
+    merchant_name: &'a str,
+    monto: &'a str,
+    fee_ves: &'a str,
+    concepto: &'a str,
+    bank_code: &'a str,
+    destination: &'a str,
+    from_merchant_balance: bool,
+    operation_id: &'a str,
+    livemode: bool,
+    created_at: &'a str,
+    settled_at: &'a str,
+}
+
+static ANSWERS: AtomicU64 = AtomicU64::new(0);
+
+impl DoNothing {
+    /// Serves until it is killed, on as many threads as there are cores, like the gateway.
+    pub fn run(self) -> Outcome<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| format!("the runtime did not start: {error}"))?;
+        runtime.block_on(serve(self.listen))
+    }
+}
+
+async fn serve(listen: SocketAddr) -> Outcome<()> {
+    let listener = TcpListener::bind(listen).await.map_err(|error| format!("{listen}: {error}"))?;
+    loop {
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        let _ = stream.set_nodelay(true);
+        tokio::spawn(async move {
+            // Who goes away goes away.
+            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+        });
+    }
+}
+
+async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (status, body) = if request.method() == Method::GET {
+        (StatusCode::OK, b"{}".to_vec())
+    } else {
+        match request.into_body().collect().await.map(|body| pay(&body.to_bytes())) {
+            Ok(Some(body)) => (StatusCode::CREATED, body),
+            Ok(None) | Err(_) => (StatusCode::BAD_REQUEST, b"{}".to_vec()),
+        }
+    };
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}
+
+fn pay(body: &[u8]) -> Option<Vec<u8>> {
+    let new: NewPayout<'_> = serde_json::from_slice(body).ok()?;
+    let id = format!("01930000-0000-7000-8000-{:012x}", ANSWERS.fetch_add(1, Ordering::Relaxed));
+    let payout = Payout {
+        payout_id: &id,
+        object: "payout",
+        kind: "merchant",
+        status: "completed",
+        reference: "000000000042",
+        failure_code: None,
+        external_ref: new.external_ref,
+        batch_id: None,
+        merchant_id: new.merchant_id,
+        payout_method_id: "01930000-0000-7000-8000-000000000002",
+        merchant_name: "Bodega La Esquina",
+        monto: new.monto,
+        fee_ves: "0.00",
+        concepto: new.concepto,
+        bank_code: "0134",
+        destination: "…4321",
+        from_merchant_balance: false,
+        operation_id: "01930000-0000-7000-8000-000000000003",
+        livemode: false,
+        created_at: "2026-01-01T00:00:00.000Z",
+        settled_at: "2026-01-01T00:00:00.000Z",
+    };
+    serde_json::to_vec(&payout).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_reads_a_payout_and_gives_its_values_back() {
+        let body = br#"{"merchantId":"m","monto":"1.00","concepto":"pago","externalRef":"r-1"}"#;
+        let answer: serde_json::Value = serde_json::from_slice(&pay(body).expect("an answer")).expect("JSON");
+        assert_eq!((&answer["externalRef"], &answer["monto"], &answer["status"]), (&"r-1".into(), &"1.00".into(), &"completed".into()));
+        assert_eq!(pay(b"{}"), None);
+    }
+}

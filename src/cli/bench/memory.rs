@@ -1,0 +1,115 @@
+//! What stays in memory: per tenant that does nothing, and per payout that is finished. The first is seen in a fresh process, once with few tenants and once with many; the second while
+//! payouts go on, after as many as it takes to fill what RocksDB keeps in memory and bounds itself.
+
+use super::cleanup::{self, Scratch};
+use super::load::Load;
+use super::prepare::{self, Extent};
+use super::requests::Requests;
+use super::server::Server;
+use super::table::{Line, Report, Table, bytes_each, grouped, mebibytes};
+use super::{Outcome, Place, machine, progress};
+use clap::Args;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The few.
+const FEW: usize = 10;
+
+/// Until a server is ready.
+const READY: Duration = Duration::from_secs(60);
+
+/// Payouts go on for so long between two looks at the memory.
+const SLICE: Duration = Duration::from_secs(2);
+
+/// Connections that pay.
+const CONNECTIONS: usize = 256;
+
+/// Tenants that they pay for.
+const PAYERS: usize = 10;
+
+/// Memory per idle tenant and per finished payout
+#[derive(Args, Clone, Debug)]
+pub struct Memory {
+    #[command(flatten)]
+    pub(super) place: Place,
+    /// Idle tenants
+    #[arg(long, default_value_t = 10_000)]
+    pub(super) tenants: usize,
+    /// Finished payouts, after as many that do not count
+    #[arg(long, default_value_t = 200_000)]
+    pub(super) payouts: u64,
+}
+
+impl Memory {
+    /// How long it takes, about.
+    pub fn takes(&self) -> Duration {
+        Duration::from_secs(15 + self.tenants as u64 / 1_000 + self.payouts / 10_000)
+    }
+
+    /// Measures and prints.
+    pub fn run(self) -> Outcome<()> {
+        cleanup::watch(self.takes() * 5 + Duration::from_secs(60));
+        self.report()?.print();
+        Ok(())
+    }
+
+    /// Measures.
+    pub fn report(&self) -> Outcome<Report> {
+        let mut table = Table::new("Memory", &["state", "memory MiB", "bytes each"]);
+        table.remark("What is the server process's own (RssAnon): without the pages of files.");
+        table.remark(machine::describe(&self.place.made()?));
+        let idle = self.idle(&mut table)?;
+        let finished = self.finished(&mut table)?;
+        let line = |what: &str, bytes: String| Line { what: what.to_owned(), figure: format!("{bytes} bytes"), baseline: String::new(), ratio: String::new() };
+        Ok(Report { table, lines: vec![line("memory per idle tenant", idle), line("memory per finished payout", finished)] })
+    }
+
+    fn idle(&self, table: &mut Table) -> Outcome<String> {
+        let scratch = Scratch::new(&self.place.made()?, "idle")?;
+        let few = after_restart(&scratch, FEW)?;
+        table.row([format!("just started, {FEW} tenants"), mebibytes(few), String::new()]);
+        progress(&format!("preparing {} tenants", grouped(self.tenants as u64)));
+        let many = after_restart(&scratch, self.tenants)?;
+        let each = bytes_each(few, many, self.tenants as u64);
+        table.row([format!("just started, {} idle tenants more, each with funds", grouped(self.tenants as u64)), mebibytes(many), each.clone()]);
+        Ok(each)
+    }
+
+    fn finished(&self, table: &mut Table) -> Outcome<String> {
+        let scratch = Scratch::new(&self.place.made()?, "finished")?;
+        let server = Server::gateway(scratch.path(), READY)?;
+        let tenants = prepare::tenants(&server, PAYERS, Extent::Payable)?;
+        let requests = Arc::new(Requests::new(server.api, &tenants));
+        let load = Load { server: &server, requests: &requests, connections: CONNECTIONS, threads: 1, warm_up: Duration::ZERO, time: SLICE };
+        let mut before = None;
+        loop {
+            load.run()?;
+            server.rest()?;
+            let paid = requests.sent();
+            let memory = machine::own_memory(server.pid())?;
+            progress(&format!("{} payouts: {} MiB", grouped(paid), mebibytes(memory)));
+            match before {
+                None if paid >= self.payouts => {
+                    table.row([format!("after {} finished payouts", grouped(paid)), mebibytes(memory), String::new()]);
+                    before = Some((paid, memory));
+                }
+                Some((first, bytes)) if paid >= first + self.payouts => {
+                    let each = bytes_each(bytes, memory, paid - first);
+                    table.row([format!("after {} finished payouts", grouped(paid)), mebibytes(memory), each.clone()]);
+                    return Ok(each);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Makes so many tenants more, ends the server in good order, and looks at the next one.
+fn after_restart(scratch: &Scratch, more: usize) -> Outcome<u64> {
+    let server = Server::gateway(scratch.path(), READY)?;
+    prepare::tenants(&server, more, Extent::Funded)?;
+    server.stop()?;
+    let server = Server::gateway(scratch.path(), READY)?;
+    server.rest()?;
+    machine::own_memory(server.pid())
+}

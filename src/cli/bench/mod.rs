@@ -1,0 +1,99 @@
+//! `pasarela bench`: how fast it is here, each figure beside a baseline of the same run.
+//!
+//! What is measured runs as it does in production: servers are child processes of this very binary, the data is on the disk that is named, every answer is checked. The load comes from
+//! the same machine, so absolute figures say as much about the machine as about the program; the ratios to the baselines are what to look at.
+//!
+//! Layout: `http` the cases over HTTP · `load` the generator · `requests` what it sends · `connection` how · `prepare` the tenants · `do_nothing` the server that the others are
+//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `server` child processes · `cleanup` what ends with us · `machine`, `table`
+//! what is printed.
+
+mod all;
+mod cleanup;
+mod connection;
+mod do_nothing;
+mod fill;
+mod http;
+mod in_process;
+mod load;
+mod machine;
+mod memory;
+mod plain_file;
+mod prepare;
+mod requests;
+mod restart;
+mod server;
+mod table;
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What the benchmark comes to: nothing, or why it could not be finished.
+pub(crate) type Outcome<T> = Result<T, String>;
+
+/// Measure how fast it is here
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Everything, and the machine it ran on
+    All(all::All),
+    /// Payouts over HTTP, beside a server that does nothing
+    Http(http::Http),
+    /// Debits on one balance in process, beside a plain file
+    Engine(in_process::InProcess),
+    /// Seconds until a server with this many records is ready
+    Restart(restart::Restart),
+    /// Memory per idle tenant and per finished payout
+    Memory(memory::Memory),
+    /// The server that the figures over HTTP are compared with
+    DoNothing(do_nothing::DoNothing),
+    /// Fills a data directory and waits to be killed
+    #[command(hide = true)]
+    Fill(fill::Fill),
+}
+
+/// Where the data goes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Place {
+    /// Directory for the data; it is removed at the end
+    #[arg(long, default_value = "target/bench")]
+    dir: PathBuf,
+}
+
+impl Place {
+    /// The directory, which is made if it is not there.
+    fn made(&self) -> Outcome<PathBuf> {
+        std::fs::create_dir_all(&self.dir).map_err(|error| format!("{}: {error}", self.dir.display()))?;
+        Ok(self.dir.clone())
+    }
+}
+
+/// Runs what was asked for; figures go to stdout as Markdown, progress to stderr.
+pub fn run(args: BenchArgs) -> ExitCode {
+    let outcome = match args.what {
+        What::All(all) => all.run(),
+        What::Http(http) => http.run(),
+        What::Engine(engine) => engine.run(),
+        What::Restart(restart) => restart.run(),
+        What::Memory(memory) => memory.run(),
+        What::DoNothing(server) => server.run(),
+        What::Fill(fill) => fill.run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("pasarela bench: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Says on stderr what is going on.
+pub(crate) fn progress(what: &str) {
+    eprintln!("… {what}");
+}

@@ -1,0 +1,177 @@
+//! Servers as child processes of this very binary: the gateway on a data directory, and the one that does nothing.
+
+use super::Outcome;
+use super::cleanup::Ward;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// The operators' token of every server here.
+pub const ADMIN_TOKEN: &str = "bench-admin-token-0123456789";
+
+/// How long a look at a server may take.
+const PROBE: Duration = Duration::from_secs(2);
+
+/// Between two looks.
+const PROBE_EVERY: Duration = Duration::from_millis(5);
+
+/// How long a server may take to end by itself.
+const STOP: Duration = Duration::from_secs(60);
+
+/// Fixed rates, so that nothing is fetched from outside, and no holidays.
+const CONFIG: &str = r#"
+[[rates.feeds]]
+pair = "USD/VES"
+source = "bcv"
+side = "OFFICIAL"
+kind = "fixed"
+price = "200.00000000"
+every_seconds = 60
+
+[[rates.feeds]]
+pair = "USDT/VES"
+source = "p2p"
+side = "FLOOR"
+method = "p2p_floor"
+kind = "fixed"
+price = "245.00000000"
+every_seconds = 60
+
+[calendar]
+holidays = []
+"#;
+
+/// A server that answers.
+pub struct Server {
+    ward: Ward,
+    pid: u32,
+    /// Where its API listens.
+    pub api: SocketAddr,
+    /// Where its operators' API listens.
+    pub admin: SocketAddr,
+    /// From the start of the process to the first "ready".
+    pub ready_after: Duration,
+    log: PathBuf,
+}
+
+impl Server {
+    /// The gateway on `dir/data`; what it logs goes to `dir/server.log`.
+    pub fn gateway(dir: &Path, patience: Duration) -> Outcome<Server> {
+        let config = dir.join("config.toml");
+        std::fs::write(&config, CONFIG).map_err(|error| format!("{}: {error}", config.display()))?;
+        let (api, admin) = (free_address()?, free_address()?);
+        let mut command = this_binary()?;
+        command.arg("serve").arg("--config").arg(config);
+        for (name, value) in [
+            ("PASARELA__SERVER__LISTEN", api.to_string()),
+            ("PASARELA__ADMIN__LISTEN", admin.to_string()),
+            ("PASARELA__ADMIN__TOKEN", ADMIN_TOKEN.to_owned()),
+            ("PASARELA__STORAGE__PATH", dir.join("data").display().to_string()),
+            ("PASARELA__LOG__LEVEL", "warn".to_owned()),
+        ] {
+            command.env(name, value);
+        }
+        Server::start(command, api, admin, dir.join("server.log"), patience)
+    }
+
+    /// The server that does nothing.
+    pub fn do_nothing(dir: &Path) -> Outcome<Server> {
+        let api = free_address()?;
+        let mut command = this_binary()?;
+        command.args(["bench", "do-nothing", "--listen"]).arg(api.to_string());
+        Server::start(command, api, api, dir.join("do-nothing.log"), Duration::from_secs(10))
+    }
+
+    fn start(mut command: Command, api: SocketAddr, admin: SocketAddr, log: PathBuf, patience: Duration) -> Outcome<Server> {
+        let fail = |error: std::io::Error| format!("{}: {error}", log.display());
+        let out = File::options().create(true).append(true).open(&log).map_err(fail)?;
+        let errors = out.try_clone().map_err(fail)?;
+        let began = Instant::now();
+        let child = command.stdin(Stdio::null()).stdout(out).stderr(errors).spawn().map_err(|error| format!("the server cannot be started: {error}"))?;
+        let pid = child.id();
+        let mut server = Server { ward: Ward::new(child), pid, api, admin, ready_after: Duration::ZERO, log };
+        while !is_ready(api) {
+            if let Ok(Some(status)) = server.ward.child().try_wait() {
+                return Err(format!("the server ended with {status}: {}", server.last_words()));
+            }
+            if began.elapsed() > patience {
+                return Err(format!("the server was not ready within {patience:?}: {}", server.last_words()));
+            }
+            std::thread::sleep(PROBE_EVERY);
+        }
+        server.ready_after = began.elapsed();
+        Ok(server)
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Asks it to end and waits until it has.
+    pub fn stop(self) -> Outcome<()> {
+        let asked = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
+        if !asked.is_ok_and(|status| status.success()) {
+            return Err("the server cannot be asked to end".to_owned());
+        }
+        let deadline = Instant::now() + STOP;
+        while Instant::now() < deadline {
+            match self.ward.child().try_wait() {
+                Ok(Some(status)) if ExitStatus::success(&status) => return Ok(()),
+                Ok(Some(status)) => return Err(format!("the server ended with {status}: {}", self.last_words())),
+                Ok(None) => std::thread::sleep(PROBE_EVERY),
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Err(format!("the server did not end within {STOP:?}"))
+    }
+
+    /// The end of what it logged.
+    pub fn last_words(&self) -> String {
+        let text = std::fs::read(&self.log).unwrap_or_default();
+        String::from_utf8_lossy(&text[text.len().saturating_sub(2_000)..]).trim().to_owned()
+    }
+
+    /// Waits until it does next to nothing, so that what is left of one case is not counted in the next; not for ever.
+    pub fn rest(&self) -> Outcome<()> {
+        for _ in 0..50 {
+            let before = super::machine::cpu_time(self.pid)?;
+            std::thread::sleep(Duration::from_millis(100));
+            if super::machine::cpu_time(self.pid)? <= before + Duration::from_millis(10) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// This binary, to be run as something else.
+pub fn this_binary() -> Outcome<Command> {
+    let path = std::env::current_exe().map_err(|error| format!("this binary cannot be found: {error}"))?;
+    let mut command = Command::new(path);
+    // What was meant for us is not meant for it.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PASARELA__")) {
+        command.env_remove(name);
+    }
+    Ok(command)
+}
+
+fn free_address() -> Outcome<SocketAddr> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| format!("no free port: {error}"))?;
+    listener.local_addr().map_err(|error| format!("no free port: {error}"))
+}
+
+fn is_ready(address: SocketAddr) -> bool {
+    let look = || -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect_timeout(&address, PROBE)?;
+        stream.set_read_timeout(Some(PROBE))?;
+        stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+        let mut start = [0; 12];
+        stream.read_exact(&mut start)?;
+        Ok(start.ends_with(b" 200"))
+    };
+    look().unwrap_or(false)
+}
