@@ -38,13 +38,30 @@ enum Bank {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Fund { cents: i64, held: bool },
-    Collect { usd_cents: i64, bank: Bank },
+    Fund {
+        cents: i64,
+        held: bool,
+    },
+    Collect {
+        usd_cents: i64,
+        bank: Bank,
+    },
     /// The bank is asked again about the n-th payment or payout.
-    Ask { n: usize, bank: Bank },
-    Reverse { n: usize, bank: Bank },
-    Pay { cents: i64, bank: Bank },
-    Wait { ms: i64 },
+    Ask {
+        n: usize,
+        bank: Bank,
+    },
+    Reverse {
+        n: usize,
+        bank: Bank,
+    },
+    Pay {
+        cents: i64,
+        bank: Bank,
+    },
+    Wait {
+        ms: i64,
+    },
 }
 
 fn bank() -> impl Strategy<Value = Bank> {
@@ -94,8 +111,17 @@ impl World {
         let machine = Domain { live_rails: false, holidays: Vec::new(), render };
         let book = machine.empty(TENANT);
         let merchant = EntityId::merchant(Id::derived(1, 1, 0));
-        let mut world =
-            World { machine, book, now: 1_795_226_000_000, seed: 100, entities: HashMap::new(), order: Vec::new(), records: Vec::new(), model: Model::default(), merchant };
+        let mut world = World {
+            machine,
+            book,
+            now: 1_795_226_000_000,
+            seed: 100,
+            entities: HashMap::new(),
+            order: Vec::new(),
+            records: Vec::new(),
+            model: Model::default(),
+            merchant,
+        };
         let registration = Registration {
             id: merchant.id,
             external_ref: ExternalRef::parse("seller").expect("a reference"),
@@ -161,7 +187,15 @@ impl World {
     }
 
     fn fund(&mut self, cents: i64, held: bool) {
-        let ask = Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor: cents, merchant: None, held, description: "funds".to_owned(), external_ref: None };
+        let ask = Adjustment {
+            cause: Cause::Funded,
+            currency: Currency::Ves,
+            minor: cents,
+            merchant: None,
+            held,
+            description: "funds".to_owned(),
+            external_ref: None,
+        };
         self.ask(EntityId::payment(Id::derived(0, 0, 0)), Ask::Adjust(Box::new(ask))).expect("funded");
         self.model.net += cents;
         if held {
@@ -174,7 +208,17 @@ impl World {
         let (usd, rate) = (Usd::from_minor(usd_cents), Rate(Decimal::from(200)));
         let ves = Ves::rounded(usd.decimal() * rate.0).expect("it fits");
         let external_ref = ExternalRef::parse(&id.id.to_string()).expect("a reference");
-        let new = NewIntent { id: id.id, external_ref: external_ref.clone(), usd, rate, ves, bank: bank_code(), debtor: debtor(), phone: phone(), bank_sends_otp: false };
+        let new = NewIntent {
+            id: id.id,
+            external_ref: external_ref.clone(),
+            usd,
+            rate,
+            ves,
+            bank: bank_code(),
+            debtor: debtor(),
+            phone: phone(),
+            bank_sends_otp: false,
+        };
         self.ask(id, Ask::RequestC2p(Box::new(new))).expect("requested");
         let execute = Execute {
             external_ref,
@@ -225,7 +269,8 @@ impl World {
     }
 
     fn reverse(&mut self, n: usize, bank: &Bank) {
-        let payments: Vec<EntityId> = self.order.iter().copied().filter(|id| matches!(self.entities.get(id).map(|entity| &**entity), Some(Entity::Payment(_)))).collect();
+        let payments: Vec<EntityId> =
+            self.order.iter().copied().filter(|id| matches!(self.entities.get(id).map(|entity| &**entity), Some(Entity::Payment(_)))).collect();
         if payments.is_empty() {
             return;
         }
@@ -311,7 +356,8 @@ impl World {
         assert_eq!(shown.ledger_net.minor(), self.model.net, "the sum");
         assert_eq!(shown.held.minor(), self.model.held(self.now), "what is held");
         assert_eq!(shown.available.minor(), self.model.net - self.model.held(self.now), "what is available");
-        let moved: i64 = self.records.iter().flat_map(|(_, record)| &record.postings).filter(|posting| posting.ledger == Ledger::Tenant).map(|posting| posting.minor).sum();
+        let moved: i64 =
+            self.records.iter().flat_map(|(_, record)| &record.postings).filter(|posting| posting.ledger == Ledger::Tenant).map(|posting| posting.minor).sum();
         assert_eq!(moved, self.model.net, "the movements");
     }
 

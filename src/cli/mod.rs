@@ -3,6 +3,7 @@
 //! Records go to stdout, everything else to stderr. Exit 0 if all is well, 1 if not, 2 if the command line or the configuration can't be accepted; then
 //! one line says why.
 
+pub mod bench;
 mod serve;
 mod wal;
 
@@ -21,6 +22,7 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bench(bench::BenchArgs),
     Serve(serve::Serve),
     Wal(wal::Wal),
 }
@@ -65,6 +67,7 @@ impl From<ConfigError> for Failure {
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
     let outcome = match CommandLine::parse().command {
+        Command::Bench(bench) => return bench::run(bench),
         Command::Serve(serve) => serve.run(),
         Command::Wal(wal) => wal.run(),
     };
