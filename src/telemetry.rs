@@ -16,7 +16,8 @@ pub fn start(log: &Log) {
         LogFormat::Text => true,
     };
     // The configuration has checked the level.
-    let filter = EnvFilter::builder().parse_lossy(&log.level);
+    // ractor opens a span per actor, and a payout is an actor: only its warnings are worth that.
+    let filter = EnvFilter::builder().parse_lossy(format!("ractor=warn,{}", log.level));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_span_events(FmtSpan::NONE).with_writer(std::io::stderr);
     let started = if is_text {
         lines.with_ansi(std::io::stderr().is_terminal()).try_init()

@@ -171,7 +171,18 @@ impl World {
             Bank::Refused => Answer::Refused { code: "AM04".to_owned() },
             Bank::Silent => Answer::Silent,
         };
-        self.ask(effect.entity, Ask::Heard(Heard { operation: effect.operation, how: effect.how, answer }))
+        let heard = Heard { operation: effect.operation, how: effect.how, answer };
+        let outcome = self.ask(effect.entity, Ask::Heard(heard.clone()));
+        if !matches!(bank, Bank::Silent) {
+            // A bank that answers twice, and contradicts itself, finds it settled.
+            let records = self.records.len();
+            for answer in [heard.answer, Answer::Done { reference: "87654321".to_owned() }, Answer::Refused { code: "AC01".to_owned() }, Answer::NeverReceived] {
+                let again = self.ask(effect.entity, Ask::Heard(Heard { operation: effect.operation, how: effect.how, answer }));
+                assert!(again.is_ok_and(|effects| effects.is_empty()));
+            }
+            assert_eq!(self.records.len(), records, "a second answer wrote something");
+        }
+        outcome
     }
 
     fn take(&mut self, step: &Step) {
