@@ -159,7 +159,15 @@ impl<M: Machine> Engine<M> {
     }
 
     /// Asks an entity. `until_record` is held until the first record is durable, `until_answer` until the answer is sent, also when nobody waits for it any more.
-    pub async fn ask_entity(&self, tenant: u64, id: M::EntityId, new: bool, command: M::Command, until_record: Option<Held>, until_answer: Option<Held>) -> Outcome<M> {
+    pub async fn ask_entity(
+        &self,
+        tenant: u64,
+        id: M::EntityId,
+        new: bool,
+        command: M::Command,
+        until_record: Option<Held>,
+        until_answer: Option<Held>,
+    ) -> Outcome<M> {
         let permit = self.admit()?;
         let (answer, from) = Answer::new(until_record, Some(Box::new((permit, until_answer))));
         self.tell_entity(tenant, id, new, EntityMessage::Ask { command, at_ms: None, asked: Instant::now(), answer });

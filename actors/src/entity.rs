@@ -113,7 +113,8 @@ impl<M: Machine> Actor for EntityHost<M> {
         state.pending.fetch_sub(1, Ordering::AcqRel);
         if state.waiting.is_empty() {
             let key = (state.tenant, state.id);
-            let idle = state.engine.shared.entities.remove_if(&key, |_, slot| Arc::ptr_eq(&slot.pending, &state.pending) && slot.pending.load(Ordering::Acquire) == 0);
+            let idle =
+                state.engine.shared.entities.remove_if(&key, |_, slot| Arc::ptr_eq(&slot.pending, &state.pending) && slot.pending.load(Ordering::Acquire) == 0);
             if idle.is_some() {
                 myself.stop(None);
             }
@@ -174,7 +175,12 @@ impl<M: Machine> EntityState<M> {
     }
 
     /// Performs an effect. One that is done at once (a simulator) is followed up at once; another goes on by itself, and its result comes back as a message.
-    fn perform<'a>(&'a mut self, effect: M::Effect, waiting: Option<(Answer<M>, Settled<M>)>, at_ms: Option<i64>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+    fn perform<'a>(
+        &'a mut self,
+        effect: M::Effect,
+        waiting: Option<(Answer<M>, Settled<M>)>,
+        at_ms: Option<i64>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
             let mut performing = self.engine.shared.effects.perform(self.tenant, effect);
             // Polled here once without a waker; a future that is not ready is polled again by the task that gets it.

@@ -77,9 +77,7 @@ struct State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .expect("nobody panics while holding the state")
+        self.state.lock().expect("nobody panics while holding the state")
     }
 }
 
@@ -107,34 +105,19 @@ impl MemoryStore {
 
     /// The levers.
     pub fn faults(&self) -> Faults {
-        Faults {
-            shared: self.shared.clone(),
-        }
+        Faults { shared: self.shared.clone() }
     }
 
     /// A separate store with what is durable in this one and no faults, as a copy of its directory would be.
     pub fn copy(&self) -> MemoryStore {
         let state = self.shared.lock();
-        let copy = State {
-            families: state.families.clone(),
-            witness: state.witness.clone(),
-            ..State::default()
-        };
-        MemoryStore {
-            shared: Arc::new(Shared {
-                state: Mutex::new(copy),
-                changed: Condvar::new(),
-            }),
-        }
+        let copy = State { families: state.families.clone(), witness: state.witness.clone(), ..State::default() };
+        MemoryStore { shared: Arc::new(Shared { state: Mutex::new(copy), changed: Condvar::new() }) }
     }
 
     /// The copy that `checkpoint` made under this path.
     pub fn checkpoint_at(&self, dir: &Path) -> Option<MemoryStore> {
-        self.shared
-            .lock()
-            .checkpoints
-            .get(dir)
-            .map(MemoryStore::copy)
+        self.shared.lock().checkpoints.get(dir).map(MemoryStore::copy)
     }
 
     /// Whether `close` was called.
@@ -158,11 +141,7 @@ impl Faults {
     pub fn wait_until_held(&self) {
         let mut state = self.shared.lock();
         while !state.held {
-            state = self
-                .shared
-                .changed
-                .wait(state)
-                .expect("nobody panics while holding the state");
+            state = self.shared.changed.wait(state).expect("nobody panics while holding the state");
         }
     }
 
@@ -190,10 +169,7 @@ impl Faults {
         let unsynced = state.unsynced.take();
         self.shared.changed.notify_all();
         drop(state);
-        let store = MemoryStore {
-            shared: self.shared.clone(),
-        }
-        .copy();
+        let store = MemoryStore { shared: self.shared.clone() }.copy();
         if let Some(batch) = unsynced {
             let survives = match crash {
                 Crash::Lost => false,
@@ -243,9 +219,7 @@ impl Faults {
     pub fn drop_records_after(&self, last: Seq) {
         let end = {
             let state = self.shared.lock();
-            let (key, chunk) = state.families[Family::Log as usize]
-                .last_key_value()
-                .expect("the log is not empty");
+            let (key, chunk) = state.families[Family::Log as usize].last_key_value().expect("the log is not empty");
             first_of(key) + count(chunk)
         };
         for seq in (last + 1..end).rev() {
@@ -255,10 +229,7 @@ impl Faults {
 
     /// The keys of a family, in order.
     pub fn keys(&self, family: Family) -> Vec<Vec<u8>> {
-        self.shared.lock().families[family as usize]
-            .keys()
-            .cloned()
-            .collect()
+        self.shared.lock().families[family as usize].keys().cloned().collect()
     }
 
     /// Stores a value behind the log's back, or removes it.
@@ -279,10 +250,7 @@ impl Faults {
     fn edit_record(&self, seq: Seq, edit: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.shared.lock();
         let keys = state.family(Family::Log);
-        let (key, chunk) = keys
-            .range_mut(..=seq.to_be_bytes().to_vec())
-            .next_back()
-            .expect("the record exists");
+        let (key, chunk) = keys.range_mut(..=seq.to_be_bytes().to_vec()).next_back().expect("the record exists");
         let mut rest: &[u8] = chunk;
         for _ in first_of(key)..seq {
             rest = RawRecord::split(rest).expect("the record exists").1;
@@ -325,10 +293,7 @@ impl Store for MemoryStore {
         if state.crashed {
             return Err(StoreError::Failed("the store has crashed".into()));
         }
-        let mut refusal = state
-            .refusal
-            .filter(|(nth, _)| *nth == state.writes)
-            .map(|(_, how)| how);
+        let mut refusal = state.refusal.filter(|(nth, _)| *nth == state.writes).map(|(_, how)| how);
         if let Some(room) = state.room_bytes {
             match room.checked_sub(batch.len_bytes()) {
                 Some(left) => state.room_bytes = Some(left),
@@ -342,19 +307,10 @@ impl Store for MemoryStore {
                 Refusal::Stored => state.apply(batch),
                 Refusal::SyncFails => state.unsynced = Some(batch.clone()),
                 Refusal::DiskFull => {
-                    return Err(StoreError::Full(
-                        "no space left on device (injected)".into(),
-                    ));
+                    return Err(StoreError::Full("no space left on device (injected)".into()));
                 }
             }
-            return Err(StoreError::Failed(
-                if refusal == Refusal::SyncFails {
-                    "the sync failed (injected)"
-                } else {
-                    "the write failed (injected)"
-                }
-                .into(),
-            ));
+            return Err(StoreError::Failed(if refusal == Refusal::SyncFails { "the sync failed (injected)" } else { "the write failed (injected)" }.into()));
         }
         state.unsynced = Some(batch.clone());
         if !state.sync_delay.is_zero() {
@@ -366,18 +322,12 @@ impl Store for MemoryStore {
         while state.hold && !state.crashed {
             state.held = true;
             self.shared.changed.notify_all();
-            state = self
-                .shared
-                .changed
-                .wait(state)
-                .expect("nobody panics while holding the state");
+            state = self.shared.changed.wait(state).expect("nobody panics while holding the state");
         }
         state.held = false;
         if state.crashed {
             state.failed = true;
-            return Err(StoreError::Failed(
-                "the store crashed during the sync".into(),
-            ));
+            return Err(StoreError::Failed("the store crashed during the sync".into()));
         }
         state.unsynced = None;
         state.apply(batch);
@@ -385,21 +335,14 @@ impl Store for MemoryStore {
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.shared.lock().families[family as usize]
-            .get(key)
-            .cloned())
+        Ok(self.shared.lock().families[family as usize].get(key).cloned())
     }
 
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
         let keys = self.shared.lock().families[scan.family as usize].clone();
         let from = scan.from.map_or(Bound::Unbounded, Bound::Included);
         let to = scan.to.map_or(Bound::Unbounded, Bound::Excluded);
-        Box::new(MemoryCursor {
-            keys,
-            from,
-            to,
-            at: None,
-        })
+        Box::new(MemoryCursor { keys, from, to, at: None })
     }
 
     fn witness(&self, note: &[u8]) -> Result<(), StoreError> {
@@ -438,25 +381,11 @@ struct MemoryCursor {
 
 impl MemoryCursor {
     fn lowest(&mut self, from: Bound<Vec<u8>>) {
-        self.at = if empty(&from, &self.to) {
-            None
-        } else {
-            self.keys
-                .range((from, self.to.clone()))
-                .next()
-                .map(|(key, _)| key.clone())
-        };
+        self.at = if empty(&from, &self.to) { None } else { self.keys.range((from, self.to.clone())).next().map(|(key, _)| key.clone()) };
     }
 
     fn highest(&mut self, to: Bound<Vec<u8>>) {
-        self.at = if empty(&self.from, &to) {
-            None
-        } else {
-            self.keys
-                .range((self.from.clone(), to))
-                .next_back()
-                .map(|(key, _)| key.clone())
-        };
+        self.at = if empty(&self.from, &to) { None } else { self.keys.range((self.from.clone(), to)).next_back().map(|(key, _)| key.clone()) };
     }
 
     fn above(&self, key: &[u8]) -> bool {
@@ -472,10 +401,7 @@ impl MemoryCursor {
 fn empty(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
     match (from, to) {
         (Bound::Included(from), Bound::Included(to)) => from > to,
-        (
-            Bound::Included(from) | Bound::Excluded(from),
-            Bound::Excluded(to) | Bound::Included(to),
-        ) => from >= to,
+        (Bound::Included(from) | Bound::Excluded(from), Bound::Excluded(to) | Bound::Included(to)) => from >= to,
         _ => false,
     }
 }
@@ -488,18 +414,10 @@ impl StoreCursor for MemoryCursor {
         self.highest(self.to.clone());
     }
     fn seek(&mut self, key: &[u8]) {
-        if self.below(key) {
-            self.first()
-        } else {
-            self.lowest(Bound::Included(key.to_vec()))
-        }
+        if self.below(key) { self.first() } else { self.lowest(Bound::Included(key.to_vec())) }
     }
     fn seek_back(&mut self, key: &[u8]) {
-        if self.above(key) {
-            self.last()
-        } else {
-            self.highest(Bound::Included(key.to_vec()))
-        }
+        if self.above(key) { self.last() } else { self.highest(Bound::Included(key.to_vec())) }
     }
     fn next(&mut self) {
         let at = self.at.take().expect("the cursor stands on a key");

@@ -58,12 +58,12 @@ fn credit_account(cents: i64) -> Call {
 }
 
 fn micro_deposit(to: &str) -> Call {
-    call(Order::MicroDeposit { bank: bank(), phone: phone(to), identity: debtor(), amounts: MICRO_DEPOSITS })
+    call(Order::MicroDeposit { bank: bank(), phone: phone(to), identity: Some(debtor()), amounts: MICRO_DEPOSITS })
 }
 
 fn reversal(of: &Call) -> Call {
     let reference = reference(of.operation_id);
-    call(Order::ReverseC2p { original: of.operation_id, bank: bank(), debtor: debtor(), reference, amount: Ves::from_minor(200_000) })
+    call(Order::ReverseC2p { original: of.operation_id.into(), bank: bank(), debtor: debtor(), reference, amount: Ves::from_minor(200_000) })
 }
 
 fn done(call: &Call) -> Answer {
