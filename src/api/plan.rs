@@ -135,6 +135,8 @@ pub enum Plan {
         /// On which path; the newest use without.
         path: Option<String>,
     },
+    /// The same, if there is such an entity.
+    Knowing(EntityId, Box<Plan>),
 }
 
 /// Which movements.

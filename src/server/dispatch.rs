@@ -202,7 +202,14 @@ impl Gateway {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
         let engine = &self.services.engine;
         let reader = engine.reader();
+        let plan = match plan {
+            Plan::Knowing(id, _) if history::entity(reader, tenant, id)?.is_none() => return Err(Problem::not_found()),
+            Plan::Knowing(_, plan) => *plan,
+            plan => plan,
+        };
         match plan {
+            // One condition is all that a handler sets.
+            Plan::Knowing(..) => Err(Problem::internal_error()),
             Plan::Answer(status, body) => Ok(Reply::json(status, body)),
             Plan::Book(ask, shape) => {
                 let (command, held) = doing.command(ask, shape);

@@ -6,6 +6,7 @@ mod balance;
 mod c2p;
 mod clock;
 mod conventions;
+mod credits;
 mod errors;
 mod idempotency;
 mod keys;
