@@ -31,7 +31,10 @@ pub(crate) fn wake_key(tenant: u64) -> Vec<u8> {
 
 pub(crate) enum BookMessage<M: Machine> {
     Ask(Ask<M>),
-    View { query: M::Query, to: oneshot::Sender<Result<M::View, Failure>> },
+    View {
+        query: M::Query,
+        to: oneshot::Sender<Result<M::View, Failure>>,
+    },
     /// A deadline may have come.
     Wake,
     /// The command of a deadline has been dealt with.
@@ -39,13 +42,19 @@ pub(crate) enum BookMessage<M: Machine> {
     /// The tenant's clock, for a jump.
     Now(oneshot::Sender<i64>),
     /// The earliest deadline up to `until_ms` that `skip` does not name; it is marked as being dealt with.
-    NextDue { until_ms: i64, skip: Arc<HashSet<(i64, M::EntityId)>>, to: oneshot::Sender<Due<M>> },
+    NextDue {
+        until_ms: i64,
+        skip: Arc<HashSet<(i64, M::EntityId)>>,
+        to: oneshot::Sender<Due<M>>,
+    },
     /// Write a snapshot if anything changed since the last.
     Snapshot(oneshot::Sender<Result<Seq, Failure>>),
     /// Leave memory if nothing is due: snapshot, then stop.
     Retire,
     /// The snapshot of a retiring book is durable.
-    Retired { version: u64 },
+    Retired {
+        version: u64,
+    },
 }
 
 /// What a jump finds next.
@@ -164,16 +173,7 @@ impl<M: Machine> Actor for BookHost<M> {
         };
         // A recovered book may be ahead of its snapshot.
         let version = u64::from(recovered);
-        Ok(BookState {
-            engine: actor.engine,
-            slot,
-            tenant: arguments.tenant,
-            book,
-            version,
-            saved: 0,
-            firing: HashSet::new(),
-            armed_ms: None,
-        })
+        Ok(BookState { engine: actor.engine, slot, tenant: arguments.tenant, book, version, saved: 0, firing: HashSet::new(), armed_ms: None })
     }
 
     async fn handle(&self, myself: ActorRef<Ring>, _ring: Ring, state: &mut Self::State) -> Result<(), ActorProcessingErr> {
@@ -265,6 +265,7 @@ impl<M: Machine> BookState<M> {
             time_ms: now_ms,
             timing: Timing { queue: began.saturating_duration_since(asked), ..Timing::default() },
             refusal: decision.refusal,
+            performed: None,
             effects: Vec::new(),
         };
         let Some(record) = decision.record else {

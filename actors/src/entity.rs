@@ -4,7 +4,7 @@
 use crate::book::BookMessage;
 use crate::engine::{Engine, received};
 use crate::machine::Machine;
-use crate::rider::{Answer, Ask, Outcome, Settled};
+use crate::rider::{Answer, Ask, Held, Outcome, Settled};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use std::collections::HashMap;
 use std::future::Future;
@@ -19,7 +19,7 @@ pub(crate) enum EntityMessage<M: Machine> {
     /// Someone asks.
     Ask { command: M::Command, at_ms: Option<i64>, asked: Instant, answer: Answer<M> },
     /// The record of somebody else's command asks for this.
-    Perform { effect: M::Effect, at_ms: Option<i64> },
+    Perform { effect: M::Effect, until_done: Held },
     /// An effect that took its time has come to this.
     Result { command: M::Command, at_ms: Option<i64>, effect: u64 },
     /// An effect that took its time has broken off; the entity's deadline will look after it.
@@ -53,8 +53,20 @@ pub(crate) struct EntityState<M: Machine> {
     entity: Option<Arc<M::Entity>>,
     pending: Arc<AtomicUsize>,
     effects_begun: u64,
-    /// Callers who wait for an effect, with what was durable before it.
-    waiting: HashMap<u64, Option<(Answer<M>, Settled<M>)>>,
+    /// Who waits for which effect.
+    waiting: HashMap<u64, Waiting<M>>,
+}
+
+/// Who waits for an effect.
+struct Waiting<M: Machine> {
+    /// The caller, with what was durable before the effect.
+    caller: Option<(Answer<M>, Settled<M>)>,
+    /// Let go when what came of the effect is durable.
+    until_done: Option<Held>,
+}
+
+impl<M: Machine> Waiting<M> {
+    const NOBODY: Self = Waiting { caller: None, until_done: None };
 }
 
 pub(crate) fn spawn_entity<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId, new: bool) -> EntitySlot<M> {
@@ -94,18 +106,21 @@ impl<M: Machine> Actor for EntityHost<M> {
                 let outcome = state.decide(command, at_ms, asked).await;
                 state.follow(outcome, Some(answer), None, at_ms).await;
             }
-            EntityMessage::Perform { effect, at_ms } => state.perform(effect, None, at_ms).await,
+            EntityMessage::Perform { effect, until_done } => {
+                if state.engine.shared.machine.is_wanted(state.entity.as_deref(), &effect) {
+                    state.perform(effect, Waiting { caller: None, until_done: Some(until_done) }, None).await;
+                }
+            }
             EntityMessage::Result { command, at_ms, effect } => {
                 let outcome = state.decide(command, at_ms, Instant::now()).await;
-                let (answer, before) = match state.waiting.remove(&effect).flatten() {
-                    Some((answer, before)) => (Some(answer), Some(before)),
-                    None => (None, None),
-                };
+                let Waiting { caller, until_done } = state.waiting.remove(&effect).unwrap_or(Waiting::NOBODY);
+                let (answer, before) = caller.unzip();
                 state.follow(outcome, answer, before, at_ms).await;
+                drop(until_done);
             }
             EntityMessage::Lost { effect } => {
                 tracing::error!(tenant = state.tenant, id = ?state.id, "an effect broke off");
-                if let Some((answer, before)) = state.waiting.remove(&effect).flatten() {
+                if let Some((answer, before)) = state.waiting.remove(&effect).and_then(|waiting| waiting.caller) {
                     answer.send(Ok(before));
                 }
             }
@@ -113,7 +128,8 @@ impl<M: Machine> Actor for EntityHost<M> {
         state.pending.fetch_sub(1, Ordering::AcqRel);
         if state.waiting.is_empty() {
             let key = (state.tenant, state.id);
-            let idle = state.engine.shared.entities.remove_if(&key, |_, slot| Arc::ptr_eq(&slot.pending, &state.pending) && slot.pending.load(Ordering::Acquire) == 0);
+            let idle =
+                state.engine.shared.entities.remove_if(&key, |_, slot| Arc::ptr_eq(&slot.pending, &state.pending) && slot.pending.load(Ordering::Acquire) == 0);
             if idle.is_some() {
                 myself.stop(None);
             }
@@ -163,26 +179,27 @@ impl<M: Machine> EntityState<M> {
             }
             return;
         };
-        let waiting = answer.map(|mut answer| {
+        let caller = answer.map(|mut answer| {
             answer.recorded();
             (answer, settled)
         });
-        self.perform(first, waiting, at_ms).await;
+        self.perform(first, Waiting { caller, until_done: None }, at_ms).await;
         for effect in effects {
-            self.perform(effect, None, at_ms).await;
+            self.perform(effect, Waiting::NOBODY, at_ms).await;
         }
     }
 
     /// Performs an effect. One that is done at once (a simulator) is followed up at once; another goes on by itself, and its result comes back as a message.
-    fn perform<'a>(&'a mut self, effect: M::Effect, waiting: Option<(Answer<M>, Settled<M>)>, at_ms: Option<i64>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+    fn perform<'a>(&'a mut self, effect: M::Effect, waiting: Waiting<M>, at_ms: Option<i64>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
             let mut performing = self.engine.shared.effects.perform(self.tenant, effect);
             // Polled here once without a waker; a future that is not ready is polled again by the task that gets it.
             let at_once = performing.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             if let Poll::Ready(command) = at_once {
                 let outcome = self.decide(command, at_ms, Instant::now()).await;
-                let (answer, before) = waiting.unzip();
+                let (answer, before) = waiting.caller.unzip();
                 self.follow(outcome, answer, before, at_ms).await;
+                drop(waiting.until_done);
                 return;
             }
             self.effects_begun += 1;
@@ -205,7 +222,6 @@ pub(crate) fn load<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId)
     let shared = &engine.shared;
     let Some(seq) = shared.reader.index_get(&shared.machine.entity_key(tenant, id))? else { return Ok(None) };
     let seq = u64::from_be_bytes(seq.as_slice().try_into()?);
-    let record = shared.reader.record(seq)?.ok_or_else(|| format!("the index names record {seq}, which is not there"))?;
-    let record = shared.machine.decode(&record.payload)?;
+    let record = shared.record(seq)?;
     Ok(shared.machine.entity_in(&record, id))
 }

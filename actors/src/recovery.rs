@@ -88,7 +88,9 @@ fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::chann
 /// A tenant's newest snapshot, or its empty book.
 fn load<M: Machine>(machine: &Arc<M>, reader: &Reader, tenant: u64) -> Result<(u64, M::Book), String> {
     match reader.snapshot(tenant, None).map_err(|error| error.to_string())? {
-        Some(stored) => Ok((stored.seq, machine.restore(tenant, &stored.state).map_err(|error| format!("the snapshot of book {tenant} at {}: {error}", stored.seq))?)),
+        Some(stored) => {
+            Ok((stored.seq, machine.restore(tenant, &stored.state).map_err(|error| format!("the snapshot of book {tenant} at {}: {error}", stored.seq))?))
+        }
         None => Ok((0, machine.empty(tenant))),
     }
 }

@@ -36,6 +36,8 @@ pub struct Settled<M: Machine> {
     pub timing: Timing,
     /// A rule said no.
     pub refusal: Option<M::Refusal>,
+    /// Comes to an end when the effects of other entities that the record asked for have been performed and what came of them is durable; `None` when it asked for none.
+    pub performed: Option<oneshot::Receiver<()>>,
     /// What the asking entity is to perform now.
     pub(crate) effects: Vec<M::Effect>,
 }
@@ -113,13 +115,18 @@ impl<M: Machine> Completion for Rider<M> {
                     if settled.record.is_some() {
                         settled.seq = Some(durable.seq);
                     }
+                    let mut others = Vec::new();
                     for effect in effects {
                         let target = engine.shared.machine.effect_target(&effect);
                         if asker == Some(target) {
                             settled.effects.push(effect);
                         } else {
-                            engine.tell_entity(tenant, target, false, EntityMessage::Perform { effect, at_ms: None });
+                            others.push((target, effect));
                         }
+                    }
+                    if !others.is_empty() {
+                        engine.shared.remember(durable.seq, settled.record.as_ref());
+                        settled.performed = Some(tell_others(engine, tenant, others));
                     }
                     answer.send(Ok(settled));
                 }
@@ -133,6 +140,20 @@ impl<M: Machine> Completion for Rider<M> {
             }
         }
     }
+}
+
+/// Gives each effect to its target, in a task of its own: the writer of the log goes on. What is returned ends when the last of them is done.
+fn tell_others<M: Machine>(engine: Engine<M>, tenant: u64, others: Vec<(M::EntityId, M::Effect)>) -> oneshot::Receiver<()> {
+    let (last_gone, performed) = oneshot::channel::<()>();
+    let runtime = engine.shared.runtime.clone();
+    runtime.spawn(async move {
+        let last_gone = Arc::new(last_gone);
+        for (target, effect) in others {
+            let until_done: Held = Box::new(Arc::clone(&last_gone));
+            engine.tell_entity(tenant, target, false, EntityMessage::Perform { effect, until_done });
+        }
+    });
+    performed
 }
 
 /// A command on its way to a book.

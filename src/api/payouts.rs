@@ -157,7 +157,7 @@ pub fn created(payout: &Payout, new: bool) -> Rendered {
 fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payout(payout) => show(payout),
-        Entity::Payment(_) | Entity::Merchant(_) => b"{}".to_vec(),
+        Entity::Payment(_) | Entity::Merchant(_) | Entity::Batch(_) => b"{}".to_vec(),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::domain::index::{LedgerKey, Space};
 use crate::domain::kept::Shape;
 use crate::domain::machine::Ask;
 use crate::domain::money::Rate;
+use crate::domain::payouts::batch::NewBatch;
 use crate::domain::platform::{ApiKey, Tenant, is_live};
 use crate::domain::record::Entity;
 use crate::domain::time::Timestamp;
@@ -58,6 +59,12 @@ impl Call<'_> {
     /// The id of something new.
     pub fn new_id(&self) -> Id {
         Id::derived(self.now.unix_ms(), self.seed, 0)
+    }
+
+    /// The id of the `n`-th of up to 1,024 new things, in their order.
+    pub fn nth_id(&self, n: usize) -> Id {
+        let n = u64::try_from(n).unwrap_or(u64::MAX) & 0x3FF;
+        Id::derived(self.now.unix_ms(), self.seed & !0x3FF | n, 0)
     }
 
     /// The id in the path, under this name; what is no UUID names nothing.
@@ -135,6 +142,10 @@ pub enum Plan {
         /// On which path; the newest use without.
         path: Option<String>,
     },
+    /// A batch of payouts, unless its reference is known.
+    Batch(Box<NewBatch>),
+    /// A batch with its items as they are.
+    ReadBatch(Id),
     /// The same, if there is such an entity.
     Knowing(EntityId, Box<Plan>),
 }

@@ -20,6 +20,8 @@ use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
+pub mod batch;
+
 /// The operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
 
@@ -179,6 +181,11 @@ impl Payout {
         (self.status == Status::Pending).then(|| self.id.operation(CREDIT))
     }
 
+    /// Whether its money is still to be sent for the first time.
+    pub fn is_unsent(&self) -> bool {
+        self.status == Status::Pending && self.sends == 1 && self.looks == 0
+    }
+
     /// The instants at which it moved money: where its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
@@ -186,7 +193,7 @@ impl Payout {
 }
 
 /// Somebody with a phone at a bank.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Encode)]
 pub struct PhoneHolder {
     /// The bank.
     pub bank: BankCode,
@@ -197,6 +204,7 @@ pub struct PhoneHolder {
 }
 
 /// Who is to be paid.
+#[derive(Encode)]
 pub enum Receiver {
     /// A merchant.
     Merchant {
@@ -423,13 +431,7 @@ fn post(draft: &mut Draft, payout: &Payout, sign: i64, amount_kind: MovementKind
 }
 
 fn order(payout: &Payout, how: How, turn: &Turn) -> Effect {
-    Effect {
-        entity: EntityId::payout(payout.id),
-        operation: payout.id.operation(CREDIT),
-        at: turn.now,
-        how,
-        order: instruction(payout),
-    }
+    Effect { entity: EntityId::payout(payout.id), operation: payout.id.operation(CREDIT), at: turn.now, how, order: instruction(payout) }
 }
 
 fn instruction(payout: &Payout) -> Order {

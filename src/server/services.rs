@@ -63,7 +63,6 @@ pub fn system_now() -> Timestamp {
 /// Random bits for ids: from the system, mixed per call.
 pub fn random_seed() -> u64 {
     let uuid = uuid::Uuid::now_v7().into_bytes();
-    // The counter of a UUIDv7 is in its middle, its randomness at its end: together they are distinct within a millisecond.
-    u64::from_be_bytes([uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13]])
-        ^ u64::from(u16::from_be_bytes([uuid[14], uuid[15]])).rotate_left(20)
+    // The counter of a UUIDv7 comes first and stays as it is, so that ids of one millisecond sort in the order in which they were made; what follows is random.
+    u64::from_be_bytes([uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13]]) ^ u64::from(u16::from_be_bytes([uuid[14], uuid[15]]))
 }

@@ -25,7 +25,8 @@ pub fn account_body(monto: &str) -> Value {
 /// An account with both check digits right.
 fn account_number(bank: &str, branch: &str, number: &str) -> String {
     let digit = |digits: String| {
-        let sum: u32 = digits.chars().zip([3, 2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]).map(|(digit, weight)| digit.to_digit(10).expect("a digit") * weight).sum();
+        let sum: u32 =
+            digits.chars().zip([3, 2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]).map(|(digit, weight)| digit.to_digit(10).expect("a digit") * weight).sum();
         ["1", "0", "9", "8", "7", "6", "5", "4", "3", "2", "1"][(sum % 11) as usize]
     };
     format!("{bank}{branch}{}{}{number}", digit(format!("{bank}{branch}")), digit(format!("{branch}{number}")))

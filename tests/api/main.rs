@@ -3,6 +3,7 @@
 mod harness;
 
 mod balance;
+mod batch;
 mod c2p;
 mod clock;
 mod conventions;

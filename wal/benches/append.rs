@@ -14,11 +14,7 @@ use wal::{Append, Completion, Config, Durable, IndexOps, Log, Poisoned, RocksSto
 
 const RECORD_BYTES: usize = 200;
 const PRODUCERS: [usize; 3] = [1, 64, 1_024];
-const CASES: [(&str, &str); 3] = [
-    ("plain", "plain file, fdatasync"),
-    ("bare", "this log, no index"),
-    ("indexed", "this log, 1 index entry"),
-];
+const CASES: [(&str, &str); 3] = [("plain", "plain file, fdatasync"), ("bare", "this log, no index"), ("indexed", "this log, 1 index entry")];
 
 struct Reply(oneshot::Sender<u64>);
 
@@ -44,27 +40,14 @@ impl Run {
         let micros = |per_mille: usize| self.waits[(records - 1) * per_mille / 1_000].as_micros();
         let rate = records as u128 * 1_000 / self.elapsed.as_millis();
         let batch = records as u64 / self.batches.max(1);
-        let sync = self.syncs_time.map_or("-".into(), |time| {
-            (time.as_micros() / u128::from(self.batches.max(1))).to_string()
-        });
-        println!(
-            "{what:<26} {producers:>9} {rate:>10} {batch:>8} {sync:>9} {:>8} {:>8}",
-            micros(500),
-            micros(990)
-        );
+        let sync = self.syncs_time.map_or("-".into(), |time| (time.as_micros() / u128::from(self.batches.max(1))).to_string());
+        println!("{what:<26} {producers:>9} {rate:>10} {batch:>8} {sync:>9} {:>8} {:>8}", micros(500), micros(990));
     }
 }
 
 /// Keeps `producers` records in flight for a while.
-fn produce(
-    producers: usize,
-    time: Duration,
-    append: impl Fn(u64, oneshot::Sender<u64>) + Clone + Send + Sync + 'static,
-) -> Run {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .build()
-        .expect("a runtime starts");
+fn produce(producers: usize, time: Duration, append: impl Fn(u64, oneshot::Sender<u64>) + Clone + Send + Sync + 'static) -> Run {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime starts");
     let began = Instant::now();
     let tasks: Vec<_> = (0..producers as u64)
         .map(|producer| {
@@ -86,12 +69,7 @@ fn produce(
     for task in tasks {
         waits.extend(runtime.block_on(task).expect("a producer does not panic"));
     }
-    Run {
-        elapsed: began.elapsed(),
-        waits,
-        batches: 0,
-        syncs_time: None,
-    }
+    Run { elapsed: began.elapsed(), waits, batches: 0, syncs_time: None }
 }
 
 fn this_log(dir: &Path, producers: usize, time: Duration, indexed: bool) -> Run {
@@ -103,24 +81,14 @@ fn this_log(dir: &Path, producers: usize, time: Duration, indexed: bool) -> Run 
         let mut index = IndexOps::new();
         if indexed {
             // A name that the caller chose: new each time and nowhere near the last one.
-            let scattered = next
-                .fetch_add(1, Ordering::Relaxed)
-                .wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let scattered = next.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let mut key = [0; 24];
             key[..8].copy_from_slice(&(producer % 4).to_be_bytes());
             key[8..16].copy_from_slice(&scattered.to_be_bytes());
             index.put_seq(&key);
         }
         let payload = vec![producer as u8; RECORD_BYTES];
-        handle.append(
-            Append {
-                tenant: producer,
-                time_ms: 0,
-                payload,
-                index,
-            },
-            Reply(sender),
-        );
+        handle.append(Append { tenant: producer, time_ms: 0, payload, index }, Reply(sender));
     });
     let stats = log.stats();
     run.batches = stats.batches;
@@ -131,8 +99,7 @@ fn this_log(dir: &Path, producers: usize, time: Duration, indexed: bool) -> Run 
 
 fn plain_file(path: &Path, producers: usize, time: Duration) -> Run {
     let mut file = File::create(path).expect("a file can be created");
-    let (records, receiver) =
-        crossbeam::channel::unbounded::<([u8; RECORD_BYTES], oneshot::Sender<u64>)>();
+    let (records, receiver) = crossbeam::channel::unbounded::<([u8; RECORD_BYTES], oneshot::Sender<u64>)>();
     let writer = std::thread::spawn(move || {
         let (mut buffer, mut waiting, mut seq, mut batches) = (Vec::new(), Vec::new(), 0, 0);
         while let Ok(first) = receiver.recv() {
@@ -152,28 +119,18 @@ fn plain_file(path: &Path, producers: usize, time: Duration) -> Run {
         batches
     });
     let mut run = produce(producers, time, move |producer, sender| {
-        records
-            .send(([producer as u8; RECORD_BYTES], sender))
-            .expect("the writer is there");
+        records.send(([producer as u8; RECORD_BYTES], sender)).expect("the writer is there");
     });
     run.batches = writer.join().expect("the writer does not panic");
     run
 }
 
 fn main() {
-    let seconds = std::env::var("SECONDS")
-        .ok()
-        .and_then(|seconds| seconds.parse().ok())
-        .unwrap_or(3);
+    let seconds = std::env::var("SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(3);
     let time = Duration::from_secs(seconds);
     let dir = tempfile::tempdir().expect("a directory can be created");
-    println!(
-        "{:<26} {:>9} {:>10} {:>8} {:>9} {:>8} {:>8}",
-        "200-byte records", "producers", "records/s", "a batch", "write us", "p50 us", "p99 us"
-    );
-    let only = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with("--"));
+    println!("{:<26} {:>9} {:>10} {:>8} {:>9} {:>8} {:>8}", "200-byte records", "producers", "records/s", "a batch", "write us", "p50 us", "p99 us");
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     for producers in PRODUCERS {
         for (name, what) in CASES {
             let case = format!("{name}-{producers}");

@@ -75,10 +75,7 @@ impl Batch {
     pub(crate) fn begin(&mut self, family: Family, key: &[u8]) -> OpenPut {
         self.header(family as u8, key.len(), 0);
         self.bytes.extend_from_slice(key);
-        OpenPut {
-            value_at: self.bytes.len(),
-            key_len: key.len(),
-        }
+        OpenPut { value_at: self.bytes.len(), key_len: key.len() }
     }
 
     /// Where the value of an open put grows: only ever append.
@@ -167,11 +164,7 @@ impl<'a> Iterator for Ops<'a> {
         let (value, rest) = rest.split_at(value_len);
         self.bytes = rest;
         let family = Family::ALL[usize::from(header[0] & !DELETE)];
-        Some(Op {
-            family,
-            key,
-            value: (header[0] & DELETE == 0).then_some(value),
-        })
+        Some(Op { family, key, value: (header[0] & DELETE == 0).then_some(value) })
     }
 }
 
@@ -195,21 +188,9 @@ mod tests {
         assert_eq!(
             ops,
             [
-                Op {
-                    family: Family::Log,
-                    key: b"k",
-                    value: Some(b"grown value")
-                },
-                Op {
-                    family: Family::Meta,
-                    key: b"tip",
-                    value: Some(b"")
-                },
-                Op {
-                    family: Family::Index,
-                    key: b"gone",
-                    value: None
-                },
+                Op { family: Family::Log, key: b"k", value: Some(b"grown value") },
+                Op { family: Family::Meta, key: b"tip", value: Some(b"") },
+                Op { family: Family::Index, key: b"gone", value: None },
             ]
         );
         assert_eq!(batch.len(), 3);

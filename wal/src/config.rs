@@ -31,21 +31,9 @@ impl Default for Config {
 impl Config {
     /// Panics if the bounds contradict each other: that is a mistake in the program, found at its start.
     pub(crate) fn check(&self) {
-        assert!(
-            self.batch_bytes_max <= self.pending_bytes_max,
-            "batch_bytes_max is above pending_bytes_max"
-        );
-        assert!(
-            self.batch_records_max <= self.pending_records_max,
-            "batch_records_max is above pending_records_max"
-        );
-        assert!(
-            self.chunk_bytes_max <= self.batch_bytes_max,
-            "chunk_bytes_max is above batch_bytes_max"
-        );
-        assert!(
-            self.batch_records_max > 0,
-            "a batch holds at least one record"
-        );
+        assert!(self.batch_bytes_max <= self.pending_bytes_max, "batch_bytes_max is above pending_bytes_max");
+        assert!(self.batch_records_max <= self.pending_records_max, "batch_records_max is above pending_records_max");
+        assert!(self.chunk_bytes_max <= self.batch_bytes_max, "chunk_bytes_max is above batch_bytes_max");
+        assert!(self.batch_records_max > 0, "a batch holds at least one record");
     }
 }

@@ -17,11 +17,7 @@ impl<'a> IndexCursor<'a> {
         } else {
             cursor.first();
         }
-        IndexCursor {
-            cursor,
-            reverse,
-            failed: false,
-        }
+        IndexCursor { cursor, reverse, failed: false }
     }
 
     /// The key that `next` will return, or nothing at the end. After a failure `next` says what it was.

@@ -16,10 +16,7 @@ pub struct Damage {
 
 impl Damage {
     pub(crate) fn new(seq: Seq, detail: impl Into<String>) -> Damage {
-        Damage {
-            seq,
-            detail: detail.into(),
-        }
+        Damage { seq, detail: detail.into() }
     }
 
     pub(crate) fn missing(first: Seq, last: Seq) -> Damage {
@@ -47,9 +44,7 @@ impl ReadError {
     pub(crate) fn at(self, seq: Seq) -> Damage {
         match self {
             ReadError::Damage(damage) => damage,
-            ReadError::Store(error) => {
-                Damage::new(seq, format!("record {seq} cannot be read: {error}"))
-            }
+            ReadError::Store(error) => Damage::new(seq, format!("record {seq} cannot be read: {error}")),
         }
     }
 }

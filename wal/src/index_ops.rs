@@ -135,21 +135,12 @@ mod tests {
             (b"c\0\0\0\0\0\0\x01\x02".to_vec(), Some(b"3".to_vec())),
             (b"d".to_vec(), None),
         ];
-        let resolved: Vec<_> = ops
-            .iter(258)
-            .map(|(k, v)| (k.into_owned(), v.map(Cow::into_owned)))
-            .collect();
+        let resolved: Vec<_> = ops.iter(258).map(|(k, v)| (k.into_owned(), v.map(Cow::into_owned))).collect();
         assert_eq!(resolved, expected);
 
         let mut batch = Batch::new();
         ops.resolve_into(258, &mut batch, &mut Vec::new());
-        let batched: Vec<_> = batch
-            .ops()
-            .map(|op| (op.key.to_vec(), op.value.map(<[u8]>::to_vec)))
-            .collect();
-        assert_eq!(
-            batched, expected,
-            "the writer resolves as the public iterator does"
-        );
+        let batched: Vec<_> = batch.ops().map(|op| (op.key.to_vec(), op.value.map(<[u8]>::to_vec))).collect();
+        assert_eq!(batched, expected, "the writer resolves as the public iterator does");
     }
 }

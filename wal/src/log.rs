@@ -63,9 +63,7 @@ pub struct Log<C: Completion> {
 
 impl<C: Completion> Clone for Log<C> {
     fn clone(&self) -> Log<C> {
-        Log {
-            inner: self.inner.clone(),
-        }
+        Log { inner: self.inner.clone() }
     }
 }
 
@@ -101,11 +99,7 @@ impl Shared {
         if !self.refuses.load(Ordering::SeqCst) {
             return None;
         }
-        Some(
-            self.poisoned
-                .get()
-                .map_or_else(Poisoned::closed, Poisoned::not_written),
-        )
+        Some(self.poisoned.get().map_or_else(Poisoned::closed, Poisoned::not_written))
     }
 
     pub(crate) fn poison(&self, poisoned: &Poisoned) {
@@ -154,97 +148,46 @@ impl<C: Completion> Log<C> {
             hook_is_due: AtomicBool::new(false),
         });
         let (entries, receiver) = channel::unbounded();
-        let writer = Writer::new(
-            store.clone(),
-            receiver,
-            shared.clone(),
-            config.clone(),
-            opened,
-        );
-        let thread = std::thread::Builder::new()
-            .name("wal-writer".into())
-            .spawn(move || writer.run());
-        let thread = thread.map_err(|error| {
-            StoreError::Failed(format!("the writer thread cannot be started: {error}"))
-        })?;
+        let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened);
+        let thread = std::thread::Builder::new().name("wal-writer".into()).spawn(move || writer.run());
+        let thread = thread.map_err(|error| StoreError::Failed(format!("the writer thread cannot be started: {error}")))?;
         let writer_id = thread.thread().id();
         let reader = Reader { store, published };
-        tracing::info!(
-            last_seq = opened.tip.seq,
-            floor = opened.floor,
-            "log opened"
-        );
-        Ok(Log {
-            inner: Arc::new(Inner {
-                entries,
-                shared,
-                reader,
-                config,
-                writer: Mutex::new(Some(thread)),
-                writer_id,
-            }),
-        })
+        tracing::info!(last_seq = opened.tip.seq, floor = opened.floor, "log opened");
+        Ok(Log { inner: Arc::new(Inner { entries, shared, reader, config, writer: Mutex::new(Some(thread)), writer_id }) })
     }
 
     /// Hands a record to the writer. Never blocks; calls of one thread keep their order. If the log is poisoned or closed the completion is told at once.
     ///
     /// Panics if the payload is larger than `PAYLOAD_BYTES_MAX`.
     pub fn append(&self, record: Append, completion: C) {
-        assert!(
-            record.payload.len() <= PAYLOAD_BYTES_MAX,
-            "a payload is at most {PAYLOAD_BYTES_MAX} bytes"
-        );
+        assert!(record.payload.len() <= PAYLOAD_BYTES_MAX, "a payload is at most {PAYLOAD_BYTES_MAX} bytes");
         let bytes = record.len_bytes();
-        self.inner
-            .send(bytes, completion, |completion| Entry::Record {
-                record,
-                completion,
-                at: Instant::now(),
-            });
+        self.inner.send(bytes, completion, |completion| Entry::Record { record, completion, at: Instant::now() });
     }
 
     /// Completes when everything appended before it is durable: at once, on the caller's thread, if nothing is pending.
     pub fn fence(&self, completion: C) {
         let shared = &self.inner.shared;
-        if shared.pending_records.load(Ordering::SeqCst) == 0
-            && !shared.refuses.load(Ordering::SeqCst)
-        {
-            completion.complete(Ok(Durable {
-                seq: self.durable_seq(),
-                waited: Duration::ZERO,
-            }));
+        if shared.pending_records.load(Ordering::SeqCst) == 0 && !shared.refuses.load(Ordering::SeqCst) {
+            completion.complete(Ok(Durable { seq: self.durable_seq(), waited: Duration::ZERO }));
             return;
         }
-        self.inner.send(0, completion, |completion| Entry::Fence {
-            completion,
-            at: Instant::now(),
-        });
+        self.inner.send(0, completion, |completion| Entry::Fence { completion, at: Instant::now() });
     }
 
     /// Writes a snapshot, in the order of the calls: it is stored under the last sequence appended before it, and must contain every record of its tenant up to that one.
     ///
     /// Panics if the state is larger than `STATE_BYTES_MAX`.
     pub fn snapshot(&self, snapshot: Snapshot, completion: C) {
-        assert!(
-            snapshot.state.len() <= STATE_BYTES_MAX,
-            "a state is at most {STATE_BYTES_MAX} bytes"
-        );
+        assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
         let bytes = snapshot.len_bytes();
-        self.inner
-            .send(bytes, completion, |completion| Entry::Snapshot {
-                snapshot,
-                completion,
-                at: Instant::now(),
-            });
+        self.inner.send(bytes, completion, |completion| Entry::Snapshot { snapshot, completion, at: Instant::now() });
     }
 
     /// States that every tenant's records up to `floor` are in snapshots that were written before, so that replay may start after it. The floor never falls, and never passes the last record.
     pub fn raise_floor(&self, floor: Seq, completion: C) {
-        self.inner.send(0, completion, |completion| Entry::Floor {
-            floor,
-            completion,
-            at: Instant::now(),
-        });
+        self.inner.send(0, completion, |completion| Entry::Floor { floor, completion, at: Instant::now() });
     }
 
     /// Whether what is pending is below its bounds. Callers ask before they decide; `append` itself takes everything.
@@ -268,10 +211,7 @@ impl<C: Completion> Log<C> {
     pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
         // Taken before the copy is made, so that the copy has at least this.
         let tip = self.inner.shared.published.tip();
-        self.inner
-            .reader
-            .store
-            .checkpoint(dir, &tip.witness_bytes())
+        self.inner.reader.store.checkpoint(dir, &tip.witness_bytes())
     }
 
     /// Has `hook` called once, by the writer thread, when a write fails and everybody who waited was told; at once if that has happened. A later hook takes the place of an earlier one.
@@ -293,10 +233,7 @@ impl<C: Completion> Log<C> {
     /// Counters, for metrics.
     pub fn stats(&self) -> Stats {
         let shared = &self.inner.shared;
-        shared.counters.stats(
-            shared.pending_records.load(Ordering::Relaxed) as u64,
-            shared.pending_bytes.load(Ordering::Relaxed) as u64,
-        )
+        shared.counters.stats(shared.pending_records.load(Ordering::Relaxed) as u64, shared.pending_bytes.load(Ordering::Relaxed) as u64)
     }
 
     /// Takes nothing more, writes what is pending, and ends the writer thread; returns when that is done. The data directory is released when the last `Log` and `Reader` are gone.

@@ -79,9 +79,7 @@ struct State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .expect("nobody panics while holding the state")
+        self.state.lock().expect("nobody panics while holding the state")
     }
 }
 
@@ -109,34 +107,19 @@ impl MemoryStore {
 
     /// The levers.
     pub fn faults(&self) -> Faults {
-        Faults {
-            shared: self.shared.clone(),
-        }
+        Faults { shared: self.shared.clone() }
     }
 
     /// A separate store with what is durable in this one and no faults, as a copy of its directory would be.
     pub fn copy(&self) -> MemoryStore {
         let state = self.shared.lock();
-        let copy = State {
-            families: state.families.clone(),
-            witness: state.witness.clone(),
-            ..State::default()
-        };
-        MemoryStore {
-            shared: Arc::new(Shared {
-                state: Mutex::new(copy),
-                changed: Condvar::new(),
-            }),
-        }
+        let copy = State { families: state.families.clone(), witness: state.witness.clone(), ..State::default() };
+        MemoryStore { shared: Arc::new(Shared { state: Mutex::new(copy), changed: Condvar::new() }) }
     }
 
     /// The copy that `checkpoint` made under this path.
     pub fn checkpoint_at(&self, dir: &Path) -> Option<MemoryStore> {
-        self.shared
-            .lock()
-            .checkpoints
-            .get(dir)
-            .map(MemoryStore::copy)
+        self.shared.lock().checkpoints.get(dir).map(MemoryStore::copy)
     }
 
     /// Whether `close` was called.
@@ -160,11 +143,7 @@ impl Faults {
     pub fn wait_until_held(&self) {
         let mut state = self.shared.lock();
         while !state.held {
-            state = self
-                .shared
-                .changed
-                .wait(state)
-                .expect("nobody panics while holding the state");
+            state = self.shared.changed.wait(state).expect("nobody panics while holding the state");
         }
     }
 
@@ -192,10 +171,7 @@ impl Faults {
         let unsynced = state.unsynced.take();
         self.shared.changed.notify_all();
         drop(state);
-        let store = MemoryStore {
-            shared: self.shared.clone(),
-        }
-        .copy();
+        let store = MemoryStore { shared: self.shared.clone() }.copy();
         if let Some(batch) = unsynced {
             let survives = match crash {
                 Crash::Lost => false,
@@ -245,9 +221,7 @@ impl Faults {
     pub fn drop_records_after(&self, last: Seq) {
         let end = {
             let state = self.shared.lock();
-            let (key, chunk) = state.families[Family::Log as usize]
-                .last_key_value()
-                .expect("the log is not empty");
+            let (key, chunk) = state.families[Family::Log as usize].last_key_value().expect("the log is not empty");
             first_of(key) + count(chunk)
         };
         for seq in (last + 1..end).rev() {
@@ -257,10 +231,7 @@ impl Faults {
 
     /// The keys of a family, in order.
     pub fn keys(&self, family: Family) -> Vec<Vec<u8>> {
-        self.shared.lock().families[family as usize]
-            .keys()
-            .cloned()
-            .collect()
+        self.shared.lock().families[family as usize].keys().cloned().collect()
     }
 
     /// Stores a value behind the log's back, or removes it.
@@ -281,10 +252,7 @@ impl Faults {
     fn edit_record(&self, seq: Seq, edit: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.shared.lock();
         let keys = state.family(Family::Log);
-        let (key, chunk) = keys
-            .range_mut(..=seq.to_be_bytes().to_vec())
-            .next_back()
-            .expect("the record exists");
+        let (key, chunk) = keys.range_mut(..=seq.to_be_bytes().to_vec()).next_back().expect("the record exists");
         let mut rest: &[u8] = chunk;
         for _ in first_of(key)..seq {
             rest = RawRecord::split(rest).expect("the record exists").1;
@@ -327,10 +295,7 @@ impl Store for MemoryStore {
         if state.crashed {
             return Err(StoreError::Failed("the store has crashed".into()));
         }
-        let mut refusal = state
-            .refusal
-            .filter(|(nth, _)| *nth == state.writes)
-            .map(|(_, how)| how);
+        let mut refusal = state.refusal.filter(|(nth, _)| *nth == state.writes).map(|(_, how)| how);
         if let Some(room) = state.room_bytes {
             match room.checked_sub(batch.len_bytes()) {
                 Some(left) => state.room_bytes = Some(left),
@@ -344,19 +309,10 @@ impl Store for MemoryStore {
                 Refusal::Stored => state.apply(batch),
                 Refusal::SyncFails => state.unsynced = Some(batch.clone()),
                 Refusal::DiskFull => {
-                    return Err(StoreError::Full(
-                        "no space left on device (injected)".into(),
-                    ));
+                    return Err(StoreError::Full("no space left on device (injected)".into()));
                 }
             }
-            return Err(StoreError::Failed(
-                if refusal == Refusal::SyncFails {
-                    "the sync failed (injected)"
-                } else {
-                    "the write failed (injected)"
-                }
-                .into(),
-            ));
+            return Err(StoreError::Failed(if refusal == Refusal::SyncFails { "the sync failed (injected)" } else { "the write failed (injected)" }.into()));
         }
         state.unsynced = Some(batch.clone());
         if !state.sync_delay.is_zero() {
@@ -368,18 +324,12 @@ impl Store for MemoryStore {
         while state.hold && !state.crashed {
             state.held = true;
             self.shared.changed.notify_all();
-            state = self
-                .shared
-                .changed
-                .wait(state)
-                .expect("nobody panics while holding the state");
+            state = self.shared.changed.wait(state).expect("nobody panics while holding the state");
         }
         state.held = false;
         if state.crashed {
             state.failed = true;
-            return Err(StoreError::Failed(
-                "the store crashed during the sync".into(),
-            ));
+            return Err(StoreError::Failed("the store crashed during the sync".into()));
         }
         state.unsynced = None;
         state.apply(batch);
@@ -387,9 +337,7 @@ impl Store for MemoryStore {
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.shared.lock().families[family as usize]
-            .get(key)
-            .cloned())
+        Ok(self.shared.lock().families[family as usize].get(key).cloned())
     }
 
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {

@@ -34,35 +34,20 @@ fn seal(key: &[u8], mut value: Vec<u8>) -> Vec<u8> {
 fn unseal<'v, const N: usize>(key: &[u8], value: &'v [u8]) -> Option<&'v [u8; N]> {
     let (body, crc) = value.split_last_chunk::<4>()?;
     let expected = crc32c::crc32c_append(crc32c::crc32c(key), body).to_le_bytes();
-    if *crc == expected {
-        body.try_into().ok()
-    } else {
-        None
-    }
+    if *crc == expected { body.try_into().ok() } else { None }
 }
 
 pub(crate) fn format_bytes() -> Vec<u8> {
-    seal(
-        FORMAT_KEY,
-        [&FORMAT_MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat(),
-    )
+    seal(FORMAT_KEY, [&FORMAT_MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat())
 }
 
 pub(crate) fn check_format(value: &[u8]) -> Result<(), Damage> {
     let Some(body) = unseal::<12>(FORMAT_KEY, value) else {
-        return Err(Damage::new(
-            0,
-            "the format entry has a wrong checksum or length",
-        ));
+        return Err(Damage::new(0, "the format entry has a wrong checksum or length"));
     };
     let version = u32::from_le_bytes([body[8], body[9], body[10], body[11]]);
     if &body[..8] != FORMAT_MAGIC || version != FORMAT_VERSION {
-        return Err(Damage::new(
-            0,
-            format!(
-                "the store is written in format {version}, this program knows {FORMAT_VERSION}"
-            ),
-        ));
+        return Err(Damage::new(0, format!("the store is written in format {version}, this program knows {FORMAT_VERSION}")));
     }
     Ok(())
 }
@@ -74,10 +59,7 @@ impl Tip {
 
     fn from_body(body: &[u8; 24]) -> Tip {
         let (seq, hash) = body.split_at(8);
-        Tip {
-            seq: Seq::from_le_bytes(seq.try_into().expect("eight bytes")),
-            hash: hash.try_into().expect("sixteen bytes"),
-        }
+        Tip { seq: Seq::from_le_bytes(seq.try_into().expect("eight bytes")), hash: hash.try_into().expect("sixteen bytes") }
     }
 
     pub(crate) fn put_into(self, batch: &mut Batch) {
@@ -85,9 +67,7 @@ impl Tip {
     }
 
     pub(crate) fn decode(value: &[u8]) -> Result<Tip, Damage> {
-        unseal(TIP_KEY, value)
-            .map(Tip::from_body)
-            .ok_or_else(|| Damage::new(0, "the tip entry has a wrong checksum or length"))
+        unseal(TIP_KEY, value).map(Tip::from_body).ok_or_else(|| Damage::new(0, "the tip entry has a wrong checksum or length"))
     }
 
     pub(crate) fn witness_bytes(self) -> Vec<u8> {
@@ -95,9 +75,7 @@ impl Tip {
     }
 
     pub(crate) fn decode_witness(value: &[u8]) -> Result<Tip, Damage> {
-        unseal(WITNESS_KEY, value)
-            .map(Tip::from_body)
-            .ok_or_else(|| Damage::new(0, "the witness has a wrong checksum or length"))
+        unseal(WITNESS_KEY, value).map(Tip::from_body).ok_or_else(|| Damage::new(0, "the witness has a wrong checksum or length"))
     }
 }
 
@@ -108,10 +86,7 @@ pub(crate) fn floor_bytes(floor: Seq) -> Vec<u8> {
 pub(crate) fn decode_floor(value: &[u8]) -> Result<Seq, Damage> {
     match unseal::<8>(FLOOR_KEY, value) {
         Some(body) => Ok(Seq::from_le_bytes(*body)),
-        None => Err(Damage::new(
-            0,
-            "the floor entry has a wrong checksum or length",
-        )),
+        None => Err(Damage::new(0, "the floor entry has a wrong checksum or length")),
     }
 }
 
@@ -121,18 +96,12 @@ mod tests {
 
     #[test]
     fn entries_come_back_and_do_not_pass_for_each_other() {
-        let tip = Tip {
-            seq: 57,
-            hash: [3; 16],
-        };
+        let tip = Tip { seq: 57, hash: [3; 16] };
         let mut batch = Batch::new();
         tip.put_into(&mut batch);
         let value = batch.ops().next().unwrap().value.unwrap().to_vec();
         assert_eq!(Tip::decode(&value).unwrap(), tip);
-        assert!(
-            Tip::decode_witness(&value).is_err(),
-            "the key is under the checksum"
-        );
+        assert!(Tip::decode_witness(&value).is_err(), "the key is under the checksum");
         assert_eq!(Tip::decode_witness(&tip.witness_bytes()).unwrap(), tip);
         assert_eq!(decode_floor(&floor_bytes(9)).unwrap(), 9);
         check_format(&format_bytes()).unwrap();

@@ -26,20 +26,11 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
             let mut cursor = store.cursor(Scan::all(family));
             cursor.first();
             if checked_item(&*cursor)?.is_some() {
-                return Err(Damage::new(
-                    0,
-                    format!(
-                        "there is data in the family {}, but no format entry",
-                        family.name()
-                    ),
-                )
-                .into());
+                return Err(Damage::new(0, format!("there is data in the family {}, but no format entry", family.name())).into());
             }
         }
         return match witness {
-            Some(witness) if witness.seq > 0 => {
-                Err(ends_before(0, witness.seq, "was acknowledged").into())
-            }
+            Some(witness) if witness.seq > 0 => Err(ends_before(0, witness.seq, "was acknowledged").into()),
             _ => Ok(None),
         };
     };
@@ -58,11 +49,7 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
             return Err(ends_before(tip.seq, witness.seq, "was acknowledged").into());
         }
         if witness.seq == tip.seq && witness.hash != tip.hash {
-            return Err(Damage::new(
-                tip.seq,
-                format!("record {} is not the one that was acknowledged", tip.seq),
-            )
-            .into());
+            return Err(Damage::new(tip.seq, format!("record {} is not the one that was acknowledged", tip.seq)).into());
         }
     }
     if floor > tip.seq {
@@ -71,12 +58,7 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
     if let Some((tenant, seq)) = highest_snapshot(store)?
         && seq > tip.seq
     {
-        return Err(ends_before(
-            tip.seq,
-            seq,
-            &format!("is in the snapshot of tenant {tenant}"),
-        )
-        .into());
+        return Err(ends_before(tip.seq, seq, &format!("is in the snapshot of tenant {tenant}")).into());
     }
     Ok(Some(Opened { tip, floor }))
 }
@@ -88,49 +70,25 @@ pub(crate) fn create(store: &dyn Store) -> Result<Opened, OpenError> {
     batch.put(Family::Meta, meta::FLOOR_KEY, &meta::floor_bytes(0));
     Tip::default().put_into(&mut batch);
     store.write(&batch)?;
-    Ok(Opened {
-        tip: Tip::default(),
-        floor: 0,
-    })
+    Ok(Opened { tip: Tip::default(), floor: 0 })
 }
 
 fn ends_before(last: Seq, named: Seq, why: &str) -> Damage {
     let missing = Damage::missing(last + 1, named);
-    Damage::new(
-        missing.seq,
-        format!(
-            "the log ends at {last}, but {named} {why}: {}",
-            missing.detail
-        ),
-    )
+    Damage::new(missing.seq, format!("the log ends at {last}, but {named} {why}: {}", missing.detail))
 }
 
 fn check_end(last: Option<Tip>, tip: Tip) -> Result<(), Damage> {
     let last = last.unwrap_or_default();
     if last.seq < tip.seq {
         let missing = Damage::missing(last.seq + 1, tip.seq);
-        return Err(Damage::new(
-            missing.seq,
-            format!(
-                "the log ends at {}, but the tip says {}: {}",
-                last.seq, tip.seq, missing.detail
-            ),
-        ));
+        return Err(Damage::new(missing.seq, format!("the log ends at {}, but the tip says {}: {}", last.seq, tip.seq, missing.detail)));
     }
     if last.seq > tip.seq {
-        return Err(Damage::new(
-            tip.seq + 1,
-            format!(
-                "the tip says {}, but the log goes on to {}",
-                tip.seq, last.seq
-            ),
-        ));
+        return Err(Damage::new(tip.seq + 1, format!("the tip says {}, but the log goes on to {}", tip.seq, last.seq)));
     }
     if last.hash != tip.hash {
-        return Err(Damage::new(
-            tip.seq,
-            format!("record {} is not the one that the tip names", tip.seq),
-        ));
+        return Err(Damage::new(tip.seq, format!("record {} is not the one that the tip names", tip.seq)));
     }
     Ok(())
 }
@@ -161,19 +119,9 @@ fn last_record(store: &dyn Store) -> Result<Option<Tip>, ReadError> {
         };
         raw.check(seq)?;
         if last.is_some_and(|last| last.hash != raw.prev()) {
-            return Err(Damage::new(
-                seq,
-                format!(
-                    "record {seq} does not follow record {}: the hash chain is broken",
-                    seq - 1
-                ),
-            )
-            .into());
+            return Err(Damage::new(seq, format!("record {seq} does not follow record {}: the hash chain is broken", seq - 1)).into());
         }
-        last = Some(Tip {
-            seq,
-            hash: raw.hash(),
-        });
+        last = Some(Tip { seq, hash: raw.hash() });
         rest = next;
         seq += 1;
     }
@@ -183,10 +131,7 @@ fn last_record(store: &dyn Store) -> Result<Option<Tip>, ReadError> {
 pub(crate) fn log_key(key: &[u8]) -> Result<Seq, Damage> {
     match key.try_into() {
         Ok(key) => Ok(Seq::from_be_bytes(key)),
-        Err(_) => Err(Damage::new(
-            0,
-            format!("the log has a key of {} bytes", key.len()),
-        )),
+        Err(_) => Err(Damage::new(0, format!("the log has a key of {} bytes", key.len()))),
     }
 }
 

@@ -19,25 +19,16 @@ enum Outcome {
 impl Poisoned {
     /// For what was in the write that failed.
     pub(crate) fn unknown(why: impl Into<Arc<str>>) -> Poisoned {
-        Poisoned {
-            why: why.into(),
-            outcome: Outcome::Unknown,
-        }
+        Poisoned { why: why.into(), outcome: Outcome::Unknown }
     }
 
     /// For what waited behind it, and what came later.
     pub(crate) fn not_written(&self) -> Poisoned {
-        Poisoned {
-            why: self.why.clone(),
-            outcome: Outcome::NotWritten,
-        }
+        Poisoned { why: self.why.clone(), outcome: Outcome::NotWritten }
     }
 
     pub(crate) fn closed() -> Poisoned {
-        Poisoned {
-            why: "the log is closed".into(),
-            outcome: Outcome::NotWritten,
-        }
+        Poisoned { why: "the log is closed".into(), outcome: Outcome::NotWritten }
     }
 
     /// What went wrong.
@@ -57,11 +48,7 @@ impl fmt::Display for Poisoned {
             Outcome::Unknown => "outcome unknown",
             Outcome::NotWritten => "not written",
         };
-        write!(
-            f,
-            "{}; {outcome}, ask again with the same key after the restart",
-            self.why
-        )
+        write!(f, "{}; {outcome}, ask again with the same key after the restart", self.why)
     }
 }
 

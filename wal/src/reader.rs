@@ -38,11 +38,7 @@ pub(crate) struct Published {
 
 impl Published {
     pub(crate) fn new(opened: Opened) -> Published {
-        Published {
-            seq: AtomicU64::new(opened.tip.seq),
-            floor: AtomicU64::new(opened.floor),
-            tip: Mutex::new(opened.tip),
-        }
+        Published { seq: AtomicU64::new(opened.tip.seq), floor: AtomicU64::new(opened.floor), tip: Mutex::new(opened.tip) }
     }
 
     pub(crate) fn publish(&self, tip: Tip, floor: Seq) {
@@ -70,11 +66,9 @@ impl Reader {
         let mut attempt = 1;
         loop {
             // The server deletes files and overwrites its witness meanwhile; what looks like damage in one attempt is damage if it still does in the last.
-            let opened = RocksStore::open_read_only(dir.as_ref())
-                .and_then(|store| Reader::over(Arc::new(store)));
+            let opened = RocksStore::open_read_only(dir.as_ref()).and_then(|store| Reader::over(Arc::new(store)));
             match opened {
-                Err(OpenError::Store(_) | OpenError::Damage(_)) if attempt < READ_ONLY_ATTEMPTS => {
-                }
+                Err(OpenError::Store(_) | OpenError::Damage(_)) if attempt < READ_ONLY_ATTEMPTS => {}
                 result => return result,
             }
             std::thread::sleep((Duration::from_millis(10) * attempt).min(READ_ONLY_PAUSE_MAX));
@@ -88,14 +82,8 @@ impl Reader {
     }
 
     fn over(store: Arc<dyn Store>) -> Result<Reader, OpenError> {
-        let opened = opening::check(&*store)?.unwrap_or(Opened {
-            tip: Tip::default(),
-            floor: 0,
-        });
-        Ok(Reader {
-            store,
-            published: Arc::new(Published::new(opened)),
-        })
+        let opened = opening::check(&*store)?.unwrap_or(Opened { tip: Tip::default(), floor: 0 });
+        Ok(Reader { store, published: Arc::new(Published::new(opened)) })
     }
 
     /// Record `seq`, or nothing if the log does not go so far.
@@ -112,11 +100,7 @@ impl Reader {
                 return Ok(Some(raw.to_record(raw.hash())));
             }
         }
-        if seq <= last {
-            Err(Damage::missing(seq, seq).into())
-        } else {
-            Ok(None)
-        }
+        if seq <= last { Err(Damage::missing(seq, seq).into()) } else { Ok(None) }
     }
 
     /// The records from `from` to `to`, both included, or to the end as it is now: replay. Checks each record and that each follows its predecessor.
@@ -124,11 +108,7 @@ impl Reader {
         // The end is looked up before the cursor is made, so that the cursor sees all of it.
         let last = self.last_seq();
         let to = to.map_or(last, |to| to.min(last));
-        Records::new(
-            self.store.cursor(Scan::all(Family::Log).in_bulk()),
-            from.max(1),
-            to,
-        )
+        Records::new(self.store.cursor(Scan::all(Family::Log).in_bulk()), from.max(1), to)
     }
 
     /// The value under an index key.
@@ -143,21 +123,12 @@ impl Reader {
 
     /// The same as a cursor: it shows the next key before it is taken, and can leap.
     pub fn index_cursor(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
-        let scan = Scan {
-            family: Family::Index,
-            from: Some(from.to_vec()),
-            to: Some(to.to_vec()),
-            bulk: false,
-        };
+        let scan = Scan { family: Family::Index, from: Some(from.to_vec()), to: Some(to.to_vec()), bulk: false };
         IndexCursor::new(self.store.cursor(scan), reverse)
     }
 
     /// The newest snapshot of a tenant, or the newest that contains nothing after `at_or_before`.
-    pub fn snapshot(
-        &self,
-        tenant: u64,
-        at_or_before: Option<Seq>,
-    ) -> Result<Option<StoredSnapshot>, ReadError> {
+    pub fn snapshot(&self, tenant: u64, at_or_before: Option<Seq>) -> Result<Option<StoredSnapshot>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant));
         cursor.seek_back(&snapshot::key(tenant, at_or_before.unwrap_or(Seq::MAX)));
         match checked_item(&*cursor)? {
@@ -168,18 +139,12 @@ impl Reader {
 
     /// The snapshots of a tenant, newest first.
     pub fn snapshots_of(&self, tenant: u64) -> Snapshots<'_> {
-        Snapshots::new(
-            self.store.cursor(snapshots_of(tenant).in_bulk()),
-            Walk::Every,
-        )
+        Snapshots::new(self.store.cursor(snapshots_of(tenant).in_bulk()), Walk::Every)
     }
 
     /// The newest snapshot of every tenant, the last tenant first. Older ones are not read.
     pub fn latest_snapshots(&self) -> Snapshots<'_> {
-        Snapshots::new(
-            self.store.cursor(Scan::all(Family::Snapshots).in_bulk()),
-            Walk::NewestOfEach,
-        )
+        Snapshots::new(self.store.cursor(Scan::all(Family::Snapshots).in_bulk()), Walk::NewestOfEach)
     }
 
     /// The first sequence: 1, or 0 if the log is empty.
@@ -214,15 +179,8 @@ impl Reader {
 }
 
 fn snapshots_of(tenant: u64) -> Scan {
-    let to = tenant
-        .checked_add(1)
-        .map(|next| snapshot::key(next, 0).to_vec());
-    Scan {
-        family: Family::Snapshots,
-        from: Some(snapshot::key(tenant, 0).to_vec()),
-        to,
-        bulk: false,
-    }
+    let to = tenant.checked_add(1).map(|next| snapshot::key(next, 0).to_vec());
+    Scan { family: Family::Snapshots, from: Some(snapshot::key(tenant, 0).to_vec()), to, bulk: false }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -241,18 +199,11 @@ pub struct Snapshots<'a> {
 impl<'a> Snapshots<'a> {
     fn new(mut cursor: Box<dyn StoreCursor + 'a>, walk: Walk) -> Snapshots<'a> {
         cursor.last();
-        Snapshots {
-            cursor,
-            walk,
-            done: false,
-        }
+        Snapshots { cursor, walk, done: false }
     }
 
     pub(crate) fn every(store: &'a dyn Store) -> Snapshots<'a> {
-        Snapshots::new(
-            store.cursor(Scan::all(Family::Snapshots).in_bulk()),
-            Walk::Every,
-        )
+        Snapshots::new(store.cursor(Scan::all(Family::Snapshots).in_bulk()), Walk::Every)
     }
 
     fn step(&mut self) -> Result<Option<StoredSnapshot>, ReadError> {
@@ -262,9 +213,7 @@ impl<'a> Snapshots<'a> {
         let stored = snapshot::decode(key, value)?;
         match (self.walk, stored.tenant.checked_sub(1)) {
             (Walk::Every, _) => self.cursor.prev(),
-            (Walk::NewestOfEach, Some(before)) => {
-                self.cursor.seek_back(&snapshot::key(before, Seq::MAX))
-            }
+            (Walk::NewestOfEach, Some(before)) => self.cursor.seek_back(&snapshot::key(before, Seq::MAX)),
             (Walk::NewestOfEach, None) => self.done = true,
         }
         Ok(Some(stored))

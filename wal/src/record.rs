@@ -44,14 +44,7 @@ pub(crate) struct RawRecord<'a> {
 }
 
 /// Appends the bytes of a record to `out` and returns its hash.
-pub(crate) fn encode(
-    out: &mut Vec<u8>,
-    seq: Seq,
-    time_ms: i64,
-    tenant: u64,
-    prev: &Hash,
-    payload: &[u8],
-) -> Hash {
+pub(crate) fn encode(out: &mut Vec<u8>, seq: Seq, time_ms: i64, tenant: u64, prev: &Hash, payload: &[u8]) -> Hash {
     let start = out.len();
     let total = RECORD_OVERHEAD_BYTES + payload.len();
     let length = u32::try_from(total - 4).expect("a payload is at most 16 MiB");
@@ -92,26 +85,15 @@ impl<'a> RawRecord<'a> {
         let body = &self.bytes[4..];
         let (covered, crc) = body.split_at(body.len() - CRC_BYTES);
         if crc32c::crc32c(covered).to_le_bytes() != crc {
-            return Err(Damage::new(
-                expected,
-                format!("record {expected} has a wrong checksum"),
-            ));
+            return Err(Damage::new(expected, format!("record {expected} has a wrong checksum")));
         }
         if self.bytes[4] != RECORD_VERSION || self.bytes[5..8] != [0; 3] {
             let found = &self.bytes[4..8];
-            return Err(Damage::new(
-                expected,
-                format!(
-                    "record {expected} has the format {found:?}, which this program does not know"
-                ),
-            ));
+            return Err(Damage::new(expected, format!("record {expected} has the format {found:?}, which this program does not know")));
         }
         if self.seq() != expected {
             let found = self.seq();
-            return Err(Damage::new(
-                expected,
-                format!("record {found} is where record {expected} should be"),
-            ));
+            return Err(Damage::new(expected, format!("record {found} is where record {expected} should be")));
         }
         Ok(())
     }
@@ -145,9 +127,7 @@ impl<'a> RawRecord<'a> {
     }
 
     fn field<const N: usize>(self, at: usize) -> [u8; N] {
-        self.bytes[at..at + N]
-            .try_into()
-            .expect("a record is longer than its header")
+        self.bytes[at..at + N].try_into().expect("a record is longer than its header")
     }
 }
 
@@ -194,14 +174,7 @@ mod tests {
         let mut chunk = Vec::new();
         let mut prev = [0; 16];
         for seq in 7..12 {
-            prev = encode(
-                &mut chunk,
-                seq,
-                1_700_000_000_000,
-                5,
-                &prev,
-                b"payload of a record",
-            );
+            prev = encode(&mut chunk, seq, 1_700_000_000_000, 5, &prev, b"payload of a record");
         }
         chunk
     }
@@ -215,15 +188,7 @@ mod tests {
         assert!(rest.is_empty());
         raw.check(3).unwrap();
         assert_eq!(raw.hash(), hash);
-        let record = Record {
-            seq: 3,
-            time_ms: -5,
-            tenant: u64::MAX,
-            payload: b"abc".to_vec(),
-            bytes: 55,
-            hash,
-            prev: [9; 16],
-        };
+        let record = Record { seq: 3, time_ms: -5, tenant: u64::MAX, payload: b"abc".to_vec(), bytes: 55, hash, prev: [9; 16] };
         assert_eq!(raw.to_record(hash), record);
     }
 

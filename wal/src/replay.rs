@@ -23,13 +23,7 @@ struct Position {
 
 impl<'a> Records<'a> {
     pub(crate) fn new(cursor: Box<dyn StoreCursor + 'a>, from: Seq, to: Seq) -> Records<'a> {
-        Records {
-            cursor,
-            from,
-            to,
-            at: None,
-            done: false,
-        }
+        Records { cursor, from, to, at: None, done: false }
     }
 
     /// The next record at or after `from`. Reading begins with the chunk that holds it, so that the chain is checked from there.
@@ -62,23 +56,11 @@ impl<'a> Records<'a> {
             };
             raw.check(at.seq)?;
             if at.prev.is_some_and(|prev| prev != raw.prev()) {
-                return Err(Damage::new(
-                    at.seq,
-                    format!(
-                        "record {} does not follow record {}: the hash chain is broken",
-                        at.seq,
-                        at.seq - 1
-                    ),
-                )
-                .into());
+                return Err(Damage::new(at.seq, format!("record {} does not follow record {}: the hash chain is broken", at.seq, at.seq - 1)).into());
             }
             let hash = raw.hash();
             let record = (at.seq >= self.from).then(|| raw.to_record(hash));
-            self.at = Some(Position {
-                seq: at.seq + 1,
-                offset: at.offset + raw.len_bytes(),
-                prev: Some(hash),
-            });
+            self.at = Some(Position { seq: at.seq + 1, offset: at.offset + raw.len_bytes(), prev: Some(hash) });
             if record.is_some() {
                 return Ok(record);
             }
@@ -86,11 +68,7 @@ impl<'a> Records<'a> {
     }
 
     fn enter(&mut self) -> Result<Position, ReadError> {
-        let nowhere = Position {
-            seq: self.from,
-            offset: 0,
-            prev: None,
-        };
+        let nowhere = Position { seq: self.from, offset: 0, prev: None };
         if self.from > self.to {
             return Ok(nowhere);
         }
@@ -99,11 +77,7 @@ impl<'a> Records<'a> {
             Some((key, _)) => {
                 let seq = opening::log_key(key)?;
                 let prev = (seq == 1).then_some([0; 16]);
-                Ok(Position {
-                    seq,
-                    offset: 0,
-                    prev,
-                })
+                Ok(Position { seq, offset: 0, prev })
             }
             None => Err(Damage::missing(self.from, self.to).into()),
         }

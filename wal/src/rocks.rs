@@ -10,8 +10,8 @@ use crate::store::{Item, Scan, Store, StoreCursor, StoreError};
 use crate::witness::{self, Witness};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator, DBRecoveryMode,
-    ErrorKind, LogLevel, Options, ReadOptions, WriteBatch, WriteOptions,
+    BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator, DBRecoveryMode, ErrorKind, LogLevel, Options, ReadOptions, WriteBatch,
+    WriteOptions,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -50,16 +50,9 @@ impl RocksStore {
         fs::create_dir_all(dir).map_err(|error| failed_at(dir, &error))?;
         let owner = lock(dir)?;
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
-        let db = DB::open_cf_with_opts(&db_options(), dir, families())
-            .map_err(|error| open_error(dir, &error))?;
+        let db = DB::open_cf_with_opts(&db_options(), dir, families()).map_err(|error| open_error(dir, &error))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
-        Ok(RocksStore {
-            db,
-            write_options: synced(),
-            witness: Some(witness),
-            witnessed,
-            _owner: Some(owner),
-        })
+        Ok(RocksStore { db, write_options: synced(), witness: Some(witness), witnessed, _owner: Some(owner) })
     }
 
     /// Opens the database in `dir` as it is now, beside a process that writes to it; sees nothing written later.
@@ -68,34 +61,21 @@ impl RocksStore {
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<RocksStore, OpenError> {
         let dir = dir.as_ref();
         if !dir.join("CURRENT").exists() {
-            return Err(OpenError::NotFound {
-                path: dir.to_owned(),
-            });
+            return Err(OpenError::NotFound { path: dir.to_owned() });
         }
         // Read first: what it names is then certainly in what is opened next.
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
         let before = wal_files(dir)?;
-        let db = DB::open_cf_with_opts_for_read_only(&db_options(), dir, families(), false)
-            .map_err(|error| open_error(dir, &error))?;
+        let db = DB::open_cf_with_opts_for_read_only(&db_options(), dir, families(), false).map_err(|error| open_error(dir, &error))?;
         // RocksDB replays the log files that it finds. Had one been flushed and deleted between its looking for the flushed tables and for log files, the records in it would be in neither.
         if !before.is_subset(&wal_files(dir)?) {
-            return Err(OpenError::Store(StoreError::Failed(
-                "a log file of RocksDB was deleted while it was opened for reading".into(),
-            )));
+            return Err(OpenError::Store(StoreError::Failed("a log file of RocksDB was deleted while it was opened for reading".into())));
         }
-        Ok(RocksStore {
-            db,
-            write_options: synced(),
-            witness: None,
-            witnessed,
-            _owner: None,
-        })
+        Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
     }
 
     fn family(&self, family: Family) -> &ColumnFamily {
-        self.db
-            .cf_handle(family.name())
-            .expect("every family was opened")
+        self.db.cf_handle(family.name()).expect("every family was opened")
     }
 }
 
@@ -113,15 +93,11 @@ impl Store for RocksStore {
                 None => write.delete_cf(family, op.key),
             }
         }
-        self.db
-            .write_opt(write, &self.write_options)
-            .map_err(|error| store_error(&error))
+        self.db.write_opt(write, &self.write_options).map_err(|error| store_error(&error))
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        self.db
-            .get_cf(self.family(family), key)
-            .map_err(|error| store_error(&error))
+        self.db.get_cf(self.family(family), key).map_err(|error| store_error(&error))
     }
 
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
@@ -136,22 +112,14 @@ impl Store for RocksStore {
             options.fill_cache(false);
             options.set_readahead_size(2 * MIB);
         }
-        Box::new(RocksCursor {
-            inner: self
-                .db
-                .raw_iterator_cf_opt(self.family(scan.family), options),
-        })
+        Box::new(RocksCursor { inner: self.db.raw_iterator_cf_opt(self.family(scan.family), options) })
     }
 
     fn witness(&self, note: &[u8]) -> Result<(), StoreError> {
         let Some(witness) = &self.witness else {
-            return Err(StoreError::Failed(
-                "the store is open for reading only".into(),
-            ));
+            return Err(StoreError::Failed("the store is open for reading only".into()));
         };
-        witness
-            .note(note)
-            .map_err(|error| StoreError::Failed(format!("the witness cannot be written: {error}")))
+        witness.note(note).map_err(|error| StoreError::Failed(format!("the witness cannot be written: {error}")))
     }
 
     fn witnessed(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -160,27 +128,17 @@ impl Store for RocksStore {
 
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError> {
         let checkpoint = Checkpoint::new(&self.db).map_err(|error| store_error(&error))?;
-        checkpoint
-            .create_checkpoint(dir)
-            .map_err(|error| store_error(&error))?;
-        witness::create(dir, note).map_err(|error| {
-            StoreError::Failed(format!(
-                "the witness of the checkpoint cannot be written: {error}"
-            ))
-        })
+        checkpoint.create_checkpoint(dir).map_err(|error| store_error(&error))?;
+        witness::create(dir, note).map_err(|error| StoreError::Failed(format!("the witness of the checkpoint cannot be written: {error}")))
     }
 
     fn close(&self) -> Result<(), StoreError> {
         // Everything is durable already; with the memtables on disk the next opening has nothing to replay.
         for family in Family::ALL {
-            self.db
-                .flush_cf(self.family(family))
-                .map_err(|error| store_error(&error))?;
+            self.db.flush_cf(self.family(family)).map_err(|error| store_error(&error))?;
         }
         match &self.witness {
-            Some(witness) => witness.sync().map_err(|error| {
-                StoreError::Failed(format!("the witness cannot be synced: {error}"))
-            }),
+            Some(witness) => witness.sync().map_err(|error| StoreError::Failed(format!("the witness cannot be synced: {error}"))),
             None => Ok(()),
         }
     }
@@ -336,10 +294,7 @@ fn wal_files(dir: &Path) -> Result<BTreeSet<OsString>, OpenError> {
     let mut files = BTreeSet::new();
     for entry in fs::read_dir(dir).map_err(|error| failed_at(dir, &error))? {
         let name = entry.map_err(|error| failed_at(dir, &error))?.file_name();
-        if Path::new(&name)
-            .extension()
-            .is_some_and(|extension| extension == "log")
-        {
+        if Path::new(&name).extension().is_some_and(|extension| extension == "log") {
             files.insert(name);
         }
     }
@@ -349,25 +304,13 @@ fn wal_files(dir: &Path) -> Result<BTreeSet<OsString>, OpenError> {
 fn lock(dir: &Path) -> Result<File, OpenError> {
     let path = dir.join(OWNER_FILE);
     let fail = |error| failed_at(&path, &error);
-    let mut file = File::options()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(fail)?;
+    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut pid = String::new();
-            let pid = file
-                .read_to_string(&mut pid)
-                .ok()
-                .and_then(|_| pid.trim().parse().ok());
-            return Err(OpenError::InUse {
-                path: dir.to_owned(),
-                pid,
-            });
+            let pid = file.read_to_string(&mut pid).ok().and_then(|_| pid.trim().parse().ok());
+            return Err(OpenError::InUse { path: dir.to_owned(), pid });
         }
         Err(TryLockError::Error(error)) => return Err(fail(error)),
     }
@@ -382,21 +325,14 @@ fn failed_at(path: &Path, error: &std::io::Error) -> OpenError {
 
 fn io_error(path: &Path, error: &std::io::Error) -> StoreError {
     let text = format!("{}: {error}", path.display());
-    if error.kind() == std::io::ErrorKind::StorageFull {
-        StoreError::Full(text)
-    } else {
-        StoreError::Failed(text)
-    }
+    if error.kind() == std::io::ErrorKind::StorageFull { StoreError::Full(text) } else { StoreError::Failed(text) }
 }
 
 fn open_error(dir: &Path, error: &rocksdb::Error) -> OpenError {
     let text: &str = error.as_ref();
     // A tool that does not know our own lock holds RocksDB's.
     if error.kind() == ErrorKind::IOError && text.contains("lock") && text.contains("LOCK") {
-        return OpenError::InUse {
-            path: PathBuf::from(dir),
-            pid: None,
-        };
+        return OpenError::InUse { path: PathBuf::from(dir), pid: None };
     }
     OpenError::Store(store_error(error))
 }

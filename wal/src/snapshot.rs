@@ -51,10 +51,7 @@ pub(crate) fn key(tenant: u64, seq: Seq) -> [u8; 16] {
 
 pub(crate) fn decode_key(key: &[u8]) -> Result<(u64, Seq), Damage> {
     let Ok(key) = <&[u8; 16]>::try_from(key) else {
-        return Err(Damage::new(
-            0,
-            format!("a snapshot has a key of {} bytes", key.len()),
-        ));
+        return Err(Damage::new(0, format!("a snapshot has a key of {} bytes", key.len())));
     };
     let (tenant, seq) = key.split_at(8);
     let number = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("eight bytes"));
@@ -77,16 +74,8 @@ pub(crate) fn put_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot) {
 
 pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<StoredSnapshot, Damage> {
     let (tenant, seq) = decode_key(key)?;
-    let damage = |what| {
-        Damage::new(
-            seq,
-            format!("the snapshot of tenant {tenant} at {seq} {what}"),
-        )
-    };
-    let Some((body, crc)) = value
-        .split_last_chunk::<4>()
-        .filter(|(body, _)| body.len() >= STATE_AT)
-    else {
+    let damage = |what| Damage::new(seq, format!("the snapshot of tenant {tenant} at {seq} {what}"));
+    let Some((body, crc)) = value.split_last_chunk::<4>().filter(|(body, _)| body.len() >= STATE_AT) else {
         return Err(damage("is cut off"));
     };
     if crc32c::crc32c_append(crc32c::crc32c(key), body).to_le_bytes() != *crc {
@@ -96,12 +85,7 @@ pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<StoredSnapshot, Damage>
         return Err(damage("has a format that this program does not know"));
     }
     let time_ms = i64::from_le_bytes(body[1..STATE_AT].try_into().expect("eight bytes"));
-    Ok(StoredSnapshot {
-        tenant,
-        seq,
-        time_ms,
-        state: body[STATE_AT..].to_vec(),
-    })
+    Ok(StoredSnapshot { tenant, seq, time_ms, state: body[STATE_AT..].to_vec() })
 }
 
 #[cfg(test)]
@@ -110,31 +94,18 @@ mod tests {
 
     #[test]
     fn a_snapshot_comes_back_and_a_changed_one_does_not() {
-        let snapshot = Snapshot {
-            tenant: 7,
-            time_ms: -1,
-            state: b"state".to_vec(),
-            index: IndexOps::new(),
-        };
+        let snapshot = Snapshot { tenant: 7, time_ms: -1, state: b"state".to_vec(), index: IndexOps::new() };
         let mut batch = Batch::new();
         put_into(&mut batch, 41, &snapshot);
         let op = batch.ops().next().unwrap();
         let (key, value) = (op.key, op.value.unwrap());
-        let stored = StoredSnapshot {
-            tenant: 7,
-            seq: 41,
-            time_ms: -1,
-            state: b"state".to_vec(),
-        };
+        let stored = StoredSnapshot { tenant: 7, seq: 41, time_ms: -1, state: b"state".to_vec() };
         assert_eq!(decode(key, value).unwrap(), stored);
         for at in 0..value.len() {
             let mut value = value.to_vec();
             value[at] ^= 0x40;
             assert_eq!(decode(key, &value).unwrap_err().seq, 41);
         }
-        assert!(
-            decode(&super::key(8, 41), value).is_err(),
-            "the key is under the checksum"
-        );
+        assert!(decode(&super::key(8, 41), value).is_err(), "the key is under the checksum");
     }
 }

@@ -35,12 +35,7 @@ pub struct Scan {
 impl Scan {
     /// Every key of a family.
     pub fn all(family: Family) -> Scan {
-        Scan {
-            family,
-            from: None,
-            to: None,
-            bulk: false,
-        }
+        Scan { family, from: None, to: None, bulk: false }
     }
 
     /// The same keys, read as a long walk.
@@ -97,9 +92,7 @@ pub trait StoreCursor: Send {
 }
 
 /// What stands under a cursor, with a failure told apart from the end.
-pub(crate) fn checked_item<'c>(
-    cursor: &'c (dyn StoreCursor + '_),
-) -> Result<Option<Item<'c>>, StoreError> {
+pub(crate) fn checked_item<'c>(cursor: &'c (dyn StoreCursor + '_)) -> Result<Option<Item<'c>>, StoreError> {
     match cursor.item() {
         Some(item) => Ok(Some(item)),
         None => cursor.status().map(|()| None),

@@ -19,10 +19,7 @@ pub struct Verified {
     pub head_hash: Hash,
 }
 
-pub(crate) fn verify(
-    reader: &Reader,
-    progress: &mut dyn FnMut(Seq, Seq),
-) -> Result<Verified, Damage> {
+pub(crate) fn verify(reader: &Reader, progress: &mut dyn FnMut(Seq, Seq)) -> Result<Verified, Damage> {
     let tip = reader.tip();
     let mut verified = Verified::default();
     for record in reader.records(1, Some(tip.seq)) {
@@ -35,10 +32,7 @@ pub(crate) fn verify(
         }
     }
     if verified.head_hash != tip.hash {
-        return Err(Damage::new(
-            tip.seq,
-            format!("record {} is not the one that the tip names", tip.seq),
-        ));
+        return Err(Damage::new(tip.seq, format!("record {} is not the one that the tip names", tip.seq)));
     }
     for snapshot in Snapshots::every(&*reader.store) {
         match snapshot {
@@ -46,10 +40,7 @@ pub(crate) fn verify(
             Ok(_) => verified.snapshots += 1,
             Err(ReadError::Damage(damage)) => return Err(damage),
             Err(error) => {
-                return Err(Damage::new(
-                    tip.seq,
-                    format!("a snapshot cannot be read: {error}"),
-                ));
+                return Err(Damage::new(tip.seq, format!("a snapshot cannot be read: {error}")));
             }
         }
     }

@@ -41,17 +41,10 @@ pub(crate) fn create(dir: &Path, note: &[u8]) -> io::Result<()> {
 impl Witness {
     /// Opens the file of `dir` to go on writing it.
     pub(crate) fn open(dir: &Path) -> io::Result<Witness> {
-        let file = File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(dir.join(WITNESS_FILE))?;
+        let file = File::options().write(true).create(true).truncate(false).open(dir.join(WITNESS_FILE))?;
         file.sync_all()?;
         File::open(dir)?.sync_all()?;
-        Ok(Witness {
-            file,
-            synced_at: Mutex::new(Instant::now()),
-        })
+        Ok(Witness { file, synced_at: Mutex::new(Instant::now()) })
     }
 
     /// Overwrites what the file says.

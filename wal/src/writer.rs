@@ -21,25 +21,10 @@ use std::time::Instant;
 
 /// What travels in the channel.
 pub(crate) enum Entry<C> {
-    Record {
-        record: Append,
-        completion: C,
-        at: Instant,
-    },
-    Snapshot {
-        snapshot: Snapshot,
-        completion: C,
-        at: Instant,
-    },
-    Floor {
-        floor: Seq,
-        completion: C,
-        at: Instant,
-    },
-    Fence {
-        completion: C,
-        at: Instant,
-    },
+    Record { record: Append, completion: C, at: Instant },
+    Snapshot { snapshot: Snapshot, completion: C, at: Instant },
+    Floor { floor: Seq, completion: C, at: Instant },
+    Fence { completion: C, at: Instant },
     Close,
 }
 
@@ -78,13 +63,7 @@ struct Building {
 }
 
 impl<C: Completion> Writer<C> {
-    pub(crate) fn new(
-        store: Arc<dyn Store>,
-        entries: Receiver<Entry<C>>,
-        shared: Arc<Shared>,
-        config: Config,
-        opened: Opened,
-    ) -> Writer<C> {
+    pub(crate) fn new(store: Arc<dyn Store>, entries: Receiver<Entry<C>>, shared: Arc<Shared>, config: Config, opened: Opened) -> Writer<C> {
         let building = Building {
             tip: opened.tip,
             floor: opened.floor,
@@ -96,17 +75,7 @@ impl<C: Completion> Writer<C> {
             snapshots: 0,
             chunk_bytes_max: config.chunk_bytes_max,
         };
-        Writer {
-            store,
-            entries,
-            shared,
-            config,
-            building,
-            waiting: VecDeque::new(),
-            taken: 0,
-            taken_bytes: 0,
-            closing: false,
-        }
+        Writer { store, entries, shared, config, building, waiting: VecDeque::new(), taken: 0, taken_bytes: 0, closing: false }
     }
 
     /// Runs until the log is closed.
@@ -123,13 +92,8 @@ impl<C: Completion> Writer<C> {
             // A completion panicked, or an assertion here: what the thread was doing is unknown too.
             Err(_) => Poisoned::unknown("the writer thread of the log panicked"),
         };
-        tracing::error!(
-            why = poisoned.why(),
-            last_durable_seq = self.shared.published.seq(),
-            "the log is poisoned: nothing more is written"
-        );
-        while panic::catch_unwind(AssertUnwindSafe(|| self.refuse_until_closed(&poisoned))).is_err()
-        {
+        tracing::error!(why = poisoned.why(), last_durable_seq = self.shared.published.seq(), "the log is poisoned: nothing more is written");
+        while panic::catch_unwind(AssertUnwindSafe(|| self.refuse_until_closed(&poisoned))).is_err() {
             tracing::error!("a completion panicked while it was told that the log is poisoned");
         }
     }
@@ -166,8 +130,7 @@ impl<C: Completion> Writer<C> {
     }
 
     fn is_full(&self) -> bool {
-        self.waiting.len() >= self.config.batch_records_max
-            || self.building.len_bytes() >= self.config.batch_bytes_max
+        self.waiting.len() >= self.config.batch_records_max || self.building.len_bytes() >= self.config.batch_bytes_max
     }
 
     fn take(&mut self, entry: Entry<C>) {
@@ -177,40 +140,24 @@ impl<C: Completion> Writer<C> {
         }
         self.taken += 1;
         let (completion, at) = match entry {
-            Entry::Record {
-                record,
-                completion,
-                at,
-            } => {
+            Entry::Record { record, completion, at } => {
                 self.taken_bytes += record.len_bytes();
                 self.building.add_record(&record);
                 (completion, at)
             }
-            Entry::Snapshot {
-                snapshot,
-                completion,
-                at,
-            } => {
+            Entry::Snapshot { snapshot, completion, at } => {
                 self.taken_bytes += snapshot.len_bytes();
                 self.building.add_snapshot(&snapshot);
                 (completion, at)
             }
-            Entry::Floor {
-                floor,
-                completion,
-                at,
-            } => {
+            Entry::Floor { floor, completion, at } => {
                 self.building.raise_floor(floor);
                 (completion, at)
             }
             Entry::Fence { completion, at } => (completion, at),
             Entry::Close => unreachable!("was looked at above"),
         };
-        self.waiting.push_back(Waiting {
-            seq: self.building.tip.seq,
-            at,
-            completion,
-        });
+        self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
     }
 
     /// Writes what was taken, and tells everybody.
@@ -224,17 +171,12 @@ impl<C: Completion> Writer<C> {
             let building = &self.building;
             self.store.witness(&building.tip.witness_bytes())?;
             self.shared.published.publish(building.tip, building.floor);
-            self.shared
-                .counters
-                .batch(building.records, building.snapshots, bytes, sync);
+            self.shared.counters.batch(building.records, building.snapshots, bytes, sync);
             self.building.clear(self.config.batch_bytes_max);
         }
         let now = Instant::now();
         while let Some(waiting) = self.waiting.pop_front() {
-            waiting.completion.complete(Ok(Durable {
-                seq: waiting.seq,
-                waited: now.saturating_duration_since(waiting.at),
-            }));
+            waiting.completion.complete(Ok(Durable { seq: waiting.seq, waited: now.saturating_duration_since(waiting.at) }));
         }
         self.leave();
         Ok(())
@@ -242,10 +184,7 @@ impl<C: Completion> Writer<C> {
 
     /// What was taken is no longer pending. A panic may have kept some of it from being answered; closing must not wait for that.
     fn leave(&mut self) {
-        let (taken, bytes) = (
-            std::mem::take(&mut self.taken),
-            std::mem::take(&mut self.taken_bytes),
-        );
+        let (taken, bytes) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
         self.shared.leave(taken, bytes);
     }
 
@@ -267,14 +206,8 @@ impl<C: Completion> Writer<C> {
 
     fn refuse(&mut self, entry: Entry<C>, poisoned: &Poisoned) {
         let (bytes, completion) = match entry {
-            Entry::Record {
-                record, completion, ..
-            } => (record.len_bytes(), completion),
-            Entry::Snapshot {
-                snapshot,
-                completion,
-                ..
-            } => (snapshot.len_bytes(), completion),
+            Entry::Record { record, completion, .. } => (record.len_bytes(), completion),
+            Entry::Snapshot { snapshot, completion, .. } => (snapshot.len_bytes(), completion),
             Entry::Floor { completion, .. } | Entry::Fence { completion, .. } => (0, completion),
             Entry::Close => {
                 self.closing = true;
@@ -299,36 +232,21 @@ impl Building {
     fn add_record(&mut self, append: &Append) {
         let seq = self.tip.seq + 1;
         let bytes = RECORD_OVERHEAD_BYTES + append.payload.len();
-        if self
-            .chunk
-            .as_ref()
-            .is_some_and(|chunk| self.batch.grown(chunk) + bytes > self.chunk_bytes_max)
-        {
+        if self.chunk.as_ref().is_some_and(|chunk| self.batch.grown(chunk) + bytes > self.chunk_bytes_max) {
             self.end_chunk();
         }
         if self.chunk.is_none() {
             self.chunk = Some(self.batch.begin(Family::Log, &seq.to_be_bytes()));
         }
-        let hash = record::encode(
-            self.batch.grow(),
-            seq,
-            append.time_ms,
-            append.tenant,
-            &self.tip.hash,
-            &append.payload,
-        );
+        let hash = record::encode(self.batch.grow(), seq, append.time_ms, append.tenant, &self.tip.hash, &append.payload);
         self.tip = Tip { seq, hash };
         self.records += 1;
-        append
-            .index
-            .resolve_into(seq, &mut self.rest, &mut self.key);
+        append.index.resolve_into(seq, &mut self.rest, &mut self.key);
     }
 
     fn add_snapshot(&mut self, snapshot: &Snapshot) {
         snapshot::put_into(&mut self.rest, self.tip.seq, snapshot);
-        snapshot
-            .index
-            .resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
+        snapshot.index.resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
         self.snapshots += 1;
     }
 
@@ -336,8 +254,7 @@ impl Building {
         let floor = floor.min(self.tip.seq);
         if floor > self.floor {
             self.floor = floor;
-            self.rest
-                .put(Family::Meta, meta::FLOOR_KEY, &meta::floor_bytes(floor));
+            self.rest.put(Family::Meta, meta::FLOOR_KEY, &meta::floor_bytes(floor));
         }
     }
 

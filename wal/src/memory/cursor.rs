@@ -17,34 +17,15 @@ impl MemoryCursor {
     pub(super) fn new(keys: Arc<Keys>, scan: Scan) -> MemoryCursor {
         let from = scan.from.map_or(Bound::Unbounded, Bound::Included);
         let to = scan.to.map_or(Bound::Unbounded, Bound::Excluded);
-        MemoryCursor {
-            keys,
-            from,
-            to,
-            at: None,
-        }
+        MemoryCursor { keys, from, to, at: None }
     }
 
     fn lowest(&mut self, from: Bound<Vec<u8>>) {
-        self.at = if empty(&from, &self.to) {
-            None
-        } else {
-            self.keys
-                .range((from, self.to.clone()))
-                .next()
-                .map(|(key, _)| key.clone())
-        };
+        self.at = if empty(&from, &self.to) { None } else { self.keys.range((from, self.to.clone())).next().map(|(key, _)| key.clone()) };
     }
 
     fn highest(&mut self, to: Bound<Vec<u8>>) {
-        self.at = if empty(&self.from, &to) {
-            None
-        } else {
-            self.keys
-                .range((self.from.clone(), to))
-                .next_back()
-                .map(|(key, _)| key.clone())
-        };
+        self.at = if empty(&self.from, &to) { None } else { self.keys.range((self.from.clone(), to)).next_back().map(|(key, _)| key.clone()) };
     }
 
     fn above(&self, key: &[u8]) -> bool {
@@ -60,10 +41,7 @@ impl MemoryCursor {
 fn empty(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
     match (from, to) {
         (Bound::Included(from), Bound::Included(to)) => from > to,
-        (
-            Bound::Included(from) | Bound::Excluded(from),
-            Bound::Excluded(to) | Bound::Included(to),
-        ) => from >= to,
+        (Bound::Included(from) | Bound::Excluded(from), Bound::Excluded(to) | Bound::Included(to)) => from >= to,
         _ => false,
     }
 }
@@ -76,18 +54,10 @@ impl StoreCursor for MemoryCursor {
         self.highest(self.to.clone());
     }
     fn seek(&mut self, key: &[u8]) {
-        if self.below(key) {
-            self.first()
-        } else {
-            self.lowest(Bound::Included(key.to_vec()))
-        }
+        if self.below(key) { self.first() } else { self.lowest(Bound::Included(key.to_vec())) }
     }
     fn seek_back(&mut self, key: &[u8]) {
-        if self.above(key) {
-            self.last()
-        } else {
-            self.highest(Bound::Included(key.to_vec()))
-        }
+        if self.above(key) { self.last() } else { self.highest(Bound::Included(key.to_vec())) }
     }
     fn next(&mut self) {
         let at = self.at.take().expect("the cursor stands on a key");

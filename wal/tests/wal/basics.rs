@@ -25,21 +25,14 @@ fn write(log: &Log<Reply>) {
     removal.index.delete(b"name/r7");
     append(log, removal);
     assert_eq!(raise_floor(log, 150).seq(), 201);
-    assert_eq!(
-        raise_floor(log, 90).seq(),
-        201,
-        "a lower floor changes nothing"
-    );
+    assert_eq!(raise_floor(log, 90).seq(), 201, "a lower floor changes nothing");
     assert_eq!(fence(log).seq(), 201);
     assert_eq!(log.durable_seq(), 201);
 }
 
 fn read(log: &Log<Reply>) {
     let reader = log.reader();
-    assert_eq!(
-        (reader.first_seq(), reader.last_seq(), reader.floor()),
-        (1, 201, 150)
-    );
+    assert_eq!((reader.first_seq(), reader.last_seq(), reader.floor()), (1, 201, 150));
     let all: Vec<_> = reader.records(1, None).collect::<Result<_, _>>().unwrap();
     assert_eq!(all.len(), 201);
     assert_eq!(all[0].prev, [0; 16]);
@@ -48,32 +41,20 @@ fn read(log: &Log<Reply>) {
         assert_eq!(record.seq, at as u64 + 1);
         assert_eq!(reader.record(record.seq).unwrap().as_ref(), Some(record));
     }
-    let tail: Vec<_> = reader
-        .records(199, Some(200))
-        .map(|r| r.unwrap().seq)
-        .collect();
+    let tail: Vec<_> = reader.records(199, Some(200)).map(|r| r.unwrap().seq).collect();
     assert_eq!(tail, [199, 200]);
     assert_eq!(reader.records(202, None).count(), 0);
     assert!(reader.record(0).unwrap().is_none() && reader.record(202).unwrap().is_none());
 
     assert_eq!(reader.index_get(b"name/r7").unwrap(), None);
     assert_eq!(reader.index_get(b"name/r8").unwrap().unwrap(), b"value");
-    assert_eq!(
-        reader.index_get(b"seq/r8").unwrap().unwrap(),
-        8u64.to_be_bytes()
-    );
-    let list: Vec<_> = reader
-        .index_scan(b"list/", b"list0", true)
-        .map(|entry| entry.unwrap().1)
-        .collect();
+    assert_eq!(reader.index_get(b"seq/r8").unwrap().unwrap(), 8u64.to_be_bytes());
+    let list: Vec<_> = reader.index_scan(b"list/", b"list0", true).map(|entry| entry.unwrap().1).collect();
     assert_eq!(list.len(), 200);
     assert_eq!(list[0], b"r200");
 
     let stored = reader.snapshot(3, None).unwrap().unwrap();
-    assert_eq!(
-        (stored.seq, stored.state.as_slice()),
-        (200, &b"state of 3"[..])
-    );
+    assert_eq!((stored.seq, stored.state.as_slice()), (200, &b"state of 3"[..]));
     assert!(reader.snapshot(3, Some(199)).unwrap().is_none());
     assert!(reader.snapshot(2, None).unwrap().is_none());
 
@@ -113,10 +94,7 @@ fn rocksdb_keeps_what_it_was_given() {
 fn an_empty_log_is_whole() {
     let log = open(MemoryStore::new());
     let reader = log.reader();
-    assert_eq!(
-        (reader.first_seq(), reader.last_seq(), reader.floor()),
-        (0, 0, 0)
-    );
+    assert_eq!((reader.first_seq(), reader.last_seq(), reader.floor()), (0, 0, 0));
     assert_eq!(reader.records(1, None).count(), 0);
     assert_eq!(reader.verify(&mut |_, _| ()).unwrap().records, 0);
     assert_eq!(raise_floor(&log, 10).seq(), 0);
@@ -138,11 +116,7 @@ fn records_are_stored_in_chunks_and_a_large_one_alone() {
     faults.release_syncs();
     first.seq();
     assert_eq!(fence(&log).seq(), 7);
-    let firsts: Vec<u64> = faults
-        .keys(wal::Family::Log)
-        .iter()
-        .map(|key| u64::from_be_bytes(key.as_slice().try_into().unwrap()))
-        .collect();
+    let firsts: Vec<u64> = faults.keys(wal::Family::Log).iter().map(|key| u64::from_be_bytes(key.as_slice().try_into().unwrap())).collect();
     assert_eq!(firsts, [1, 2, 5, 6, 7]);
     for seq in 1..=7 {
         assert_eq!(log.reader().record(seq).unwrap().unwrap().seq, seq);

@@ -40,21 +40,13 @@ fn a_second_log_in_the_process_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let log = open(RocksStore::open(dir.path()).unwrap());
     let error = RocksStore::open(dir.path()).err().unwrap();
-    assert!(
-        matches!(&error, OpenError::InUse { pid: Some(pid), .. } if *pid == std::process::id())
-    );
+    assert!(matches!(&error, OpenError::InUse { pid: Some(pid), .. } if *pid == std::process::id()));
     let pid = std::process::id();
-    let expected = format!(
-        "data directory {} is in use by another process (pid {pid})",
-        dir.path().display()
-    );
+    let expected = format!("data directory {} is in use by another process (pid {pid})", dir.path().display());
     assert_eq!(error.to_string(), expected);
     let reader = log.reader();
     drop(log);
-    assert!(
-        RocksStore::open(dir.path()).is_err(),
-        "a reader keeps the directory"
-    );
+    assert!(RocksStore::open(dir.path()).is_err(), "a reader keeps the directory");
     drop(reader);
     RocksStore::open(dir.path()).unwrap();
 }
@@ -72,12 +64,7 @@ fn a_second_process_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let _log = open(RocksStore::open(dir.path()).unwrap());
     let output = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "beside::child_that_opens",
-            "--ignored",
-            "--nocapture",
-        ])
+        .args(["--exact", "beside::child_that_opens", "--ignored", "--nocapture"])
         .env("PASARELA_WAL_DIR", dir.path())
         .output()
         .unwrap();
@@ -97,20 +84,11 @@ fn a_reader_beside_a_running_log_sees_what_was_durable() {
             let last = reader.last_seq();
             assert!(last >= before);
             let verified = reader.verify(&mut |_, _| ()).unwrap();
-            assert_eq!(
-                (verified.records, verified.head_hash),
-                (last, reader.head_hash())
-            );
+            assert_eq!((verified.records, verified.head_hash), (last, reader.head_hash()));
             let listed = reader.index_scan(b"list/", b"list0", true).next();
-            assert!(
-                last == 0
-                    || listed.unwrap().unwrap().0 == [b"list/", &last.to_be_bytes()[..]].concat()
-            );
+            assert!(last == 0 || listed.unwrap().unwrap().0 == [b"list/", &last.to_be_bytes()[..]].concat());
             assert!(log.durable_seq() > last || log.durable_seq() >= before);
-            assert!(
-                reader.record(last + 1).unwrap().is_none(),
-                "it does not see what is written later"
-            );
+            assert!(reader.record(last + 1).unwrap().is_none(), "it does not see what is written later");
         }
     });
     // And it leaves the log as it was.
@@ -121,10 +99,7 @@ fn a_reader_beside_a_running_log_sees_what_was_durable() {
 fn there_is_nothing_to_read_in_an_empty_directory() {
     let dir = tempfile::tempdir().unwrap();
     let error = Reader::open_read_only(dir.path()).err().unwrap();
-    assert_eq!(
-        error.to_string(),
-        format!("there is no log in {}", dir.path().display())
-    );
+    assert_eq!(error.to_string(), format!("there is no log in {}", dir.path().display()));
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
@@ -142,24 +117,12 @@ fn a_checkpoint_under_load_opens_and_verifies() {
             let last = copy.durable_seq();
             assert!(last >= before && beside.last_seq() == last);
             let verified = copy.reader().verify(&mut |_, _| ()).unwrap();
-            assert_eq!(
-                (verified.records, verified.head_hash),
-                (last, copy.reader().head_hash())
-            );
-            assert_eq!(
-                append(&copy, record(1, b"a life of its own")).seq(),
-                last + 1
-            );
+            assert_eq!((verified.records, verified.head_hash), (last, copy.reader().head_hash()));
+            assert_eq!(append(&copy, record(1, b"a life of its own")).seq(), last + 1);
         }
     });
-    assert!(
-        log.checkpoint(&dir.path().join("copy-0")).is_err(),
-        "a checkpoint does not overwrite"
-    );
-    assert!(
-        append(&log, record(1, b"on")).wait().is_ok(),
-        "a failed checkpoint is no failed write"
-    );
+    assert!(log.checkpoint(&dir.path().join("copy-0")).is_err(), "a checkpoint does not overwrite");
+    assert!(append(&log, record(1, b"on")).wait().is_ok(), "a failed checkpoint is no failed write");
 }
 
 #[test]

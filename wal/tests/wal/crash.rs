@@ -17,27 +17,13 @@ fn sizes() -> impl Strategy<Value = Vec<usize>> {
 }
 
 fn life() -> impl Strategy<Value = Life> {
-    let crash = prop_oneof![
-        Just(Crash::Lost),
-        Just(Crash::Kept),
-        (0usize..60_000).prop_map(Crash::Torn)
-    ];
-    (prop::collection::vec(sizes(), 0..4), sizes(), crash).prop_map(
-        |(acknowledged, under_way, crash)| Life {
-            acknowledged,
-            under_way,
-            crash,
-        },
-    )
+    let crash = prop_oneof![Just(Crash::Lost), Just(Crash::Kept), (0usize..60_000).prop_map(Crash::Torn)];
+    (prop::collection::vec(sizes(), 0..4), sizes(), crash).prop_map(|(acknowledged, under_way, crash)| Life { acknowledged, under_way, crash })
 }
 
 /// A payload that says which it is, so that a half or foreign one is noticed.
 fn payload(n: u64, bytes: usize) -> Vec<u8> {
-    n.to_le_bytes()
-        .into_iter()
-        .cycle()
-        .take(bytes + 8)
-        .collect()
+    n.to_le_bytes().into_iter().cycle().take(bytes + 8).collect()
 }
 
 fn indexed(n: u64, bytes: usize) -> Append {

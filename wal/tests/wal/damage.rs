@@ -29,12 +29,8 @@ fn image(dir: &Path) -> TempDir {
 
 /// RocksDB's log files, oldest first.
 fn wal_files(dir: &Path) -> Vec<PathBuf> {
-    let files = fs::read_dir(dir)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> = files
-        .filter(|path| path.extension().is_some_and(|e| e == "log"))
-        .collect();
+    let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "log")).collect();
     files.sort();
     files
 }
@@ -64,23 +60,9 @@ fn a_torn_tail_opens_without_what_was_never_acknowledged() {
     append(&log, record(1, &[101; 100_000])).seq();
     let torn = size(&wal);
     assert!(torn > whole + 100_000);
-    for cut in [
-        whole,
-        whole + 1,
-        whole + 6,
-        whole + 7,
-        whole + 100,
-        whole + 32_768,
-        whole + 65_536,
-        torn - 1,
-    ] {
+    for cut in [whole, whole + 1, whole + 6, whole + 7, whole + 100, whole + 32_768, whole + 65_536, torn - 1] {
         let image = image(dir.path());
-        File::options()
-            .write(true)
-            .open(image.path().join(name))
-            .unwrap()
-            .set_len(cut)
-            .unwrap();
+        File::options().write(true).open(image.path().join(name)).unwrap().set_len(cut).unwrap();
         // As it was before the write that is torn: nobody was told of that one.
         fs::write(image.path().join("WITNESS"), &witness).unwrap();
         let log = open_dir(image.path()).unwrap_or_else(|error| panic!("cut to {cut}: {error}"));
@@ -98,10 +80,7 @@ fn a_tail_cut_below_what_was_acknowledged_is_refused() {
     let wal = wal_files(dir.path()).pop().unwrap();
     for bytes in [1, 500, 5_000] {
         let image = image(dir.path());
-        let file = File::options()
-            .write(true)
-            .open(image.path().join(wal.file_name().unwrap()))
-            .unwrap();
+        let file = File::options().write(true).open(image.path().join(wal.file_name().unwrap())).unwrap();
         file.set_len(size(&wal) - bytes).unwrap();
         let text = refusal_of(image.path());
         assert!(text.contains("but 50 was acknowledged"), "{text}");
@@ -127,23 +106,14 @@ fn a_flipped_byte_of_the_rocksdb_log_is_refused() {
     let wal = wal_files(dir.path()).pop().unwrap();
     let bytes = size(&wal);
     // Headers and contents, in every block, up to the very end.
-    let places = (0..40).map(|n| n * bytes / 40).chain(0..12).chain([
-        32_768,
-        32_772,
-        32_774,
-        bytes - 100,
-        bytes - 1,
-    ]);
+    let places = (0..40).map(|n| n * bytes / 40).chain(0..12).chain([32_768, 32_772, 32_774, bytes - 100, bytes - 1]);
     for at in places {
         let image = image(dir.path());
         flip(&image.path().join(wal.file_name().unwrap()), at, 0x10);
         // RocksDB sees it by itself: the mode of recovery is the right one.
         fs::remove_file(image.path().join("WITNESS")).unwrap();
         let text = refusal_of(image.path());
-        assert!(
-            text.starts_with("the data directory cannot be opened: corruption: "),
-            "byte {at}: {text}"
-        );
+        assert!(text.starts_with("the data directory cannot be opened: corruption: "), "byte {at}: {text}");
     }
 }
 
@@ -157,19 +127,12 @@ fn a_flipped_length_that_looks_like_a_torn_tail_is_refused() {
     // The third fragment of the last block; with the highest bit of its length it reaches beyond the end of the file.
     let mut at = size(&wal) / BLOCK * BLOCK;
     for _ in 0..2 {
-        at += HEADER
-            + u64::from(u16::from_le_bytes([
-                content[at as usize + 4],
-                content[at as usize + 5],
-            ]));
+        at += HEADER + u64::from(u16::from_le_bytes([content[at as usize + 4], content[at as usize + 5]]));
     }
     let image = image(dir.path());
     flip(&image.path().join(wal.file_name().unwrap()), at + 5, 0x80);
     let text = refusal_of(image.path());
-    assert!(
-        text.contains("but 100 was acknowledged"),
-        "only the witness can see it: {text}"
-    );
+    assert!(text.contains("but 100 was acknowledged"), "only the witness can see it: {text}");
 }
 
 #[test]
@@ -199,10 +162,7 @@ fn one_of_several_rocksdb_logs_missing_is_refused() {
         let image = image(dir.path());
         fs::remove_file(image.path().join(missing.file_name().unwrap())).unwrap();
         let text = refusal_of(image.path());
-        assert!(
-            text.contains("was acknowledged") || text.contains("issing"),
-            "{text}"
-        );
+        assert!(text.contains("was acknowledged") || text.contains("issing"), "{text}");
     }
 }
 
@@ -218,10 +178,7 @@ fn a_lost_database_is_not_taken_for_a_new_one() {
         }
     }
     let text = refusal_of(dir.path());
-    assert!(
-        text.ends_with("the log ends at 0, but 3 was acknowledged: records 1 to 3 are missing"),
-        "{text}"
-    );
+    assert!(text.ends_with("the log ends at 0, but 3 was acknowledged: records 1 to 3 are missing"), "{text}");
 }
 
 #[test]
@@ -233,8 +190,5 @@ fn a_damaged_witness_is_refused() {
     witness[2] ^= 1;
     fs::write(&path, witness).unwrap();
     let text = refusal_of(dir.path());
-    assert!(
-        text.ends_with("the witness has a wrong checksum or length"),
-        "{text}"
-    );
+    assert!(text.ends_with("the witness has a wrong checksum or length"), "{text}");
 }

@@ -23,10 +23,7 @@ fn written() -> Vec<(&'static str, Vec<u8>)> {
     log.close();
     let get = |family, key: &[u8]| Store::get(&store, family, key).unwrap().unwrap();
     let snapshot_key = faults.keys(Family::Snapshots).remove(0);
-    assert_eq!(
-        snapshot_key,
-        [3u64.to_be_bytes(), 4u64.to_be_bytes()].concat()
-    );
+    assert_eq!(snapshot_key, [3u64.to_be_bytes(), 4u64.to_be_bytes()].concat());
     vec![
         ("record-v1.hex", get(Family::Log, &1u64.to_be_bytes())),
         ("chunk-v1.hex", get(Family::Log, &2u64.to_be_bytes())),
@@ -39,18 +36,11 @@ fn written() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 fn at(tenant: u64, text: &str) -> Append {
-    Append {
-        tenant,
-        time_ms: 1_800_000_000_123,
-        payload: text.into(),
-        index: IndexOps::new(),
-    }
+    Append { tenant, time_ms: 1_800_000_000_123, payload: text.into(), index: IndexOps::new() }
 }
 
 fn golden(name: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name]
-        .iter()
-        .collect()
+    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect()
 }
 
 fn to_hex(bytes: &[u8]) -> String {
@@ -66,11 +56,8 @@ fn to_hex(bytes: &[u8]) -> String {
 }
 
 fn from_hex(name: &str) -> Vec<u8> {
-    let hex =
-        std::fs::read_to_string(golden(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    hex.split_whitespace()
-        .map(|byte| u8::from_str_radix(byte, 16).unwrap())
-        .collect()
+    let hex = std::fs::read_to_string(golden(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
 /// Set in the environment, it writes golden files that are not there yet; it never overwrites one.
@@ -90,53 +77,23 @@ fn what_is_written_is_what_was_always_written() {
 fn what_was_written_once_can_be_read() {
     let store = MemoryStore::new();
     let faults = store.faults();
-    faults.overwrite(
-        Family::Log,
-        &1u64.to_be_bytes(),
-        Some(&from_hex("record-v1.hex")),
-    );
-    faults.overwrite(
-        Family::Log,
-        &2u64.to_be_bytes(),
-        Some(&from_hex("chunk-v1.hex")),
-    );
+    faults.overwrite(Family::Log, &1u64.to_be_bytes(), Some(&from_hex("record-v1.hex")));
+    faults.overwrite(Family::Log, &2u64.to_be_bytes(), Some(&from_hex("chunk-v1.hex")));
     let key = [3u64.to_be_bytes(), 4u64.to_be_bytes()].concat();
     faults.overwrite(Family::Snapshots, &key, Some(&from_hex("snapshot-v1.hex")));
-    faults.overwrite(
-        Family::Meta,
-        b"format",
-        Some(&from_hex("meta-format-v1.hex")),
-    );
+    faults.overwrite(Family::Meta, b"format", Some(&from_hex("meta-format-v1.hex")));
     faults.overwrite(Family::Meta, b"tip", Some(&from_hex("meta-tip-v1.hex")));
     faults.overwrite(Family::Meta, b"floor", Some(&from_hex("meta-floor-v1.hex")));
     Store::witness(&store, &from_hex("witness-v1.hex")).unwrap();
 
     let reader = Reader::over_memory(store).unwrap();
     let records: Vec<_> = reader.records(1, None).map(Result::unwrap).collect();
-    let read: Vec<_> = records
-        .iter()
-        .map(|r| (r.tenant, String::from_utf8(r.payload.clone()).unwrap()))
-        .collect();
-    let expected = [
-        (1, "the first record"),
-        (2, ""),
-        (3, "the third record"),
-        (u64::MAX, "the fourth"),
-    ];
-    assert_eq!(
-        read,
-        expected.map(|(tenant, text)| (tenant, text.to_owned()))
-    );
-    assert!(
-        records
-            .iter()
-            .all(|record| record.time_ms == 1_800_000_000_123)
-    );
+    let read: Vec<_> = records.iter().map(|r| (r.tenant, String::from_utf8(r.payload.clone()).unwrap())).collect();
+    let expected = [(1, "the first record"), (2, ""), (3, "the third record"), (u64::MAX, "the fourth")];
+    assert_eq!(read, expected.map(|(tenant, text)| (tenant, text.to_owned())));
+    assert!(records.iter().all(|record| record.time_ms == 1_800_000_000_123));
     let stored = reader.snapshot(3, None).unwrap().unwrap();
-    assert_eq!(
-        (stored.seq, stored.state.as_slice()),
-        (4, &b"the state of tenant 3"[..])
-    );
+    assert_eq!((stored.seq, stored.state.as_slice()), (4, &b"the state of tenant 3"[..]));
     assert_eq!((reader.last_seq(), reader.floor()), (4, 2));
     assert_eq!(reader.verify(&mut |_, _| ()).unwrap().records, 4);
 }
@@ -154,15 +111,8 @@ fn the_drawing_in_the_header_is_true() {
     assert_eq!(field(32, 48), [0; 16]);
     assert_eq!(field(48, 48 + text.len()), text);
     let end = 48 + text.len();
-    assert_eq!(
-        field(end, end + 4),
-        crc32c::crc32c(field(4, end)).to_le_bytes()
-    );
+    assert_eq!(field(end, end + 4), crc32c::crc32c(field(4, end)).to_le_bytes());
     assert_eq!(record.len(), end + 4);
     let digest = <sha2::Sha256 as sha2::Digest>::digest(field(4, end + 4));
-    assert_eq!(
-        from_hex("chunk-v1.hex")[32..48],
-        digest[..16],
-        "the second record carries the hash of the first"
-    );
+    assert_eq!(from_hex("chunk-v1.hex")[32..48], digest[..16], "the second record carries the hash of the first");
 }

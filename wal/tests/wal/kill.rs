@@ -21,11 +21,8 @@ fn child_that_is_killed() {
                     let pending: Vec<_> = (0..8u64)
                         .map(|k| {
                             let name = format!("{tenant}-{n}-{k}");
-                            let mut append_record =
-                                record(tenant, name.repeat(1 + (n % 40) as usize).as_bytes());
-                            append_record.index.put_seq(
-                                &[&std::process::id().to_le_bytes(), name.as_bytes()].concat(),
-                            );
+                            let mut append_record = record(tenant, name.repeat(1 + (n % 40) as usize).as_bytes());
+                            append_record.index.put_seq(&[&std::process::id().to_le_bytes(), name.as_bytes()].concat());
                             append(log, append_record)
                         })
                         .collect();
@@ -49,12 +46,7 @@ fn every_acknowledged_record_survives_sigkill() {
     let mut acknowledged_before = 0;
     for round in 0..ROUNDS {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "kill::child_that_is_killed",
-                "--ignored",
-                "--nocapture",
-            ])
+            .args(["--exact", "kill::child_that_is_killed", "--ignored", "--nocapture"])
             .env("PASARELA_WAL_DIR", dir.path())
             .stdout(Stdio::piped())
             .spawn()
@@ -71,18 +63,12 @@ fn every_acknowledged_record_survives_sigkill() {
                 child.kill().unwrap();
             }
             // The last line may be cut off.
-            if let Some(line) = line
-                .strip_suffix('\n')
-                .and_then(|line| Some(line.split_once("acknowledged ")?.1))
-            {
+            if let Some(line) = line.strip_suffix('\n').and_then(|line| Some(line.split_once("acknowledged ")?.1)) {
                 lines.push(line.to_owned());
             }
         }
         child.wait().unwrap();
-        assert!(
-            lines.len() >= enough,
-            "it was killed, and did not end by itself"
-        );
+        assert!(lines.len() >= enough, "it was killed, and did not end by itself");
 
         let log = open(RocksStore::open(dir.path()).unwrap());
         let reader = log.reader();
@@ -91,10 +77,7 @@ fn every_acknowledged_record_survives_sigkill() {
             let seq: u64 = words.next().unwrap().parse().unwrap();
             let times: usize = words.next().unwrap().parse().unwrap();
             let name = words.next().unwrap();
-            let found = reader
-                .record(seq)
-                .unwrap()
-                .expect("an acknowledged record is there");
+            let found = reader.record(seq).unwrap().expect("an acknowledged record is there");
             assert_eq!(found.payload, name.repeat(times).as_bytes());
             let key = [&child.id().to_le_bytes(), name.as_bytes()].concat();
             assert_eq!(reader.index_get(&key).unwrap().unwrap(), seq.to_be_bytes());

@@ -13,9 +13,7 @@ mod reading;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-use wal::{
-    Append, Completion, Config, Durable, IndexOps, Log, MemoryStore, Poisoned, Snapshot, Store,
-};
+use wal::{Append, Completion, Config, Durable, IndexOps, Log, MemoryStore, Poisoned, Snapshot, Store};
 
 type Outcome = Result<Durable, Poisoned>;
 
@@ -34,9 +32,7 @@ struct Pending(Receiver<Outcome>);
 
 impl Pending {
     fn wait(&self) -> Outcome {
-        self.0
-            .recv_timeout(Duration::from_secs(60))
-            .expect("every completion is called")
+        self.0.recv_timeout(Duration::from_secs(60)).expect("every completion is called")
     }
 
     fn seq(&self) -> u64 {
@@ -54,12 +50,7 @@ fn reply() -> (Reply, Pending) {
 }
 
 fn record(tenant: u64, payload: &[u8]) -> Append {
-    Append {
-        tenant,
-        time_ms: 1_700_000_000_000,
-        payload: payload.to_vec(),
-        index: IndexOps::new(),
-    }
+    Append { tenant, time_ms: 1_700_000_000_000, payload: payload.to_vec(), index: IndexOps::new() }
 }
 
 fn append(log: &Log<Reply>, record: Append) -> Pending {
@@ -76,12 +67,7 @@ fn fence(log: &Log<Reply>) -> Pending {
 
 fn snapshot(log: &Log<Reply>, tenant: u64, state: &[u8]) -> Pending {
     let (completion, pending) = reply();
-    let snapshot = Snapshot {
-        tenant,
-        time_ms: 1_700_000_000_001,
-        state: state.to_vec(),
-        index: IndexOps::new(),
-    };
+    let snapshot = Snapshot { tenant, time_ms: 1_700_000_000_001, state: state.to_vec(), index: IndexOps::new() };
     log.snapshot(snapshot, completion);
     pending
 }

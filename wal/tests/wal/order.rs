@@ -46,10 +46,7 @@ fn sequences_are_dense_and_keep_the_order_of_each_thread() {
     assert!(next.values().all(|count| *count == EACH) && next.len() as u64 == THREADS);
     log.close();
     let stats = log.stats();
-    assert_eq!(
-        (stats.records, stats.pending_records, stats.pending_bytes),
-        (THREADS * EACH, 0, 0)
-    );
+    assert_eq!((stats.records, stats.pending_records, stats.pending_bytes), (THREADS * EACH, 0, 0));
     assert!(stats.batches <= stats.records);
 }
 
@@ -83,18 +80,12 @@ fn nothing_is_told_or_seen_before_the_sync() {
 }
 
 /// A completion that writes down who was told, and where.
-struct Told(
-    Arc<std::sync::Mutex<Vec<(u32, std::thread::ThreadId)>>>,
-    u32,
-);
+struct Told(Arc<std::sync::Mutex<Vec<(u32, std::thread::ThreadId)>>>, u32);
 
 impl Completion for Told {
     fn complete(self, outcome: Outcome) {
         outcome.unwrap();
-        self.0
-            .lock()
-            .unwrap()
-            .push((self.1, std::thread::current().id()));
+        self.0.lock().unwrap().push((self.1, std::thread::current().id()));
     }
 }
 
@@ -105,11 +96,7 @@ fn completions_come_in_order_from_the_writer_and_an_idle_fence_at_once() {
     let log: Log<Told> = Log::open(Box::new(store), Config::default()).unwrap();
     let told = Arc::new(std::sync::Mutex::new(Vec::new()));
     log.fence(Told(told.clone(), 0));
-    assert_eq!(
-        told.lock().unwrap().as_slice(),
-        [(0, std::thread::current().id())],
-        "nothing was pending"
-    );
+    assert_eq!(told.lock().unwrap().as_slice(), [(0, std::thread::current().id())], "nothing was pending");
     faults.hold_syncs();
     for n in (1..100).step_by(3) {
         log.append(record(1, b"r"), Told(told.clone(), n));
@@ -122,10 +109,7 @@ fn completions_come_in_order_from_the_writer_and_an_idle_fence_at_once() {
     let order: Vec<u32> = told.iter().map(|(n, _)| *n).collect();
     assert_eq!(order, (0..100).collect::<Vec<_>>());
     let writer = told[1].1;
-    assert!(
-        writer != std::thread::current().id()
-            && told[1..].iter().all(|(_, thread)| *thread == writer)
-    );
+    assert!(writer != std::thread::current().id() && told[1..].iter().all(|(_, thread)| *thread == writer));
 }
 
 #[test]
@@ -141,23 +125,13 @@ fn a_snapshot_is_tagged_with_the_last_record_before_it() {
     for (seq, pending) in &expected {
         assert_eq!(pending.seq(), *seq);
     }
-    let found: Vec<u64> = log
-        .reader()
-        .snapshots_of(1)
-        .map(|s| s.unwrap().seq)
-        .collect();
+    let found: Vec<u64> = log.reader().snapshots_of(1).map(|s| s.unwrap().seq).collect();
     assert_eq!(found, [50, 40, 30, 20, 10]);
 }
 
 #[test]
 fn room_is_bounded_by_count_and_by_bytes() {
-    let config = Config {
-        pending_records_max: 10,
-        batch_records_max: 10,
-        pending_bytes_max: 10_000,
-        batch_bytes_max: 10_000,
-        chunk_bytes_max: 10_000,
-    };
+    let config = Config { pending_records_max: 10, batch_records_max: 10, pending_bytes_max: 10_000, batch_bytes_max: 10_000, chunk_bytes_max: 10_000 };
     let store = MemoryStore::new();
     let faults = store.faults();
     let log: Log<Reply> = Log::open(Box::new(store), config).unwrap();
@@ -198,13 +172,8 @@ fn closing_answers_everybody_and_takes_nothing_more() {
                 .map(|tenant| {
                     let log = log.clone();
                     scope.spawn(move || {
-                        let pending: Vec<_> = (0..200)
-                            .map(|_| append(&log, record(tenant, b"r")))
-                            .collect();
-                        let durable = pending
-                            .iter()
-                            .filter(|pending| pending.wait().is_ok())
-                            .count();
+                        let pending: Vec<_> = (0..200).map(|_| append(&log, record(tenant, b"r"))).collect();
+                        let durable = pending.iter().filter(|pending| pending.wait().is_ok()).count();
                         (durable as u64, (pending.len() - durable) as u64)
                     })
                 })
@@ -216,11 +185,7 @@ fn closing_answers_everybody_and_takes_nothing_more() {
             })
         });
         assert_eq!(durable + refused, 800);
-        assert_eq!(
-            open(store).durable_seq(),
-            durable,
-            "what was answered Ok is there, and nothing else"
-        );
+        assert_eq!(open(store).durable_seq(), durable, "what was answered Ok is there, and nothing else");
         let late = append(&log, record(1, b"late")).wait().unwrap_err();
         assert!(!late.outcome_unknown() && late.to_string().starts_with("the log is closed"));
         assert!(fence(&log).wait().is_err());

@@ -7,12 +7,7 @@ use wal::{Crash, MemoryStore, Refusal};
 
 #[test]
 fn everybody_is_told_and_nothing_more_is_written() {
-    for how in [
-        Refusal::NotStored,
-        Refusal::Stored,
-        Refusal::SyncFails,
-        Refusal::DiskFull,
-    ] {
+    for how in [Refusal::NotStored, Refusal::Stored, Refusal::SyncFails, Refusal::DiskFull] {
         let store = MemoryStore::new();
         let faults = store.faults();
         let log = open(store.clone());
@@ -36,33 +31,16 @@ fn everybody_is_told_and_nothing_more_is_written() {
         assert_eq!(held.seq(), 2);
         let poisoned = failing.wait().unwrap_err();
         assert!(poisoned.outcome_unknown());
-        assert!(
-            poisoned
-                .to_string()
-                .ends_with("outcome unknown, ask again with the same key after the restart"),
-            "{poisoned}"
-        );
+        assert!(poisoned.to_string().ends_with("outcome unknown, ask again with the same key after the restart"), "{poisoned}");
         assert!(behind.wait().is_err());
-        assert_eq!(
-            hook.recv_timeout(Duration::from_secs(60)).unwrap(),
-            poisoned
-        );
+        assert_eq!(hook.recv_timeout(Duration::from_secs(60)).unwrap(), poisoned);
 
         // Whoever comes later is told at once, on its own thread.
         let late = append(&log, record(1, b"late"));
         let told = late.0.try_recv().expect("at once").unwrap_err();
-        assert!(
-            !told.outcome_unknown() && told.to_string().contains("; not written, ask again"),
-            "{told}"
-        );
+        assert!(!told.outcome_unknown() && told.to_string().contains("; not written, ask again"), "{told}");
         assert!(fence(&log).0.try_recv().expect("at once").is_err());
-        assert!(
-            snapshot(&log, 1, b"s")
-                .0
-                .try_recv()
-                .expect("at once")
-                .is_err()
-        );
+        assert!(snapshot(&log, 1, b"s").0.try_recv().expect("at once").is_err());
         assert!(raise_floor(&log, 1).0.try_recv().expect("at once").is_err());
         assert!(log.poisoned().is_some());
         assert_eq!(log.durable_seq(), 2);
@@ -72,23 +50,13 @@ fn everybody_is_told_and_nothing_more_is_written() {
         assert_eq!(hooks.load(Ordering::SeqCst), 1);
         // A hook that comes too late is not forgotten.
         let (late_sender, late_hook) = channel();
-        log.on_poison(Box::new(move |poisoned| {
-            late_sender.send(poisoned.clone()).unwrap()
-        }));
+        log.on_poison(Box::new(move |poisoned| late_sender.send(poisoned.clone()).unwrap()));
         assert_eq!(late_hook.try_recv().unwrap(), poisoned);
 
         // The next start: what was acknowledged is there, and the one in doubt if it was stored.
         let log = open(store.faults().crash(Crash::Lost));
-        let payloads: Vec<_> = log
-            .reader()
-            .records(1, None)
-            .map(|record| record.unwrap().payload)
-            .collect();
-        let expected: &[&[u8]] = if how == Refusal::Stored {
-            &[b"good", b"held", b"failing"]
-        } else {
-            &[b"good", b"held"]
-        };
+        let payloads: Vec<_> = log.reader().records(1, None).map(|record| record.unwrap().payload).collect();
+        let expected: &[&[u8]] = if how == Refusal::Stored { &[b"good", b"held", b"failing"] } else { &[b"good", b"held"] };
         assert_eq!(payloads, expected);
     }
 }
@@ -99,18 +67,10 @@ fn a_failed_sync_may_have_kept_the_record() {
     let log = open(store.clone());
     append(&log, record(1, b"good")).seq();
     store.faults().refuse_write(1, Refusal::SyncFails);
-    assert!(
-        append(&log, record(1, b"in doubt"))
-            .wait()
-            .unwrap_err()
-            .outcome_unknown()
-    );
+    assert!(append(&log, record(1, b"in doubt")).wait().unwrap_err().outcome_unknown());
     let log = open(store.faults().crash(Crash::Kept));
     assert_eq!(log.durable_seq(), 2);
-    assert_eq!(
-        log.reader().record(2).unwrap().unwrap().payload,
-        b"in doubt"
-    );
+    assert_eq!(log.reader().record(2).unwrap().unwrap().payload, b"in doubt");
 }
 
 #[test]
@@ -126,16 +86,8 @@ fn a_full_disk_says_so() {
         }
     };
     assert!((8..10).contains(&appended), "{appended}");
-    assert!(
-        poisoned
-            .to_string()
-            .starts_with("the log could not be written: the disk is full"),
-        "{poisoned}"
-    );
-    assert_eq!(
-        open(store.faults().crash(Crash::Kept)).durable_seq(),
-        appended
-    );
+    assert!(poisoned.to_string().starts_with("the log could not be written: the disk is full"), "{poisoned}");
+    assert_eq!(open(store.faults().crash(Crash::Kept)).durable_seq(), appended);
 }
 
 struct Panics;
@@ -152,9 +104,7 @@ impl Completion for Panics {
 fn a_panic_of_a_completion_poisons_and_hangs_nobody() {
     let log: Log<Panics> = Log::open(Box::new(MemoryStore::new()), Config::default()).unwrap();
     let (sender, hook) = channel();
-    log.on_poison(Box::new(move |poisoned| {
-        sender.send(poisoned.clone()).unwrap()
-    }));
+    log.on_poison(Box::new(move |poisoned| sender.send(poisoned.clone()).unwrap()));
     log.append(record(1, b"r"), Panics);
     let poisoned = hook.recv_timeout(Duration::from_secs(60)).unwrap();
     assert_eq!(poisoned.why(), "the writer thread of the log panicked");

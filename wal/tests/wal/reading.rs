@@ -12,28 +12,14 @@ fn index(log: &Log<Reply>, keys: &[&str]) {
 }
 
 fn merged(reader: &Reader, prefixes: &[&str], reverse: bool) -> Vec<String> {
-    let mut cursors: Vec<_> = prefixes
-        .iter()
-        .map(|prefix| {
-            reader.index_cursor(
-                format!("{prefix}/").as_bytes(),
-                format!("{prefix}0").as_bytes(),
-                reverse,
-            )
-        })
-        .collect();
+    let mut cursors: Vec<_> =
+        prefixes.iter().map(|prefix| reader.index_cursor(format!("{prefix}/").as_bytes(), format!("{prefix}0").as_bytes(), reverse)).collect();
     let mut merged = Vec::new();
     loop {
         let tail = |cursor: &wal::IndexCursor<'_>| cursor.peek_key().map(|key| key[2..].to_vec());
         let best = (0..cursors.len())
             .filter(|at| cursors[*at].peek_key().is_some())
-            .reduce(|a, b| {
-                if (tail(&cursors[a]) <= tail(&cursors[b])) != reverse {
-                    a
-                } else {
-                    b
-                }
-            });
+            .reduce(|a, b| if (tail(&cursors[a]) <= tail(&cursors[b])) != reverse { a } else { b });
         let Some(best) = best else { return merged };
         let (key, value) = cursors[best].next().unwrap().unwrap();
         assert_eq!(key, value);
@@ -63,9 +49,7 @@ fn walk(log: &Log<Reply>) {
 
     let mut cursor = reader.index_cursor(b"a/", b"b0", true);
     cursor.seek(b"b/4");
-    let rest: Vec<_> = cursor
-        .map(|entry| String::from_utf8(entry.unwrap().0).unwrap())
-        .collect();
+    let rest: Vec<_> = cursor.map(|entry| String::from_utf8(entry.unwrap().0).unwrap()).collect();
     assert_eq!(rest, ["b/3", "b/2", "a/7", "a/4", "a/1", "a/0"]);
     assert_eq!(reader.index_scan(b"a/4", b"a/4", false).count(), 0);
     assert_eq!(reader.index_scan(b"a/4", b"a/5", true).count(), 1);
@@ -80,24 +64,14 @@ fn snapshots(log: &Log<Reply>) {
         }
     }
     let reader = log.reader();
-    let latest: Vec<_> = reader
-        .latest_snapshots()
-        .map(|s| s.unwrap())
-        .map(|s| (s.tenant, s.state))
-        .collect();
+    let latest: Vec<_> = reader.latest_snapshots().map(|s| s.unwrap()).map(|s| (s.tenant, s.state)).collect();
     let expected = [u64::MAX, 7, 1, 0].map(|tenant| (tenant, vec![2, tenant as u8]));
     assert_eq!(latest, expected);
     for tenant in [0, 1, 7, u64::MAX] {
-        let rounds: Vec<u8> = reader
-            .snapshots_of(tenant)
-            .map(|s| s.unwrap().state[0])
-            .collect();
+        let rounds: Vec<u8> = reader.snapshots_of(tenant).map(|s| s.unwrap().state[0]).collect();
         assert_eq!(rounds, [2, 1, 0]);
         let newest = reader.snapshot(tenant, None).unwrap().unwrap();
-        let before = reader
-            .snapshot(tenant, Some(newest.seq - 1))
-            .unwrap()
-            .unwrap();
+        let before = reader.snapshot(tenant, Some(newest.seq - 1)).unwrap().unwrap();
         assert_eq!((newest.state[0], before.state[0]), (2, 1));
         assert_eq!(newest.time_ms, 1_700_000_000_001);
     }
@@ -151,15 +125,8 @@ fn a_hole_is_named_by_whoever_reads_it() {
     assert_eq!(seq_of(reader.record(13).unwrap_err()), 13);
     let last = reader.records(1, None).last().unwrap().unwrap_err();
     assert_eq!(last.to_string(), "record 13 is missing");
-    assert_eq!(
-        seq_of(reader.records(13, None).next().unwrap().unwrap_err()),
-        13
-    );
-    assert_eq!(
-        reader.records(14, None).count(),
-        7,
-        "what lies behind it can still be read"
-    );
+    assert_eq!(seq_of(reader.records(13, None).next().unwrap().unwrap_err()), 13);
+    assert_eq!(reader.records(14, None).count(), 7, "what lies behind it can still be read");
     assert_eq!(reader.verify(&mut |_, _| ()).unwrap_err().seq, 13);
 }
 
@@ -176,16 +143,9 @@ fn another_history_with_right_checksums_breaks_the_chain() {
     let value = Store::get(&forged, Family::Log, &key).unwrap().unwrap();
     ours.faults().overwrite(Family::Log, &key, Some(&value));
     let reader = log.reader();
-    assert_eq!(
-        reader.record(13).unwrap().unwrap().payload,
-        b"another",
-        "it is a whole record"
-    );
+    assert_eq!(reader.record(13).unwrap().unwrap().payload, b"another", "it is a whole record");
     let damage = reader.verify(&mut |_, _| ()).unwrap_err();
-    assert_eq!(
-        damage.to_string(),
-        "record 13 does not follow record 12: the hash chain is broken"
-    );
+    assert_eq!(damage.to_string(), "record 13 does not follow record 12: the hash chain is broken");
 }
 
 #[test]
@@ -196,10 +156,7 @@ fn a_damaged_snapshot_is_named() {
     let key = store.faults().keys(Family::Snapshots).remove(0);
     store.faults().flip_byte(Family::Snapshots, &key, 12);
     let damage = log.reader().verify(&mut |_, _| ()).unwrap_err();
-    assert_eq!(
-        (damage.seq, damage.to_string().as_str()),
-        (5, "the snapshot of tenant 4 at 5 has a wrong checksum")
-    );
+    assert_eq!((damage.seq, damage.to_string().as_str()), (5, "the snapshot of tenant 4 at 5 has a wrong checksum"));
     assert!(log.reader().snapshot(4, None).is_err());
     assert!(log.reader().latest_snapshots().next().unwrap().is_err());
 }
