@@ -15,7 +15,7 @@ use pasarela::domain::merchants::Registration;
 use pasarela::domain::money::{Currency, Rate, Usd, Ves};
 use pasarela::domain::payments::Debtor;
 use pasarela::domain::payments::c2p::{Execute, NewIntent};
-use pasarela::domain::payouts::NewPayout;
+use pasarela::domain::payouts::{NewPayout, Receiver};
 use pasarela::domain::phone::MobilePhone;
 use pasarela::domain::record::{Cause, Entity, Record};
 use pasarela::domain::refusal::Refusal;
@@ -221,24 +221,10 @@ impl World {
         let (usd, rate) = (Usd::from_minor(usd_cents), Rate(Decimal::from(200)));
         let ves = Ves::rounded(usd.decimal() * rate.0).expect("it fits");
         let external_ref = ExternalRef::parse(&id.id.to_string()).expect("a reference");
-        let new = NewIntent {
-            id: id.id,
-            external_ref: external_ref.clone(),
-            usd,
-            rate,
-            ves,
-            debtor: debtor(),
-            bank_sends_otp: false,
-        };
+        let new = NewIntent { id: id.id, external_ref: external_ref.clone(), usd, rate, ves, debtor: debtor(), bank_sends_otp: false };
         self.ask(id, Ask::RequestC2p(Box::new(new))).expect("requested");
-        let execute = Execute {
-            external_ref,
-            usd,
-            debtor: debtor(),
-            token: Token::parse_c2p("12345678").expect("a token"),
-            token_mark: [1; 16],
-            marketplace: None,
-        };
+        let execute =
+            Execute { external_ref, usd, debtor: debtor(), token: Token::parse_c2p("12345678").expect("a token"), token_mark: [1; 16], marketplace: None };
         let effects = self.ask(id, Ask::ExecuteC2p(Box::new(execute))).expect("charging");
         self.order.push(id);
         self.answer(effects, bank).expect("an answer is never refused");
@@ -326,11 +312,9 @@ impl World {
         let new = NewPayout {
             id: id.id,
             external_ref: ExternalRef::parse(&id.id.to_string()).expect("a reference"),
-            merchant: self.merchant.id,
-            method: None,
+            receiver: Receiver::Merchant { merchant: self.merchant.id, method: None, from_balance: false },
             amount: Ves::from_minor(cents),
             concept: "pago".to_owned(),
-            from_merchant_balance: false,
         };
         let available = self.model.net - self.model.held(self.now);
         match self.ask(id, Ask::Pay(Box::new(new))) {

@@ -376,7 +376,7 @@ impl<M: Machine> BookState<M> {
         };
         let others = (!others.is_empty()).then(|| Box::new(OthersEffects { engine: self.engine.clone(), tenant: self.tenant, leg, effects: others }));
         let timing = Timing { queue: began.saturating_duration_since(asked), ..Timing::default() };
-        let mut settled = Settled { entity, record: None, seq: None, time_ms: now_ms, timing, refusal, effects };
+        let mut settled = Settled { entity, record: None, seq: None, time_ms: now_ms, timing, refusal, performed: None, effects };
         let Some(record) = record else {
             settled.timing.apply = began.elapsed();
             return shared.log.fence(Rider::Answer { answer, settled, others });

@@ -10,7 +10,7 @@ use crate::rider::{Answer, Ask, Failure, Held, Outcome, Rider};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, oneshot};
 use wal::{Log, OpenError, Reader, Seq, Store};
@@ -80,6 +80,8 @@ pub(crate) struct Shared<M: Machine> {
     pub runtime: tokio::runtime::Handle,
     pub seeds: AtomicU64,
     pub seed_base: u64,
+    /// The record that an entity was loaded from last: those of one batch are all in one record, which need not be read once for each of them.
+    pub decoded: Mutex<Option<(Seq, Arc<M::Record>)>>,
     /// Seconds of the engine's life, for idleness; coarse on purpose.
     pub coarse_seconds: AtomicI64,
 }
@@ -120,6 +122,7 @@ impl<M: Machine> Engine<M> {
             runtime: tokio::runtime::Handle::current(),
             seeds: AtomicU64::new(0),
             seed_base: random_base(),
+            decoded: Mutex::new(None),
             coarse_seconds: AtomicI64::new(0),
             config,
         });
@@ -311,6 +314,26 @@ impl<M: Machine> Shared<M> {
     /// Nothing is begun any more.
     pub(crate) fn is_over(&self) -> bool {
         self.stopping.load(Ordering::Acquire) || self.failed.get().is_some()
+    }
+
+    /// Keeps a record for those who load an entity from it next.
+    pub(crate) fn remember(&self, seq: Seq, record: Option<&Arc<M::Record>>) {
+        if let Some(record) = record {
+            *self.decoded.lock().unwrap_or_else(PoisonError::into_inner) = Some((seq, Arc::clone(record)));
+        }
+    }
+
+    /// A record, decoded.
+    pub(crate) fn record(&self, seq: Seq) -> Result<Arc<M::Record>, Box<dyn std::error::Error + Send + Sync>> {
+        if let Some((kept, record)) = &*self.decoded.lock().unwrap_or_else(PoisonError::into_inner)
+            && *kept == seq
+        {
+            return Ok(Arc::clone(record));
+        }
+        let stored = self.reader.record(seq)?.ok_or_else(|| format!("the index names record {seq}, which is not there"))?;
+        let record = Arc::new(self.machine.decode(&stored.payload)?);
+        self.remember(seq, Some(&record));
+        Ok(record)
     }
 
     /// Random bits for one turn.

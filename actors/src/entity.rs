@@ -5,7 +5,7 @@ use crate::book::BookMessage;
 use crate::engine::{Engine, received};
 use crate::jump::Leg;
 use crate::machine::Machine;
-use crate::rider::{Answer, Ask, Failure, Outcome, Settled};
+use crate::rider::{Answer, Ask, Failure, Held, Outcome, Settled};
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -20,7 +20,7 @@ pub(crate) enum EntityMessage<M: Machine> {
     /// Someone asks. `fresh` as in [`Ask`].
     Ask { command: M::Command, fresh: bool, leg: Option<Leg>, asked: Instant, answer: Answer<M> },
     /// The record of somebody else's command asks for this.
-    Perform { effect: M::Effect, leg: Option<Leg> },
+    Perform { effect: M::Effect, leg: Option<Leg>, until_done: Held },
     /// An effect that took its time has come to this.
     Result { command: M::Command, leg: Option<Leg>, effect: u64 },
     /// An effect that took its time has broken off; the entity's deadline will look after it.
@@ -63,10 +63,12 @@ pub(crate) struct EntityState<M: Machine> {
     waiting: HashMap<u64, Option<Asker<M>>>,
 }
 
-/// Who waits for an answer, and what the request has made durable so far.
+/// Who waits: for an answer, with what the request has made durable so far, or only for the end of it.
 struct Asker<M: Machine> {
-    answer: Answer<M>,
+    answer: Option<Answer<M>>,
     durable: Option<Settled<M>>,
+    /// Let go when nothing is left to do for the asker.
+    _until_done: Option<Held>,
 }
 
 impl<M: Machine> Asker<M> {
@@ -85,17 +87,18 @@ impl<M: Machine> Asker<M> {
     }
 
     fn finish(self) {
-        if let Some(settled) = self.durable {
-            self.answer.send(Ok(settled));
+        if let (Some(answer), Some(settled)) = (self.answer, self.durable) {
+            answer.send(Ok(settled));
         }
     }
 
     /// A command of the request failed. If something of it is durable already, "nothing happened" would be a lie: the answer is what is durable, and the entity's deadline looks
     /// after the rest.
     fn fail(self, failure: Failure) {
+        let Some(answer) = self.answer else { return };
         match (failure, self.durable) {
-            (Failure::Defect(_) | Failure::Overloaded, Some(settled)) => self.answer.send(Ok(settled)),
-            (failure, _) => self.answer.send(Err(failure)),
+            (Failure::Defect(_) | Failure::Overloaded, Some(settled)) => answer.send(Ok(settled)),
+            (failure, _) => answer.send(Err(failure)),
         }
     }
 }
@@ -128,9 +131,14 @@ impl<M: Machine> Actor for EntityHost<M> {
         match message {
             EntityMessage::Ask { command, fresh, leg, asked, answer } => {
                 let outcome = state.decide(command, fresh, leg.clone(), asked).await;
-                state.follow(outcome, Some(Asker { answer, durable: None }), leg).await;
+                state.follow(outcome, Some(Asker { answer: Some(answer), durable: None, _until_done: None }), leg).await;
             }
-            EntityMessage::Perform { effect, leg } => state.work_off(vec![(effect, None)], leg).await,
+            EntityMessage::Perform { effect, leg, until_done } => {
+                if state.wants(&effect) {
+                    let asker = Asker { answer: None, durable: None, _until_done: Some(until_done) };
+                    state.work_off(vec![(effect, Some(asker))], leg).await;
+                }
+            }
             EntityMessage::Result { command, leg, effect } => {
                 let outcome = state.decide(command, false, leg.clone(), Instant::now()).await;
                 let asker = state.waiting.remove(&effect).flatten();
@@ -185,6 +193,15 @@ impl<M: Machine> EntityState<M> {
             }
             Err(_) => Err(Failure::Defect("a defect in reading an entity; nothing changed".to_owned())),
         }
+    }
+
+    /// Whether an effect that somebody else's record asked for is still to be performed: the entity may have moved on in between. One that cannot be read is left to its deadline.
+    fn wants(&mut self, effect: &M::Effect) -> bool {
+        if self.known.is_none() {
+            self.known = self.load().ok();
+        }
+        let machine = &self.engine.shared.machine;
+        self.known.as_ref().is_some_and(|known| machine.is_wanted(known.as_deref(), effect))
     }
 
     /// Answers, or performs the effects first.
@@ -267,8 +284,8 @@ fn conclude<M: Machine>(outcome: Outcome<M>, mut asker: Option<Asker<M>>) -> Vec
         }
         return Vec::new();
     }
-    if let Some(asker) = &mut asker {
-        asker.answer.recorded();
+    if let Some(answer) = asker.as_mut().and_then(|asker| asker.answer.as_mut()) {
+        answer.recorded();
     }
     let mut to_do: Vec<_> = effects.into_iter().map(|effect| (effect, asker.take())).collect();
     to_do.reverse();
@@ -280,7 +297,6 @@ fn load<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId) -> Result<
     let shared = &engine.shared;
     let Some(seq) = shared.reader.index_get(&shared.machine.entity_key(tenant, id))? else { return Ok(None) };
     let seq = u64::from_be_bytes(seq.as_slice().try_into()?);
-    let record = shared.reader.record(seq)?.ok_or_else(|| format!("the index names record {seq}, which is not there"))?;
-    let record = shared.machine.decode(&record.payload)?;
+    let record = shared.record(seq)?;
     Ok(shared.machine.entity_in(&record, id))
 }

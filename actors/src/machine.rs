@@ -115,6 +115,11 @@ pub trait Machine: Send + Sync + 'static {
     /// Whom the result of an effect concerns.
     fn effect_target(&self, effect: &Self::Effect) -> Self::EntityId;
 
+    /// Whether an effect that the record of somebody else's command asked for is still to be performed, by the target's newest state. It may have moved on in between.
+    fn is_wanted(&self, _target: Option<&Self::Entity>, _effect: &Self::Effect) -> bool {
+        true
+    }
+
     /// The book as bytes, for a snapshot.
     fn save(&self, book: &Self::Book) -> Vec<u8>;
 

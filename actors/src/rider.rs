@@ -37,6 +37,8 @@ pub struct Settled<M: Machine> {
     pub timing: Timing,
     /// A rule said no.
     pub refusal: Option<M::Refusal>,
+    /// Comes to an end when the effects of other entities that the record asked for have been performed and what came of them is durable; `None` when it asked for none.
+    pub performed: Option<oneshot::Receiver<()>>,
     /// What the asking entity is to perform now.
     pub(crate) effects: Vec<M::Effect>,
 }
@@ -120,10 +122,8 @@ impl<M: Machine> Completion for Rider<M> {
                         settled.seq = Some(durable.seq);
                     }
                     if let Some(others) = others {
-                        let OthersEffects { engine, tenant, leg, effects } = *others;
-                        for (target, effect) in effects {
-                            engine.tell_entity(tenant, target, false, EntityMessage::Perform { effect, leg: leg.clone() });
-                        }
+                        others.engine.shared.remember(durable.seq, settled.record.as_ref());
+                        settled.performed = Some(tell_others(*others));
                     }
                     answer.send(Ok(settled));
                 }
@@ -138,6 +138,20 @@ impl<M: Machine> Completion for Rider<M> {
             }
         }
     }
+}
+
+/// Gives each effect to its target, in a task of its own: the writer of the log goes on. What is returned ends when the last of them is done.
+fn tell_others<M: Machine>(others: OthersEffects<M>) -> oneshot::Receiver<()> {
+    let OthersEffects { engine, tenant, leg, effects } = others;
+    let (last_gone, performed) = oneshot::channel::<()>();
+    engine.shared.runtime.clone().spawn(async move {
+        let last_gone = Arc::new(last_gone);
+        for (target, effect) in effects {
+            let until_done: Held = Box::new(Arc::clone(&last_gone));
+            engine.tell_entity(tenant, target, false, EntityMessage::Perform { effect, leg: leg.clone(), until_done });
+        }
+    });
+    performed
 }
 
 /// A command on its way to a book.

@@ -63,8 +63,14 @@ pub async fn create(call: Call) -> Outcome {
         external_ref: Some(wanted.external_ref),
     };
     let settled = ask::book(services, tenant_key, Command { ask: Ask::Adjust(Box::new(ask)), keep }).await?;
-    let facts =
-        Facts { record: settled.record.as_deref(), time: Timestamp::from_unix_ms(settled.time_ms), entity: None, refusal: None, request_id: &call.request_id };
+    let facts = Facts {
+        record: settled.record.as_deref(),
+        time: Timestamp::from_unix_ms(settled.time_ms),
+        entity: None,
+        refusal: None,
+        request_id: &call.request_id,
+        related: &[],
+    };
     let (status, body) = new_movement(&facts);
     Ok(Done { status, ..Done::ok(body) }.wrote(settled.seq))
 }

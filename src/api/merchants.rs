@@ -2,12 +2,12 @@
 
 use crate::api::fields::{Bad, Fields};
 use crate::api::page::list_json;
+use crate::api::payouts::credit_bank;
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::value::Value;
 use crate::api::writer::Object;
-use crate::domain::banks::{BankCode, Catalogue, Service};
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id, Kind};
@@ -24,11 +24,6 @@ const NAME_MAX: usize = 120;
 /// Characters of an e-mail address (RFC 5321).
 const EMAIL_MAX: usize = 254;
 
-fn payout_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
-    let bank: BankCode = value.text_as(BankCode::parse)?;
-    if banks.offers(bank, Service::Credit) { Ok(bank) } else { Err(Bad::from("must be a bank that takes credits; see GET /v1/banks")) }
-}
-
 fn email(value: Value<'_>) -> Result<String, Bad> {
     let text = value.trimmed(3..=EMAIL_MAX)?;
     let well_formed = text.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.'));
@@ -43,7 +38,7 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let identification = fields.optional("identification", |value| value.text_as(IdentityDocument::parse));
     let contact_email = fields.optional("contactEmail", email);
     let contact_phone = fields.optional("contactPhone", |value| value.text_as(MobilePhone::parse));
-    let bank = fields.optional("bankCode", |value| payout_bank(value, call.banks));
+    let bank = fields.optional("bankCode", |value| credit_bank(value, call.banks));
     let phone = fields.optional("phone", |value| value.text_as(MobilePhone::parse));
     match (fields.has("bankCode"), fields.has("phone")) {
         (true, false) => fields.bad("phone", "is required with bankCode"),
@@ -111,7 +106,7 @@ pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
 pub fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
-    let bank = fields.required("bankCode", |value| payout_bank(value, call.banks));
+    let bank = fields.required("bankCode", |value| credit_bank(value, call.banks));
     let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
     let sound = fields.finish()?;
     Ok(Plan::Entity(EntityId::merchant(id), Ask::AddMethod(bank.get(&sound), phone.get(&sound)), Shape::NewPayoutMethod))
@@ -195,14 +190,14 @@ pub fn deleted(merchant: &Merchant) -> Rendered {
 fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Merchant(merchant) => show(merchant),
-        Entity::Payment(_) | Entity::Payout(_) => b"{}".to_vec(),
+        Entity::Payment(_) | Entity::Payout(_) | Entity::Batch(_) => b"{}".to_vec(),
     }
 }
 
 fn show_methods(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Merchant(merchant) => list_json(merchant.methods.iter().map(|method| show_method(merchant, method))),
-        Entity::Payment(_) | Entity::Payout(_) => b"{}".to_vec(),
+        Entity::Payment(_) | Entity::Payout(_) | Entity::Batch(_) => b"{}".to_vec(),
     }
 }
 

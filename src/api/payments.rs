@@ -224,7 +224,7 @@ pub fn charged(payment: &Payment, new: bool) -> Rendered {
 pub fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payment(payment) => show(payment),
-        Entity::Payout(_) | Entity::Merchant(_) => b"{}".to_vec(),
+        Entity::Payout(_) | Entity::Merchant(_) | Entity::Batch(_) => b"{}".to_vec(),
     }
 }
 

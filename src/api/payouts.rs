@@ -1,46 +1,122 @@
-//! Payouts in bolívares: creating, reading and listing them (`service.md`, "Payouts (VES)"; `contract.md`, section 7).
+//! Payouts in bolívares of every kind: creating, reading and listing them (`service.md`, "Payouts (VES)"; `contract.md`, sections 5, "Credits", and 7).
 
-use crate::api::fields::Fields;
+use crate::api::fields::{Bad, Fields, Invalid, Sound};
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::value::Value;
 use crate::api::writer::Object;
+use crate::domain::account::AccountNumber;
+use crate::domain::banks::{BankCode, Catalogue, Service};
 use crate::domain::external_ref::ExternalRef;
+use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::Space;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Ask, Rendered};
 use crate::domain::money::Ves;
-use crate::domain::payouts::{NewPayout, Payout, Status};
+use crate::domain::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
+use crate::domain::phone::MobilePhone;
 use crate::domain::record::Entity;
 
 /// Characters of a description.
 const CONCEPT_MAX: usize = 140;
+/// Characters of an account holder's name.
+const HOLDER_MAX: usize = 120;
 
-/// POST /v1/payouts
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let merchant = fields.required("merchantId", Value::uuid);
-    let method = fields.optional("payoutMethodId", Value::uuid);
+/// What the body of a payout says of who is paid.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A merchant; in a batch it cannot be paid from its own balance.
+    Merchant {
+        /// Whether `fromMerchantBalance` is a member.
+        alone: bool,
+    },
+    /// A phone.
+    Credit,
+    /// A phone, as change of a payment.
+    Change,
+    /// An account.
+    Account,
+}
+
+/// Reads the body of a payout.
+pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -> Result<NewPayout, Invalid> {
+    let (receiver, sound): (Receiver, Sound);
     let amount = fields.required("monto", Value::positive_amount);
     let concept = fields.required("concepto", |value| value.trimmed(1..=CONCEPT_MAX));
     let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
-    let from_merchant_balance = fields.optional("fromMerchantBalance", Value::boolean);
-    let sound = fields.finish()?;
-    let id = call.new_id();
-    let external_ref = external_ref.get(&sound);
-    let name = external_ref.as_str().to_owned();
-    let new = NewPayout {
-        id,
-        external_ref,
-        merchant: merchant.get(&sound).into(),
-        method: method.get(&sound).map(Id::from),
-        amount: Ves::from_minor(amount.get(&sound)),
-        concept: concept.get(&sound).into_owned(),
-        from_merchant_balance: from_merchant_balance.get(&sound).unwrap_or(false),
-    };
-    Ok(Plan::Create { space: Space::Payout, name, id: EntityId::payout(id), ask: Ask::Pay(Box::new(new)), shape: Shape::PayoutCreated })
+    match form {
+        Form::Merchant { alone } => {
+            let merchant = fields.required("merchantId", Value::uuid);
+            let method = fields.optional("payoutMethodId", Value::uuid);
+            let from_balance = if alone { Some(fields.optional("fromMerchantBalance", Value::boolean)) } else { None };
+            sound = fields.finish()?;
+            receiver = Receiver::Merchant {
+                merchant: merchant.get(&sound).into(),
+                method: method.get(&sound).map(Id::from),
+                from_balance: from_balance.and_then(|given| given.get(&sound)).unwrap_or(false),
+            };
+        }
+        Form::Credit | Form::Change => {
+            let bank = fields.required("banco", |value| credit_bank(value, banks));
+            let phone = fields.required("telefono", |value| value.text_as(MobilePhone::parse));
+            let identity = fields.required("cedula", |value| value.text_as(IdentityDocument::parse));
+            let payment = if form == Form::Change { Some(fields.optional("paymentId", Value::uuid)) } else { None };
+            sound = fields.finish()?;
+            let to = PhoneHolder { bank: bank.get(&sound), phone: phone.get(&sound), identity: identity.get(&sound) };
+            receiver = match payment {
+                Some(payment) => Receiver::Change { to, payment: payment.get(&sound).map(Id::from) },
+                None => Receiver::Credit(to),
+            };
+        }
+        Form::Account => {
+            let account = fields.required("cuenta", |value| value.text_as(|text| AccountNumber::parse(text, |bank| banks.knows(bank))));
+            let identity = fields.required("cedula", |value| value.text_as(IdentityDocument::parse));
+            let name = fields.required("nombre", |value| value.trimmed(1..=HOLDER_MAX));
+            sound = fields.finish()?;
+            receiver = Receiver::Account { account: account.get(&sound), identity: identity.get(&sound), name: name.get(&sound).into_owned() };
+        }
+    }
+    let (amount, concept) = (Ves::from_minor(amount.get(&sound)), concept.get(&sound).into_owned());
+    Ok(NewPayout { id, external_ref: external_ref.get(&sound), receiver, amount, concept })
+}
+
+/// A bank that takes credits by phone.
+pub fn credit_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
+    let bank: BankCode = value.text_as(BankCode::parse)?;
+    if banks.offers(bank, Service::Credit) { Ok(bank) } else { Err(Bad::from("must be a bank that takes credits; see GET /v1/banks")) }
+}
+
+fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
+    let new = read_new(Fields::parse(call.body)?, form, call.new_id(), call.banks)?;
+    let name = new.external_ref.as_str().to_owned();
+    let of = if let Receiver::Change { payment: Some(payment), .. } = new.receiver { Some(EntityId::payment(payment)) } else { None };
+    let plan = Plan::Create { space: Space::Payout, name, id: EntityId::payout(new.id), ask: Ask::Pay(Box::new(new)), shape: Shape::PayoutCreated };
+    Ok(match of {
+        Some(payment) => Plan::Knowing(payment, Box::new(plan)),
+        None => plan,
+    })
+}
+
+/// POST /v1/payouts
+pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Merchant { alone: true })
+}
+
+/// POST /v1/payments/credit
+pub fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Credit)
+}
+
+/// POST /v1/payments/credit/account
+pub fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Account)
+}
+
+/// POST /v1/payments/change
+pub fn change(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Change)
 }
 
 /// GET /v1/payouts/:id
@@ -81,12 +157,16 @@ pub fn created(payout: &Payout, new: bool) -> Rendered {
 fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payout(payout) => show(payout),
-        Entity::Payment(_) | Entity::Merchant(_) => b"{}".to_vec(),
+        Entity::Payment(_) | Entity::Merchant(_) | Entity::Batch(_) => b"{}".to_vec(),
     }
 }
 
 /// A payout, as JSON.
 pub fn show(payout: &Payout) -> Vec<u8> {
+    let destination = match &payout.destination {
+        Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
+        Destination::Account { account, .. } => account.masked().to_string(),
+    };
     Object::with_capacity(896)
         .plain("payoutId", payout.id)
         .plain("object", "payout")
@@ -95,15 +175,16 @@ pub fn show(payout: &Payout) -> Vec<u8> {
         .maybe_text("reference", payout.reference.as_deref())
         .maybe_text("failureCode", payout.failure_code.as_deref())
         .text("externalRef", &*payout.external_ref)
-        .null("batchId")
+        .maybe_plain("batchId", payout.batch)
         .maybe_plain("merchantId", payout.merchant)
         .maybe_plain("payoutMethodId", payout.method)
-        .text("merchantName", &payout.merchant_name)
+        .maybe_text("merchantName", payout.merchant_name.as_ref().filter(|name| !name.is_empty()))
+        .maybe_plain("paymentId", payout.payment)
         .plain("monto", payout.amount)
         .plain("feeVes", payout.fee)
         .text("concepto", &payout.concept)
-        .plain("bankCode", payout.bank)
-        .plain("destination", format_args!("…{:04}", payout.phone.last_four()))
+        .plain("bankCode", payout.destination.bank())
+        .plain("destination", destination)
         .boolean("fromMerchantBalance", payout.from_merchant_balance)
         .maybe_plain("operationId", payout.operation())
         .boolean("livemode", payout.livemode)

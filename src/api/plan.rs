@@ -7,6 +7,7 @@ use crate::domain::index::{LedgerKey, Space};
 use crate::domain::kept::Shape;
 use crate::domain::machine::Ask;
 use crate::domain::money::Rate;
+use crate::domain::payouts::batch::NewBatch;
 use crate::domain::platform::{ApiKey, Tenant, is_live};
 use crate::domain::record::Entity;
 use crate::domain::time::Timestamp;
@@ -135,6 +136,12 @@ pub enum Plan {
         /// On which path; the newest use without.
         path: Option<String>,
     },
+    /// A batch of payouts, unless its reference is known.
+    Batch(Box<NewBatch>),
+    /// A batch with its items as they are.
+    ReadBatch(Id),
+    /// The same, if there is such an entity.
+    Knowing(EntityId, Box<Plan>),
 }
 
 /// Which movements.

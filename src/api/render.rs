@@ -1,6 +1,6 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and the one that is kept for an Idempotency-Key.
 
-use crate::api::{balance, merchants, payments, payouts, refusals, testing};
+use crate::api::{balance, batches, merchants, payments, payouts, refusals, testing};
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
 use crate::domain::record::Entity;
@@ -21,6 +21,7 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::PayoutMethod(method), Some(Entity::Merchant(merchant))) => merchants::one_method(merchant, method),
         (Shape::NewPayoutMethod, Some(Entity::Merchant(merchant))) => merchants::newest_method(merchant, facts.record),
         (Shape::MerchantDeleted, Some(Entity::Merchant(merchant))) => merchants::deleted(merchant),
+        (Shape::Batch, Some(Entity::Batch(batch))) => batches::created(batch, facts),
         (Shape::Movement, _) => balance::new_movement(facts),
         (Shape::Clock, _) => testing::clock(facts.time),
         (Shape::Charged, Some(Entity::Payment(payment))) => payments::charged(payment, facts.record.is_some()),

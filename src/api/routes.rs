@@ -2,7 +2,7 @@
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{balance, cards, merchants, payments, payouts, reference, testing};
+use crate::api::{balance, batches, cards, merchants, payments, payouts, reference, testing};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -73,6 +73,13 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/payouts/by-ref/:externalRef", Read, "getPayoutByRef", payouts::read_by_ref),
         row(get(), "/v1/balance", Read, "getBalance", balance::read),
         row(get(), "/v1/balance/transactions", Read, "listMovements", balance::transactions),
+        row(post(), "/v1/payments/credit", Payout, "creditPhone", payouts::credit),
+        row(post(), "/v1/payments/credit/account", Payout, "creditAccount", payouts::credit_account),
+        row(post(), "/v1/payments/change", Payout, "giveChange", payouts::change),
+        row(post(), "/v1/payouts/batch", Payout, "createPayoutBatch", batches::create),
+        row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::show_one),
+        row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::disburse),
+        row(post(), "/v1/payments/payouts", Payout, "payAccounts", batches::pay_accounts),
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::read_clock),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::move_clock),
         test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::fund),

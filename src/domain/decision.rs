@@ -47,6 +47,10 @@ pub struct Draft {
     pub clock_advance_ms: i64,
     /// A change of tenants or keys.
     pub platform: Option<PlatformChange>,
+    /// The answer that is kept, when it is not rendered from the record.
+    pub answer: Option<(u16, Vec<u8>)>,
+    /// Entities that the answer speaks of besides; they are not written.
+    pub related: Vec<Arc<Entity>>,
     /// The kept answer that this record replaces.
     pub replaces_kept: Option<Arc<KeepRef>>,
 }
@@ -64,6 +68,8 @@ impl Draft {
             sheet: None,
             clock_advance_ms: 0,
             platform: None,
+            answer: None,
+            related: Vec::new(),
             replaces_kept: None,
         }
     }
@@ -85,6 +91,11 @@ impl Draft {
     /// A new entity.
     pub fn create(&mut self, entity: Entity) {
         self.entities.push(Written { state: Arc::new(entity), was: None });
+    }
+
+    /// A new entity, before those that came with it: it is the one that was asked about.
+    pub fn create_first(&mut self, entity: Entity) {
+        self.entities.insert(0, Written { state: Arc::new(entity), was: None });
     }
 
     /// A new state of the entity that stood as `was`.

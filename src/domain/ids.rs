@@ -92,6 +92,8 @@ pub enum Kind {
     Payout = 2,
     /// A seller of the tenant.
     Merchant = 3,
+    /// Payouts asked for together.
+    Batch = 4,
 }
 
 impl Kind {
@@ -101,6 +103,7 @@ impl Kind {
             Kind::Payment => "payment",
             Kind::Payout => "payout",
             Kind::Merchant => "merchant",
+            Kind::Batch => "batch",
         }
     }
 }
@@ -128,6 +131,11 @@ impl EntityId {
     /// The merchant `id`.
     pub const fn merchant(id: Id) -> Self {
         EntityId { kind: Kind::Merchant, id }
+    }
+
+    /// The batch `id`.
+    pub const fn batch(id: Id) -> Self {
+        EntityId { kind: Kind::Batch, id }
     }
 }
 

@@ -32,6 +32,8 @@ pub enum Space {
     Merchant = 3,
     /// The operator's adjustments; the value is a sequence.
     Adjustment = 4,
+    /// Batches of payouts.
+    Batch = 5,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -170,6 +172,7 @@ fn space(state: &Entity) -> Space {
         Entity::Payment(_) => Space::Payment,
         Entity::Payout(_) => Space::Payout,
         Entity::Merchant(_) => Space::Merchant,
+        Entity::Batch(_) => Space::Batch,
     }
 }
 

@@ -65,7 +65,7 @@ fn holds_agree(account: &Account) -> Result<(), String> {
 
 /// What was spent was there.
 fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
-    if record.cause != Cause::PayoutCreated {
+    if !matches!(record.cause, Cause::PayoutCreated | Cause::BatchCreated) {
         return Ok(());
     }
     for posting in &record.postings {

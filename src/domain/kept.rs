@@ -34,6 +34,8 @@ pub enum Shape {
     Movement,
     /// The test clock.
     Clock,
+    /// A batch of payouts.
+    Batch,
     /// A tenant with its new keys, or anything else of the operators'; never kept.
     Platform,
     /// A payment without an intent, new or repeated.

@@ -14,6 +14,7 @@ use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
 use crate::domain::money::Ves;
 use crate::domain::payments::{self, c2p, charge, reversal};
+use crate::domain::payouts::batch::{self, NewBatch};
 use crate::domain::payouts::{self, NewPayout};
 use crate::domain::phone::MobilePhone;
 use crate::domain::platform::{self, PLATFORM, PlatformAsk, PlatformBook, is_live};
@@ -76,6 +77,17 @@ pub enum Ask {
     Platform(Box<PlatformAsk>),
     /// A payment without an intent: by card, debit or transfer; the entity is the one on its reference, if there is one.
     Charge(Box<charge::NewCharge>),
+    /// A batch of payouts, new or on a known reference.
+    PayBatch(Box<NewBatch>),
+    /// What a batch was answered in the end, for the key under which it was asked.
+    Answered {
+        /// Which use of which key.
+        kept: Arc<KeepRef>,
+        /// The status.
+        status: u16,
+        /// The body, byte by byte.
+        body: Vec<u8>,
+    },
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -104,6 +116,8 @@ pub struct Facts<'a> {
     pub refusal: Option<&'a Refusal>,
     /// The request's id.
     pub request_id: &'a str,
+    /// Entities that the answer speaks of and the record does not.
+    pub related: &'a [Arc<Entity>],
 }
 
 /// Status and body.
@@ -224,6 +238,11 @@ impl Machine for Domain {
         effect.entity
     }
 
+    fn is_wanted(&self, target: Option<&Entity>, _effect: &Effect) -> bool {
+        // Payouts of a batch are all that is sent at somebody else's word.
+        matches!(target, Some(Entity::Payout(payout)) if payout.is_unsent())
+    }
+
     fn save(&self, book: &AnyBook) -> Vec<u8> {
         match book {
             AnyBook::Platform(book) => codec::encode(book),
@@ -285,6 +304,9 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
         (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
+        (Ask::PayBatch(new), None) => batch::create(book, *new, turn),
+        (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
+        (Ask::Answered { kept, status, body }, Some(Entity::Batch(_))) => batch::answered(kept, status, body),
         (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
         (Ask::MoveClock(advance_ms), _) => {
             let mut draft = Draft::new(Cause::ClockMoved);
@@ -358,14 +380,18 @@ impl Domain {
             kept: None,
         };
         if let Some(of) = keep {
-            let facts = Facts {
-                record: Some(&record),
-                time: turn.now,
-                entity: record.entities.first().map(|written| &*written.state).or(entity),
-                refusal: refusal.as_ref(),
-                request_id: &of.request_id,
+            let from_record = || {
+                let facts = Facts {
+                    record: Some(&record),
+                    time: turn.now,
+                    entity: record.entities.first().map(|written| &*written.state).or(entity),
+                    refusal: refusal.as_ref(),
+                    request_id: &of.request_id,
+                    related: &draft.related,
+                };
+                (self.render)(of.shape, &facts)
             };
-            let (status, body) = (self.render)(of.shape, &facts);
+            let (status, body) = draft.answer.unwrap_or_else(from_record);
             record.kept = Some(Kept { of, status, body });
         }
         Decision { record: Some(record), refusal, effects }

@@ -1,5 +1,7 @@
-//! Payouts in bolívares: debited before the bank hears of them, paid back when the bank says no (`contract.md`, section 7).
+//! Payouts in bolívares of every kind: to merchants, to phones, to accounts. All are debited before the bank hears of them, and paid back when the bank says no (`contract.md`,
+//! sections 5, "Credits", and 7).
 
+use crate::domain::account::AccountNumber;
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
 use crate::domain::banks::BankCode;
 use crate::domain::book::{Book, Seller, SellerMethod};
@@ -17,6 +19,8 @@ use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
+
+pub mod batch;
 
 /// The operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
@@ -52,6 +56,14 @@ impl Status {
 pub enum PayoutKind {
     /// To a merchant.
     Merchant,
+    /// To the tenant's own account.
+    Instant,
+    /// To a phone.
+    Credit,
+    /// To an account.
+    Account,
+    /// Change of a payment, to a phone.
+    Change,
 }
 
 impl PayoutKind {
@@ -59,6 +71,43 @@ impl PayoutKind {
     pub const fn name(self) -> &'static str {
         match self {
             PayoutKind::Merchant => "merchant",
+            PayoutKind::Instant => "instant",
+            PayoutKind::Credit => "credit",
+            PayoutKind::Account => "account",
+            PayoutKind::Change => "change",
+        }
+    }
+}
+
+/// Where the money goes.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Destination {
+    /// To a phone at a bank.
+    Phone {
+        /// The bank.
+        bank: BankCode,
+        /// The phone.
+        phone: MobilePhone,
+        /// Who receives; some banks check it.
+        identity: Option<IdentityDocument>,
+    },
+    /// To an account.
+    Account {
+        /// The account, which says its bank.
+        account: AccountNumber,
+        /// Whose it is.
+        identity: IdentityDocument,
+        /// Its holder's name.
+        name: String,
+    },
+}
+
+impl Destination {
+    /// The bank of who is paid.
+    pub const fn bank(&self) -> BankCode {
+        match self {
+            Destination::Phone { bank, .. } => *bank,
+            Destination::Account { account, .. } => account.bank(),
         }
     }
 }
@@ -83,17 +132,17 @@ pub struct Payout {
     /// The merchant.
     pub merchant: Option<Id>,
     /// Its name then.
-    pub merchant_name: String,
+    pub merchant_name: Option<String>,
     /// The payout method.
     pub method: Option<Id>,
     /// Whether the tenant named the method.
     pub method_named: bool,
-    /// The receiver's bank.
-    pub bank: BankCode,
-    /// The receiver's phone.
-    pub phone: MobilePhone,
-    /// Who receives.
-    pub identification: Option<IdentityDocument>,
+    /// The payment that it is the change of.
+    pub payment: Option<Id>,
+    /// The batch that it came in.
+    pub batch: Option<Id>,
+    /// Where it goes.
+    pub destination: Destination,
     /// Whether the seller's balance paid it.
     pub from_merchant_balance: bool,
     /// The bank's reference.
@@ -132,9 +181,69 @@ impl Payout {
         (self.status == Status::Pending).then(|| self.id.operation(CREDIT))
     }
 
+    /// Whether its money is still to be sent for the first time.
+    pub fn is_unsent(&self) -> bool {
+        self.status == Status::Pending && self.sends == 1 && self.looks == 0
+    }
+
     /// The instants at which it moved money: where its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
+    }
+}
+
+/// Somebody with a phone at a bank.
+#[derive(Clone, Copy, Encode)]
+pub struct PhoneHolder {
+    /// The bank.
+    pub bank: BankCode,
+    /// The phone.
+    pub phone: MobilePhone,
+    /// Who it is.
+    pub identity: IdentityDocument,
+}
+
+/// Who is to be paid.
+#[derive(Encode)]
+pub enum Receiver {
+    /// A merchant.
+    Merchant {
+        /// Which.
+        merchant: Id,
+        /// Where; `None` is the merchant's default.
+        method: Option<Id>,
+        /// Whether the seller's available balance pays.
+        from_balance: bool,
+    },
+    /// A phone.
+    Credit(PhoneHolder),
+    /// A phone, as change of a payment.
+    Change {
+        /// Who.
+        to: PhoneHolder,
+        /// The payment, if it is named.
+        payment: Option<Id>,
+    },
+    /// An account.
+    Account {
+        /// Which.
+        account: AccountNumber,
+        /// Whose.
+        identity: IdentityDocument,
+        /// The holder's name.
+        name: String,
+    },
+}
+
+impl Receiver {
+    /// What a payout to it is called.
+    pub const fn kind(&self) -> PayoutKind {
+        match self {
+            Receiver::Merchant { .. } => PayoutKind::Merchant,
+            Receiver::Credit(_) => PayoutKind::Credit,
+            Receiver::Change { .. } => PayoutKind::Change,
+            Receiver::Account { .. } => PayoutKind::Account,
+        }
     }
 }
 
@@ -144,92 +253,153 @@ pub struct NewPayout {
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The merchant.
-    pub merchant: Id,
-    /// The method; `None` is the merchant's default.
-    pub method: Option<Id>,
+    /// Who is to be paid.
+    pub receiver: Receiver,
     /// How much.
     pub amount: Ves,
     /// What for.
     pub concept: String,
-    /// Whether the seller's available balance pays.
-    pub from_merchant_balance: bool,
 }
 
 /// The names of the fields in which a repeat differs from the payout on its reference (`contract.md`, section 1, "Same payload").
 fn differs(payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
-    let method_differs = match again.method {
-        Some(method) => payout.method != Some(method),
-        None => payout.method_named,
+    let to_phone = |to: &PhoneHolder| {
+        let (bank, phone, identity) = match payout.destination {
+            Destination::Phone { bank, phone, identity } => (Some(bank), Some(phone), identity),
+            Destination::Account { .. } => (None, None, None),
+        };
+        [("banco", bank != Some(to.bank)), ("telefono", phone != Some(to.phone)), ("cedula", identity != Some(to.identity))]
     };
-    [
-        ("merchantId", payout.merchant != Some(again.merchant)),
-        ("payoutMethodId", method_differs),
-        ("monto", payout.amount != again.amount),
-        ("concepto", payout.concept != again.concept),
-        ("fromMerchantBalance", payout.from_merchant_balance != again.from_merchant_balance),
-    ]
-    .into_iter()
-    .filter_map(|(name, differs)| differs.then_some(name))
-    .collect()
+    let mut fields = vec![("kind", payout.kind != again.receiver.kind())];
+    match &again.receiver {
+        Receiver::Merchant { merchant, method, from_balance } => {
+            let method_differs = match method {
+                Some(method) => payout.method != Some(*method),
+                None => payout.method_named,
+            };
+            fields.extend([
+                ("merchantId", payout.merchant != Some(*merchant)),
+                ("payoutMethodId", method_differs),
+                ("fromMerchantBalance", payout.from_merchant_balance != *from_balance),
+            ]);
+        }
+        Receiver::Credit(to) => fields.extend(to_phone(to)),
+        Receiver::Change { to, payment } => {
+            fields.extend(to_phone(to));
+            fields.push(("paymentId", payout.payment != *payment));
+        }
+        Receiver::Account { account, identity, name } => {
+            let (paid, whose, called) = match &payout.destination {
+                Destination::Account { account, identity, name } => (Some(account), Some(identity), Some(name)),
+                Destination::Phone { .. } => (None, None, None),
+            };
+            fields.extend([("cuenta", paid != Some(account)), ("cedula", whose != Some(identity)), ("nombre", called != Some(name))]);
+        }
+    }
+    fields.extend([("monto", payout.amount != again.amount), ("concepto", payout.concept != again.concept)]);
+    fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict.
 pub fn repeat(payout: &Payout, again: &NewPayout) -> Outcome {
-    let differs = differs(payout, again);
-    if differs.is_empty() { Outcome::unchanged() } else { Outcome::refuse(Refusal::ExternalRefConflict { existing: payout.id, differs }) }
+    match conflict(payout, again) {
+        None => Outcome::unchanged(),
+        Some(refusal) => Outcome::refuse(refusal),
+    }
 }
 
-/// Debits it and has the bank pay it. The order of the refusals is `contract.md`, section 17, "Order of checks".
+fn conflict(payout: &Payout, again: &NewPayout) -> Option<Refusal> {
+    let differs = differs(payout, again);
+    (!differs.is_empty()).then_some(Refusal::ExternalRefConflict { existing: payout.id, differs })
+}
+
+/// Debits it and has the bank pay it.
 pub fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    let Some(seller) = book.sellers.get(&new.merchant) else { return Outcome::refuse(Refusal::NotFound) };
-    let method = match method(seller, new.method) {
-        Ok(method) => method,
+    let payout = match prepare(book, new, turn) {
+        Ok(payout) => Payout { kept, ..payout },
         Err(refusal) => return Outcome::refuse(refusal),
     };
-    if !seller.active {
-        return Outcome::refuse(Refusal::MerchantInactive);
+    let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id))) {
+        (true, Some(seller)) => seller.account.free(),
+        _ => book.available_ves(),
+    };
+    if let Err(refusal) = afford(&payout, spendable) {
+        return Outcome::refuse(refusal);
     }
+    let mut draft = Draft::new(Cause::PayoutCreated);
+    let effect = debit(&mut draft, payout, turn);
+    Outcome::write_then(draft, vec![effect])
+}
+
+/// What is left of `spendable` after the payout and its fee.
+fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
+    let total = payout.amount.plus(payout.fee).ok_or(Refusal::AmountOverflow)?;
+    match spendable.checked_sub(total.minor()) {
+        Some(left) if left >= 0 => Ok(left),
+        _ => Err(Refusal::InsufficientBalance { available: Ves::from_minor(spendable) }),
+    }
+}
+
+/// Writes the debit of a new payout, and says what the bank is told.
+fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
+    post(draft, &payout, -1, MovementKind::Payout, MovementKind::PayoutFee);
+    let effect = order(&payout, How::Send, turn);
+    draft.create(Entity::Payout(payout));
+    effect
+}
+
+/// The payout that is asked for, if it may be paid but for the balance. The order of the refusals is `contract.md`, section 17, "Order of checks".
+fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
+    let to_phone = |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };
+    let kind = new.receiver.kind();
+    let (mut merchant, mut merchant_name, mut named, mut used, mut from_merchant_balance, mut of) = (None, None, None, None, false, None);
+    let destination = match new.receiver {
+        Receiver::Merchant { merchant: id, method: wanted, from_balance } => {
+            let seller = book.sellers.get(&id).ok_or(Refusal::NotFound)?;
+            let method = method(seller, wanted)?;
+            if !seller.active {
+                return Err(Refusal::MerchantInactive);
+            }
+            (merchant, merchant_name, named, used) = (Some(id), Some(seller.name.clone()), wanted, Some(method.id));
+            from_merchant_balance = from_balance;
+            Destination::Phone { bank: method.bank, phone: method.phone, identity: seller.identification }
+        }
+        Receiver::Credit(to) => to_phone(to),
+        Receiver::Change { to, payment } => {
+            of = payment;
+            to_phone(to)
+        }
+        Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
+    };
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
+        return Err(Refusal::RailNotConfigured);
     }
-    let fee = book.sheet.settings.fees.payout;
-    let Some(total) = new.amount.plus(fee) else { return Outcome::refuse(Refusal::AmountOverflow) };
-    let spendable = if new.from_merchant_balance { seller.account.free() } else { book.available_ves() };
-    if total.minor() > spendable {
-        return Outcome::refuse(Refusal::InsufficientBalance { available: Ves::from_minor(spendable) });
-    }
-    let payout = Payout {
+    Ok(Payout {
         id: new.id,
         external_ref: new.external_ref,
-        kind: PayoutKind::Merchant,
+        kind,
         status: Status::Pending,
         amount: new.amount,
-        fee,
+        fee: book.sheet.settings.fees.payout,
         concept: new.concept,
-        merchant: Some(new.merchant),
-        merchant_name: seller.name.clone(),
-        method: Some(method.id),
-        method_named: new.method.is_some(),
-        bank: method.bank,
-        phone: method.phone,
-        identification: seller.identification,
-        from_merchant_balance: new.from_merchant_balance,
+        merchant,
+        merchant_name,
+        method: used,
+        method_named: named.is_some(),
+        payment: of,
+        batch: None,
+        destination,
+        from_merchant_balance,
         reference: None,
         failure_code: None,
         sends: 1,
         looks: 0,
         next_look: Some(turn.now.plus_ms(POLL_MS)),
-        kept,
+        kept: None,
         livemode: turn.livemode,
         created_at: turn.now,
         settled_at: None,
-    };
-    let mut draft = Draft::new(Cause::PayoutCreated);
-    post(&mut draft, &payout, -1, MovementKind::Payout, MovementKind::PayoutFee);
-    let effect = order(&payout, How::Send, turn);
-    draft.create(Entity::Payout(payout));
-    Outcome::write_then(draft, vec![effect])
+    })
 }
 
 fn method(seller: &Seller, named: Option<Id>) -> Result<&SellerMethod, Refusal> {
@@ -261,18 +431,16 @@ fn post(draft: &mut Draft, payout: &Payout, sign: i64, amount_kind: MovementKind
 }
 
 fn order(payout: &Payout, how: How, turn: &Turn) -> Effect {
-    Effect {
-        entity: EntityId::payout(payout.id),
-        operation: payout.id.operation(CREDIT),
-        at: turn.now,
-        how,
-        order: Order::Credit {
-            bank: payout.bank,
-            phone: payout.phone,
-            identity: payout.identification,
-            amount: payout.amount,
-            concept: payout.concept.clone(),
-        },
+    Effect { entity: EntityId::payout(payout.id), operation: payout.id.operation(CREDIT), at: turn.now, how, order: instruction(payout) }
+}
+
+fn instruction(payout: &Payout) -> Order {
+    let (amount, concept) = (payout.amount, payout.concept.clone());
+    match &payout.destination {
+        Destination::Phone { bank, phone, identity } => Order::Credit { bank: *bank, phone: *phone, identity: *identity, amount, concept },
+        Destination::Account { account, identity, name } => {
+            Order::CreditAccount { account: *account, identity: *identity, name: name.clone(), amount, concept }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::domain::ledger::{HoldChange, Posting};
 use crate::domain::merchants::Merchant;
 use crate::domain::payments::Payment;
 use crate::domain::payouts::Payout;
+use crate::domain::payouts::batch::Batch;
 use crate::domain::platform::PlatformChange;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
@@ -58,6 +59,10 @@ pub enum Cause {
     PlatformChanged,
     /// A refusal that is kept for its Idempotency-Key.
     RefusalKept,
+    /// The payouts of a batch were debited.
+    BatchCreated,
+    /// What a batch was answered in the end.
+    BatchAnswered,
 }
 
 impl Cause {
@@ -85,6 +90,8 @@ impl Cause {
             Cause::SheetChanged => "tenant.sheet",
             Cause::PlatformChanged => "platform.changed",
             Cause::RefusalKept => "refusal.kept",
+            Cause::BatchCreated => "batch.created",
+            Cause::BatchAnswered => "batch.answered",
         }
     }
 }
@@ -98,6 +105,8 @@ pub enum Entity {
     Payout(Payout),
     /// A seller.
     Merchant(Merchant),
+    /// Payouts asked for together.
+    Batch(Batch),
 }
 
 impl Entity {
@@ -107,6 +116,7 @@ impl Entity {
             Entity::Payment(payment) => EntityId::payment(payment.id),
             Entity::Payout(payout) => EntityId::payout(payout.id),
             Entity::Merchant(merchant) => EntityId::merchant(merchant.id),
+            Entity::Batch(batch) => EntityId::batch(batch.id),
         }
     }
 
@@ -116,6 +126,7 @@ impl Entity {
             Entity::Payment(payment) => payment.facet(),
             Entity::Payout(payout) => payout.facet(),
             Entity::Merchant(merchant) => merchant.facet(),
+            Entity::Batch(_) => 0,
         }
     }
 
@@ -124,7 +135,7 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) => None,
+            Entity::Merchant(_) | Entity::Batch(_) => None,
         }
     }
 
@@ -134,6 +145,7 @@ impl Entity {
             Entity::Payment(payment) => &payment.external_ref,
             Entity::Payout(payout) => &payout.external_ref,
             Entity::Merchant(merchant) => &merchant.external_ref,
+            Entity::Batch(batch) => &batch.external_ref,
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::domain::settings::LiveStatus;
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Query, View};
 use crate::rails::simulator::MICRO_DEPOSITS;
+use crate::server::batches;
 use crate::server::body::Inbound;
 use crate::server::desk::KeyHeld;
 use crate::server::history::{self, Unreadable};
@@ -203,7 +204,14 @@ impl Gateway {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
         let engine = &self.services.engine;
         let reader = engine.reader();
+        let plan = match plan {
+            Plan::Knowing(id, _) if history::entity(reader, tenant, id)?.is_none() => return Err(Problem::not_found()),
+            Plan::Knowing(_, plan) => *plan,
+            plan => plan,
+        };
         match plan {
+            // One condition is all that a handler sets.
+            Plan::Knowing(..) => Err(Problem::internal_error()),
             Plan::Answer(status, body) => Ok(Reply::json(status, body)),
             Plan::Book(ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
@@ -255,6 +263,13 @@ impl Gateway {
                 let now = self.clock(tenant).await?;
                 Ok(Reply::json(200, history::movements(reader, tenant, &ask, now)?))
             }
+            Plan::Batch(batch) => {
+                let (services, request_id) = (Arc::clone(&self.services), request_id.clone());
+                let (keep, held) = doing.keep(Shape::Batch);
+                let paying = tokio::spawn(batches::carry_out(services, tenant, batch, keep, held, request_id));
+                paying.await.unwrap_or_else(|_| Err(Problem::internal_error()))
+            }
+            Plan::ReadBatch(id) => batches::read(&self.services, tenant, id),
             Plan::Operation(id) => self.operation(tenant, id),
             Plan::Kept { key, path } => self.idempotency(tenant, &key, path.as_deref()).await,
         }
@@ -315,11 +330,17 @@ impl Gateway {
 impl Doing<'_> {
     /// The command, and what is held until it is answered.
     fn command(self, ask: Ask, shape: Shape) -> (Command, Option<Held>) {
-        let Some(Use { key, path, body_hash, held }) = self.used else { return (ask.into(), None) };
+        let (keep, held) = self.keep(shape);
+        (Command { ask, keep }, held)
+    }
+
+    /// Which answer is kept for which key, and what is held until it is answered.
+    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Held>) {
+        let Some(Use { key, path, body_hash, held }) = self.used else { return (None, None) };
         // The decision fills in when the key was first seen, on the tenant's clock.
         let first_seen = Timestamp::from_unix_ms(0);
         let keep = KeepRef { key, path, body_hash, first_seen, shape, request_id: self.request_id.as_str().to_owned() };
-        (Command { ask, keep: Some(keep) }, Some(Box::new(held)))
+        (Some(keep), Some(Box::new(held)))
     }
 }
 
@@ -334,6 +355,7 @@ pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> 
         entity,
         refusal: settled.refusal.as_ref(),
         request_id: request_id.as_str(),
+        related: &[],
     };
     let (status, body) = match settled.record.as_ref().and_then(|record| record.kept.as_ref()) {
         // Rendered already: what is kept is what is sent.

@@ -61,6 +61,31 @@ pub fn entity(reader: &Reader, tenant: u64, id: EntityId) -> Result<Option<Arc<E
     Ok(record(reader, seq(&value)?)?.record.entity(id).cloned())
 }
 
+/// The newest states of many entities, some of which may be in one record: it is read once.
+pub struct Entities<'a> {
+    reader: &'a Reader,
+    tenant: u64,
+    last: Option<(Seq, Record)>,
+}
+
+impl<'a> Entities<'a> {
+    /// Of a tenant.
+    pub fn new(reader: &'a Reader, tenant: u64) -> Self {
+        Entities { reader, tenant, last: None }
+    }
+
+    /// The newest state of one of them.
+    pub fn find(&mut self, id: EntityId) -> Result<Option<Arc<Entity>>, Unreadable> {
+        let Some(value) = self.reader.index_get(&index::entity(self.tenant, id))? else { return Ok(None) };
+        let seq = seq(&value)?;
+        let (_, record) = match self.last.take() {
+            Some(last) if last.0 == seq => self.last.insert(last),
+            _ => self.last.insert((seq, record(self.reader, seq)?.record)),
+        };
+        Ok(record.entity(id).cloned())
+    }
+}
+
 /// The id that a reference names.
 pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<Option<Id>, Unreadable> {
     let Some(value) = reader.index_get(&index::name(tenant, space, name))? else { return Ok(None) };
@@ -149,7 +174,7 @@ fn spans(reader: &Reader, tenant: u64, ask: &Movements) -> Result<Vec<(Timestamp
         [subject] => match entity(reader, tenant, *subject)?.as_deref() {
             Some(Entity::Payment(payment)) => payment.moved_at(),
             Some(Entity::Payout(payout)) => payout.moved_at(),
-            Some(Entity::Merchant(_)) | None => Vec::new(),
+            Some(Entity::Merchant(_) | Entity::Batch(_)) | None => Vec::new(),
         }
         .into_iter()
         .map(|at| (at, at.plus_ms(1)))

@@ -4,6 +4,7 @@
 //! `directory.rs` knows who may call, `throttle.rs` counts requests per key, `body.rs` reads what was sent, `desk.rs` keeps names that are in use, `history.rs` reads what was
 //! written, `respond.rs` writes what comes back. No rule about money is here.
 
+pub mod batches;
 pub mod body;
 pub mod desk;
 pub mod directory;

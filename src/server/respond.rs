@@ -141,6 +141,13 @@ impl Reply {
         self
     }
 
+    /// The same with another status and body.
+    pub fn with_body(mut self, status: u16, body: impl Into<Bytes>) -> Self {
+        self.status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        self.body = body.into();
+        self
+    }
+
     /// Names the durable record.
     pub fn wal_seq(mut self, seq: u64) -> Self {
         self.wal_seq = Some(seq);

@@ -3,9 +3,11 @@
 mod harness;
 
 mod balance;
+mod batch;
 mod c2p;
 mod clock;
 mod conventions;
+mod credits;
 mod errors;
 mod idempotency;
 mod keys;

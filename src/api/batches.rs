@@ -1,0 +1,122 @@
+//! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and showing what became of each (`contract.md`, sections 5, 7 and 17).
+
+use crate::api::fields::{Bad, Fields};
+use crate::api::payouts::{self, Form, read_new};
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::api::refusals;
+use crate::api::value::Value;
+use crate::api::writer::Object;
+use crate::domain::banks::Catalogue;
+use crate::domain::codec;
+use crate::domain::external_ref::{CHARACTERS_MAX, ExternalRef};
+use crate::domain::ids::Id;
+use crate::domain::machine::{Facts, Rendered};
+use crate::domain::payouts::batch::{Batch, NewBatch, NewItem, Place};
+use crate::domain::record::Entity;
+use crate::domain::refusal::Refusal;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Items of one batch.
+const ITEMS_MAX: usize = 1_000;
+
+/// POST /v1/payouts/batch
+pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+    read(call, Form::Merchant { alone: false })
+}
+
+/// POST /v1/payments/credit/disburse
+pub fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
+    read(call, Form::Credit)
+}
+
+/// POST /v1/payments/payouts
+pub fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {
+    read(call, Form::Account)
+}
+
+/// GET /v1/payouts/batch/:batchId
+pub fn show_one(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("batchId")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::ReadBatch(id))
+}
+
+fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let mut read = Vec::new();
+    let items = fields.required("items", |value| {
+        value.list(1..=ITEMS_MAX, |item| {
+            read.push(item_of(item, form, call.new_id(), call.banks));
+            Ok(())
+        })
+    });
+    let sound = fields.finish()?;
+    items.get(&sound);
+    let (items, canonical): (Vec<NewItem>, Vec<Vec<u8>>) = read.into_iter().unzip();
+    let parts: Vec<&[u8]> = canonical.iter().map(Vec::as_slice).collect();
+    let external_ref = external_ref.get(&sound);
+    let batch = NewBatch { id: call.new_id(), external_ref, mark: (call.mark)(&parts), items, known: HashMap::new(), explain };
+    Ok(Plan::Batch(Box::new(batch)))
+}
+
+fn explain(refusal: &Refusal) -> (&'static str, String) {
+    let problem = refusals::problem(refusal);
+    (problem.code, problem.message.into_owned())
+}
+
+/// An item, and bytes that are the same for the same item however it is written.
+fn item_of(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> (NewItem, Vec<u8>) {
+    match value.object().and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
+        Ok(new) => {
+            let canonical = codec::encode(&(new.external_ref.as_str(), &new.receiver, new.amount, &new.concept));
+            (NewItem::Sound(new), canonical)
+        }
+        Err(bad) => (NewItem::Bad { external_ref: reference_of(value), error: in_words(bad) }, sorted(value)),
+    }
+}
+
+/// The reference of an item that cannot be read as a whole.
+fn reference_of(value: Value<'_>) -> Option<String> {
+    let mut fields = value.object().ok()?;
+    let reference = fields.optional("externalRef", Value::string);
+    reference.peek_some().map(|text| text.trim().chars().take(CHARACTERS_MAX).collect())
+}
+
+fn in_words(bad: Bad) -> String {
+    match bad {
+        Bad::Said(message) => format!("the item {message}"),
+        Bad::Inside(fields) => fields.iter().map(|bad| format!("{} {}", bad.field, bad.message)).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// JSON with its members in order and without white space.
+fn sorted(value: Value<'_>) -> Vec<u8> {
+    let tree = value.raw().ok().and_then(|raw| serde_json::from_str::<serde_json::Value>(raw.get()).ok());
+    tree.map(|tree| tree.to_string().into_bytes()).unwrap_or_default()
+}
+
+/// The answer as far as the record itself tells: its new payouts are pending.
+pub fn created(batch: &Batch, facts: &Facts<'_>) -> Rendered {
+    let written = facts.record.into_iter().flat_map(|record| &record.entities).map(|written| &written.state);
+    let payouts: HashMap<Id, &Arc<Entity>> = written.chain(facts.related).map(|entity| (entity.id().id, entity)).collect();
+    (if facts.record.is_some() { 201 } else { 200 }, show(batch, |id| payouts.get(&id).map(|entity| Arc::clone(entity))))
+}
+
+/// A batch, as JSON; `payout` finds its payouts.
+pub fn show(batch: &Batch, mut payout: impl FnMut(Id) -> Option<Arc<Entity>>) -> Vec<u8> {
+    let items = batch.items.iter().map(|place| match place {
+        Place::Payout(id) => match payout(*id).as_deref() {
+            Some(Entity::Payout(payout)) => payouts::show(payout),
+            _ => Object::new().plain("payoutId", id).end(),
+        },
+        Place::Refused { external_ref, code, error } => {
+            let body = Object::new().maybe_text("externalRef", external_ref.as_deref());
+            body.plain("status", "failed").plain("failureCode", code).text("error", error).end()
+        }
+    });
+    Object::new().plain("batchId", batch.id).text("externalRef", &*batch.external_ref).list("items", items).end()
+}

@@ -1,0 +1,90 @@
+//! Carrying out a batch: the names of its items are reserved, its record debits them, and its answer waits until the bank has spoken about each of them, but not for long.
+
+use crate::api::batches::show;
+use crate::api::problem::Problem;
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::index::Space;
+use crate::domain::kept::{KeepRef, Shape};
+use crate::domain::machine::{Ask, Command};
+use crate::domain::payouts::batch::{Batch, NewBatch};
+use crate::domain::record::Entity;
+use crate::server::dispatch::{failure, reply};
+use crate::server::history::{self, Entities, Unreadable};
+use crate::server::respond::{Reply, RequestId};
+use crate::server::services::Services;
+use actors::Held;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest that an answer waits for the bank; what is settled later is seen in a later look.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The whole of it. Run as a task of its own, so that a caller who goes away leaves no key half answered.
+pub async fn carry_out(
+    services: Arc<Services>,
+    tenant: u64,
+    batch: Box<NewBatch>,
+    keep: Option<KeepRef>,
+    key_held: Option<Held>,
+    request_id: RequestId,
+) -> Result<Reply, Problem> {
+    let engine = &services.engine;
+    let mut batch = batch;
+    // First the batch's own name, then those of its items in their order: no two batches can wait for each other.
+    let mut names = vec![services.desk.hold_name(tenant, Space::Batch, &batch.external_ref).await];
+    let known = history::named(engine.reader(), tenant, Space::Batch, &batch.external_ref)?;
+    if known.is_none() {
+        for name in batch.references() {
+            names.push(services.desk.hold_name(tenant, Space::Payout, &name).await);
+            if let Some(id) = history::named(engine.reader(), tenant, Space::Payout, &name)? {
+                let payout = history::entity(engine.reader(), tenant, EntityId::payout(id))?;
+                batch.known.extend(payout.map(|payout| (name, payout)));
+            }
+        }
+    }
+    let id = EntityId::batch(known.unwrap_or(batch.id));
+    let command = Command { ask: Ask::PayBatch(batch), keep };
+    let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(Box::new(names)), None).await;
+    let mut settled = outcome.map_err(failure)?;
+    let performed = settled.performed.take();
+    let entity = settled.entity.clone();
+    let (Some(Entity::Batch(decided)), None) = (entity.as_deref(), &settled.refusal) else {
+        return reply(Shape::Batch, Ok(settled), &request_id);
+    };
+    if let Some(performed) = performed {
+        // Too late is no failure: the items are debited, and the poller looks after them.
+        let _ = tokio::time::timeout(PATIENCE, performed).await;
+    }
+    let body = now(&services, tenant, decided)?;
+    let Some(record) = settled.record.clone() else { return Ok(Reply::json(200, body)) };
+    let answer = reply(Shape::Batch, Ok(settled), &request_id)?;
+    let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else { return Ok(answer.with_body(201, body)) };
+    let ask = Ask::Answered { kept: Arc::clone(&kept.of), status: 201, body: body.clone() };
+    let kept_now = engine.ask_entity(tenant, id, false, ask.into(), None, key_held).await;
+    Ok(match kept_now.map(|settled| settled.seq) {
+        Ok(Some(seq)) => answer.with_body(201, body).wal_seq(seq),
+        // It could not be kept: what was kept with the debits is the answer.
+        _ => answer,
+    })
+}
+
+/// GET /v1/payouts/batch/:batchId
+pub fn read(services: &Services, tenant: u64, id: Id) -> Result<Reply, Problem> {
+    match history::entity(services.engine.reader(), tenant, EntityId::batch(id))?.as_deref() {
+        Some(Entity::Batch(batch)) => Ok(Reply::json(200, now(services, tenant, batch)?)),
+        _ => Err(Problem::not_found()),
+    }
+}
+
+/// The batch with its items as they are now.
+fn now(services: &Services, tenant: u64, batch: &Batch) -> Result<Vec<u8>, Unreadable> {
+    let mut entities = Entities::new(services.engine.reader(), tenant);
+    let mut unreadable = None;
+    let body = show(batch, |id| {
+        entities.find(EntityId::payout(id)).unwrap_or_else(|error| {
+            unreadable = Some(error);
+            None
+        })
+    });
+    unreadable.map_or(Ok(body), Err)
+}
