@@ -5,6 +5,8 @@
 
 pub mod balance;
 pub mod cards;
+pub mod chargebacks;
+pub mod debits;
 pub mod fields;
 pub mod json;
 pub mod merchants;
@@ -22,5 +24,6 @@ pub mod render;
 pub mod routes;
 pub mod settings;
 pub mod testing;
+pub mod transfers;
 pub mod value;
 pub mod writer;

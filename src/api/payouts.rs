@@ -16,7 +16,7 @@ use crate::domain::payouts::{NewPayout, Payout, Status};
 use crate::domain::record::Entity;
 
 /// Characters of a description.
-const CONCEPT_MAX: usize = 140;
+pub const CONCEPT_MAX: usize = 140;
 
 /// POST /v1/payouts
 pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -81,7 +81,7 @@ pub fn created(payout: &Payout, new: bool) -> Rendered {
 fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payout(payout) => show(payout),
-        Entity::Payment(_) | Entity::Merchant(_) => b"{}".to_vec(),
+        Entity::Payment(_) | Entity::Merchant(_) | Entity::Chargeback(_) | Entity::Otp(_) => b"{}".to_vec(),
     }
 }
 

@@ -92,6 +92,10 @@ pub enum Kind {
     Payout = 2,
     /// A seller of the tenant.
     Merchant = 3,
+    /// A card sale that a bank took back.
+    Chargeback = 16,
+    /// A request for the code of a debit.
+    Otp = 17,
 }
 
 impl Kind {
@@ -101,6 +105,8 @@ impl Kind {
             Kind::Payment => "payment",
             Kind::Payout => "payout",
             Kind::Merchant => "merchant",
+            Kind::Chargeback => "chargeback",
+            Kind::Otp => "otp",
         }
     }
 }
@@ -128,6 +134,16 @@ impl EntityId {
     /// The merchant `id`.
     pub const fn merchant(id: Id) -> Self {
         EntityId { kind: Kind::Merchant, id }
+    }
+
+    /// The chargeback `id`.
+    pub const fn chargeback(id: Id) -> Self {
+        EntityId { kind: Kind::Chargeback, id }
+    }
+
+    /// The request for a code `id`.
+    pub const fn otp(id: Id) -> Self {
+        EntityId { kind: Kind::Otp, id }
     }
 }
 

@@ -1,11 +1,13 @@
 //! What one command writes: everything about it, in one record.
 
+use crate::domain::chargebacks::Chargeback;
 use crate::domain::events::Event;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Kept;
 use crate::domain::ledger::{HoldChange, Posting};
 use crate::domain::merchants::Merchant;
 use crate::domain::payments::Payment;
+use crate::domain::payments::otp::Otp;
 use crate::domain::payouts::Payout;
 use crate::domain::platform::PlatformChange;
 use crate::domain::settings::Sheet;
@@ -58,6 +60,14 @@ pub enum Cause {
     PlatformChanged,
     /// A refusal that is kept for its Idempotency-Key.
     RefusalKept,
+    /// A bank took a card sale back.
+    ChargebackOpened,
+    /// The dispute about it is decided.
+    ChargebackClosed,
+    /// A bank is about to be told to send a code.
+    OtpRequested,
+    /// It answered.
+    OtpSettled,
 }
 
 impl Cause {
@@ -85,6 +95,10 @@ impl Cause {
             Cause::SheetChanged => "tenant.sheet",
             Cause::PlatformChanged => "platform.changed",
             Cause::RefusalKept => "refusal.kept",
+            Cause::ChargebackOpened => "chargeback.opened",
+            Cause::ChargebackClosed => "chargeback.closed",
+            Cause::OtpRequested => "otp.requested",
+            Cause::OtpSettled => "otp.settled",
         }
     }
 }
@@ -98,6 +112,10 @@ pub enum Entity {
     Payout(Payout),
     /// A seller.
     Merchant(Merchant),
+    /// A card sale that a bank took back.
+    Chargeback(Chargeback),
+    /// A request for the code of a debit.
+    Otp(Otp),
 }
 
 impl Entity {
@@ -107,6 +125,8 @@ impl Entity {
             Entity::Payment(payment) => EntityId::payment(payment.id),
             Entity::Payout(payout) => EntityId::payout(payout.id),
             Entity::Merchant(merchant) => EntityId::merchant(merchant.id),
+            Entity::Chargeback(chargeback) => EntityId::chargeback(chargeback.id),
+            Entity::Otp(otp) => EntityId::otp(otp.id),
         }
     }
 
@@ -116,6 +136,8 @@ impl Entity {
             Entity::Payment(payment) => payment.facet(),
             Entity::Payout(payout) => payout.facet(),
             Entity::Merchant(merchant) => merchant.facet(),
+            Entity::Chargeback(chargeback) => chargeback.facet(),
+            Entity::Otp(otp) => otp.status as u8,
         }
     }
 
@@ -124,16 +146,18 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) => None,
+            Entity::Merchant(_) | Entity::Chargeback(_) => None,
+            Entity::Otp(otp) => otp.deadline(),
         }
     }
 
-    /// The tenant's reference.
-    pub fn external_ref(&self) -> &str {
+    /// The tenant's reference, of those that have one of their own.
+    pub fn external_ref(&self) -> Option<&str> {
         match self {
-            Entity::Payment(payment) => &payment.external_ref,
-            Entity::Payout(payout) => &payout.external_ref,
-            Entity::Merchant(merchant) => &merchant.external_ref,
+            Entity::Payment(payment) => Some(&payment.external_ref),
+            Entity::Payout(payout) => Some(&payout.external_ref),
+            Entity::Merchant(merchant) => Some(&merchant.external_ref),
+            Entity::Chargeback(_) | Entity::Otp(_) => None,
         }
     }
 }
@@ -156,6 +180,18 @@ impl From<&Payment> for Was {
 impl From<&Payout> for Was {
     fn from(payout: &Payout) -> Was {
         Was { facet: payout.facet(), deadline: payout.deadline() }
+    }
+}
+
+impl From<&Chargeback> for Was {
+    fn from(chargeback: &Chargeback) -> Was {
+        Was { facet: chargeback.facet(), deadline: None }
+    }
+}
+
+impl From<&Otp> for Was {
+    fn from(otp: &Otp) -> Was {
+        Was { facet: otp.status as u8, deadline: otp.deadline() }
     }
 }
 

@@ -4,14 +4,17 @@ mod harness;
 
 mod balance;
 mod c2p;
+mod chargebacks;
 mod clock;
 mod conventions;
+mod debit;
 mod errors;
 mod idempotency;
 mod keys;
 mod merchants;
 mod methods;
 mod movements;
+mod pago_movil;
 mod payouts;
 mod reversal;
 mod tenants;
