@@ -8,6 +8,7 @@ mod adjustments;
 mod ask;
 mod banks;
 mod call;
+mod chargebacks;
 mod kept;
 mod keys;
 mod rates;

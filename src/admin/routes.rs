@@ -1,7 +1,7 @@
 //! THE TABLE of the operators' API: one row per endpoint. Everything that holds for a row as a whole is in it.
 
 use super::call::{Call, Working};
-use super::{adjustments, banks, keys, rates, state, tenants};
+use super::{adjustments, banks, chargebacks, keys, rates, state, tenants};
 use hyper::Method;
 
 /// Reads a request, does what it asks, and says what came of it.
@@ -55,6 +55,8 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
         row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
         row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call))),
+        row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| Box::pin(chargebacks::open(call))),
+        row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| Box::pin(chargebacks::close(call))),
         row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call))),
     ]
 }

@@ -190,14 +190,14 @@ pub fn deleted(merchant: &Merchant) -> Rendered {
 fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Merchant(merchant) => show(merchant),
-        Entity::Payment(_) | Entity::Payout(_) | Entity::Batch(_) => b"{}".to_vec(),
+        Entity::Payment(_) | Entity::Payout(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => b"{}".to_vec(),
     }
 }
 
 fn show_methods(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Merchant(merchant) => list_json(merchant.methods.iter().map(|method| show_method(merchant, method))),
-        Entity::Payment(_) | Entity::Payout(_) | Entity::Batch(_) => b"{}".to_vec(),
+        Entity::Payment(_) | Entity::Payout(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => b"{}".to_vec(),
     }
 }
 

@@ -6,6 +6,8 @@
 pub mod balance;
 pub mod batches;
 pub mod cards;
+pub mod chargebacks;
+pub mod debits;
 pub mod fields;
 pub mod json;
 pub mod merchants;
@@ -23,5 +25,6 @@ pub mod render;
 pub mod routes;
 pub mod settings;
 pub mod testing;
+pub mod transfers;
 pub mod value;
 pub mod writer;

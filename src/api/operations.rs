@@ -2,6 +2,7 @@
 
 use crate::api::writer::Object;
 use crate::domain::ids::Id;
+use crate::domain::payments::otp::Otp;
 use crate::domain::payments::{self, Means, Payment, Phase, Status};
 use crate::domain::payouts::{self, Payout};
 use crate::domain::record::Entity;
@@ -20,7 +21,8 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
     let (operation, payment, payout, created_at) = match entity {
         Entity::Payment(payment) => (of_payment(payment, n)?, Some(payment.id), None, payment.created_at),
         Entity::Payout(payout) => (of_payout(payout, n)?, None, Some(payout.id), payout.created_at),
-        Entity::Merchant(_) | Entity::Batch(_) => return None,
+        Entity::Otp(otp) => (of_otp(otp, n)?, None, None, otp.created_at),
+        Entity::Merchant(_) | Entity::Batch(_) | Entity::Chargeback(_) => return None,
     };
     let body = Object::new()
         .plain("operationId", id)
@@ -73,6 +75,16 @@ const fn kind_of_charge(means: &Means) -> &'static str {
         Means::Debit { .. } => "debit",
         Means::Transfer { .. } => "verification",
     }
+}
+
+fn of_otp(otp: &Otp, n: u16) -> Option<Operation<'_>> {
+    (n == payments::REQUEST_OTP).then(|| Operation {
+        kind: "otp",
+        status: otp.status.name(),
+        code: otp.failure_code.as_deref(),
+        reference: otp.reference.as_deref(),
+        updated_at: otp.settled_at.unwrap_or(otp.created_at),
+    })
 }
 
 fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {

@@ -1,5 +1,6 @@
 //! Payments: C2P request, execute and reverse; reading payments of every method (`service.md`, "C2P collection"; `contract.md`, section 5).
 
+use crate::api::chargebacks::show_in_payment;
 use crate::api::fields::{Bad, Fields, Got, Sound};
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
@@ -224,8 +225,14 @@ pub fn charged(payment: &Payment, new: bool) -> Rendered {
 pub fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payment(payment) => show(payment),
-        Entity::Payout(_) | Entity::Merchant(_) | Entity::Batch(_) => b"{}".to_vec(),
+        Entity::Payout(_) | Entity::Merchant(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => b"{}".to_vec(),
     }
+}
+
+/// How a payment went back: cards by chargebacks, the others by a reversal.
+pub fn reversal_type(payment: &Payment) -> Option<&'static str> {
+    let kind = if payment.chargebacks.is_empty() { "reversal" } else { "chargeback" };
+    (payment.status == Status::Reversed).then_some(kind)
 }
 
 /// A payment, as JSON (`contract.md`, section 5, "Record").
@@ -233,7 +240,6 @@ pub fn show(payment: &Payment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();
     let debtor = payment.debtor();
     let card = payment.card();
-    let reversed = payment.status == Status::Reversed;
     Object::with_capacity(1280)
         .plain("id", payment.id)
         .plain("paymentId", payment.id)
@@ -263,8 +269,8 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .null("checkoutSession")
         .maybe_plain("reversedAt", payment.reversed_at)
         .maybe_text("reversalRef", payment.reversal_ref.as_deref())
-        .maybe_plain("reversalType", reversed.then_some("reversal"))
-        .json("chargebacks", b"[]")
+        .maybe_plain("reversalType", reversal_type(payment))
+        .list("chargebacks", payment.chargebacks.iter().map(show_in_payment))
         .boolean("livemode", payment.livemode)
         .plain("createdAt", payment.created_at)
         .maybe_plain("expiresAt", payment.expires_at)

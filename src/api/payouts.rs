@@ -20,7 +20,7 @@ use crate::domain::phone::MobilePhone;
 use crate::domain::record::Entity;
 
 /// Characters of a description.
-const CONCEPT_MAX: usize = 140;
+pub const CONCEPT_MAX: usize = 140;
 /// Characters of an account holder's name.
 const HOLDER_MAX: usize = 120;
 
@@ -157,7 +157,7 @@ pub fn created(payout: &Payout, new: bool) -> Rendered {
 fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payout(payout) => show(payout),
-        Entity::Payment(_) | Entity::Merchant(_) | Entity::Batch(_) => b"{}".to_vec(),
+        Entity::Payment(_) | Entity::Merchant(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => b"{}".to_vec(),
     }
 }
 

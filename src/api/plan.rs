@@ -142,6 +142,23 @@ pub enum Plan {
     ReadBatch(Id),
     /// The same, if there is such an entity.
     Knowing(EntityId, Box<Plan>),
+    /// Something new that has no reference.
+    New(EntityId, Ask, Shape),
+    /// A payment under a reference, by a transfer that pays once.
+    CreateOnce {
+        /// Its reference.
+        name: String,
+        /// The transfer.
+        transfer: String,
+        /// Its id, if it is new.
+        id: EntityId,
+        /// What to do, given whether the transfer pays for something already.
+        ask: Box<dyn FnOnce(bool) -> Ask + Send>,
+        /// What the answer shows.
+        shape: Shape,
+    },
+    /// A command to the payment of a chargeback.
+    OfChargeback(Id, Ask, Shape),
 }
 
 /// Which movements.

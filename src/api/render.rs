@@ -1,6 +1,6 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and the one that is kept for an Idempotency-Key.
 
-use crate::api::{balance, batches, merchants, payments, payouts, refusals, testing};
+use crate::api::{balance, batches, chargebacks, debits, merchants, payments, payouts, refusals, testing};
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
 use crate::domain::record::Entity;
@@ -25,6 +25,9 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::Movement, _) => balance::new_movement(facts),
         (Shape::Clock, _) => testing::clock(facts.time),
         (Shape::Charged, Some(Entity::Payment(payment))) => payments::charged(payment, facts.record.is_some()),
+        (Shape::ChargebackOpened(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 201),
+        (Shape::Chargeback(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 200),
+        (Shape::OtpRequested, Some(Entity::Otp(otp))) => debits::otp_requested(otp),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

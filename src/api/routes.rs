@@ -2,7 +2,7 @@
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{balance, batches, cards, merchants, payments, payouts, reference, testing};
+use crate::api::{balance, batches, cards, chargebacks, debits, merchants, payments, payouts, reference, testing, transfers};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -84,5 +84,12 @@ pub fn routes() -> Vec<Route> {
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::move_clock),
         test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::fund),
         row(post(), "/v1/payments/vpos", Collect, "chargeCard", cards::charge),
+        row(post(), "/v1/payments/debit/otp", Collect, "requestDebitOtp", debits::request_otp),
+        row(post(), "/v1/payments/debit", Collect, "chargeDebit", debits::charge),
+        row(post(), "/v1/payments/pago-movil/verify", Collect, "verifyPagoMovil", transfers::verify),
+        row(get(), "/v1/chargebacks", Read, "listChargebacks", chargebacks::list),
+        row(get(), "/v1/chargebacks/:id", Read, "getChargeback", chargebacks::read),
+        test(post(), "/v1/test/chargebacks", Manage, "openTestChargeback", chargebacks::open),
+        test(post(), "/v1/test/chargebacks/:id/close", Manage, "closeTestChargeback", chargebacks::close),
     ]
 }

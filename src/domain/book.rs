@@ -153,7 +153,7 @@ impl Book {
                     self.sellers.entry(merchant).or_default().payouts += 1;
                 }
             }
-            Entity::Payout(_) | Entity::Payment(_) | Entity::Batch(_) => {}
+            Entity::Payout(_) | Entity::Payment(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => {}
         }
     }
 

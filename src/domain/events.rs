@@ -31,6 +31,10 @@ pub enum EventKind {
     MerchantBalanceUpdated,
     /// The operator changed what the live key may do.
     TenantLiveStatusChanged,
+    /// A bank took a card sale back.
+    PaymentChargeback,
+    /// The dispute about it is decided.
+    PaymentChargebackClosed,
 }
 
 impl EventKind {
@@ -49,6 +53,8 @@ impl EventKind {
             EventKind::MerchantReactivated => "merchant.reactivated",
             EventKind::MerchantBalanceUpdated => "merchant.balance.updated",
             EventKind::TenantLiveStatusChanged => "tenant.live_status_changed",
+            EventKind::PaymentChargeback => "payment.chargeback",
+            EventKind::PaymentChargebackClosed => "payment.chargeback_closed",
         }
     }
 }
@@ -74,6 +80,8 @@ pub enum Extra {
         /// Why.
         reason: Option<String>,
     },
+    /// Which of the payment's chargebacks.
+    Chargeback(Id),
 }
 
 /// Something that happened.

@@ -94,6 +94,10 @@ pub enum Kind {
     Merchant = 3,
     /// Payouts asked for together.
     Batch = 4,
+    /// A card sale that a bank took back.
+    Chargeback = 16,
+    /// A request for the code of a debit.
+    Otp = 17,
 }
 
 impl Kind {
@@ -104,6 +108,8 @@ impl Kind {
             Kind::Payout => "payout",
             Kind::Merchant => "merchant",
             Kind::Batch => "batch",
+            Kind::Chargeback => "chargeback",
+            Kind::Otp => "otp",
         }
     }
 }
@@ -136,6 +142,16 @@ impl EntityId {
     /// The batch `id`.
     pub const fn batch(id: Id) -> Self {
         EntityId { kind: Kind::Batch, id }
+    }
+
+    /// The chargeback `id`.
+    pub const fn chargeback(id: Id) -> Self {
+        EntityId { kind: Kind::Chargeback, id }
+    }
+
+    /// The request for a code `id`.
+    pub const fn otp(id: Id) -> Self {
+        EntityId { kind: Kind::Otp, id }
     }
 }
 

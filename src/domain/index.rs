@@ -14,7 +14,9 @@
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::money::Currency;
-use crate::domain::record::{Entity, Record};
+use crate::domain::payments::Status;
+use crate::domain::platform::PLATFORM;
+use crate::domain::record::{Entity, Record, Written};
 use crate::domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -34,6 +36,10 @@ pub enum Space {
     Adjustment = 4,
     /// Batches of payouts.
     Batch = 5,
+    /// Transfers that pay for something: bank, day and reference; the value is the payment.
+    Transfer = 16,
+    /// Chargebacks of all tenants, under the platform's key; the value is the tenant key.
+    Chargeback = 17,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -138,16 +144,25 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
             key
         };
         match written.was {
-            Some(was) if was.facet == facet => {}
+            Some(was) if was.facet == facet || id.kind == Kind::Otp => {}
             Some(was) => {
                 ops.delete(&listed(was.facet));
                 ops.put(&listed(facet), &[]);
             }
             None => {
-                ops.put(&listed(facet), &[]);
-                ops.put(&name(tenant, space(state), state.external_ref()), id.id.as_bytes());
+                // Requests for codes are looked up by their operation, and by nothing else.
+                if id.kind != Kind::Otp {
+                    ops.put(&listed(facet), &[]);
+                }
+                if let (Some(space), Some(external_ref)) = (space(state), state.external_ref()) {
+                    ops.put(&name(tenant, space, external_ref), id.id.as_bytes());
+                }
+                if id.kind == Kind::Chargeback {
+                    ops.put(&name(PLATFORM, Space::Chargeback, &id.id.to_string()), &tenant.to_be_bytes());
+                }
             }
         }
+        index_transfer(tenant, written, ops);
     }
     for (id, was) in &record.removed {
         ops.delete(&entity(tenant, *id));
@@ -167,12 +182,25 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
     }
 }
 
-fn space(state: &Entity) -> Space {
+fn space(state: &Entity) -> Option<Space> {
     match state {
-        Entity::Payment(_) => Space::Payment,
-        Entity::Payout(_) => Space::Payout,
-        Entity::Merchant(_) => Space::Merchant,
-        Entity::Batch(_) => Space::Batch,
+        Entity::Payment(_) => Some(Space::Payment),
+        Entity::Payout(_) => Some(Space::Payout),
+        Entity::Merchant(_) => Some(Space::Merchant),
+        Entity::Batch(_) => Some(Space::Batch),
+        Entity::Chargeback(_) | Entity::Otp(_) => None,
+    }
+}
+
+/// A transfer is taken when it is first looked for, and free again when it was not found.
+fn index_transfer(tenant: u64, written: &Written, ops: &mut IndexOps) {
+    let Entity::Payment(payment) = &*written.state else { return };
+    let Some(transfer) = payment.transfer() else { return };
+    let key = name(tenant, Space::Transfer, &transfer);
+    match (&written.was, payment.status) {
+        (None, _) => ops.put(&key, payment.id.as_bytes()),
+        (Some(_), Status::Failed) => ops.delete(&key),
+        (Some(_), _) => {}
     }
 }
 

@@ -40,6 +40,12 @@ pub enum Shape {
     Platform,
     /// A payment without an intent, new or repeated.
     Charged,
+    /// This chargeback, which was just opened.
+    ChargebackOpened(Id),
+    /// This chargeback.
+    Chargeback(Id),
+    /// A request for the code of a debit.
+    OtpRequested,
 }
 
 /// Which use of which key.

@@ -4,6 +4,7 @@ use crate::domain::adjustments::{self, Adjustment};
 use crate::domain::bank::{Effect, Heard};
 use crate::domain::banks::BankCode;
 use crate::domain::book::Book;
+use crate::domain::chargebacks;
 use crate::domain::codec;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
@@ -13,7 +14,7 @@ use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
 use crate::domain::money::Ves;
-use crate::domain::payments::{self, c2p, charge, reversal};
+use crate::domain::payments::{self, c2p, charge, otp, reversal};
 use crate::domain::payouts::batch::{self, NewBatch};
 use crate::domain::payouts::{self, NewPayout};
 use crate::domain::phone::MobilePhone;
@@ -88,6 +89,12 @@ pub enum Ask {
         /// The body, byte by byte.
         body: Vec<u8>,
     },
+    /// A bank takes a card payment back.
+    OpenChargeback(Box<chargebacks::NewChargeback>),
+    /// The dispute about this chargeback of the payment is decided.
+    CloseChargeback(Id, chargebacks::Verdict),
+    /// The payer's bank is to send a code.
+    RequestOtp(Box<otp::NewOtp>),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -316,6 +323,11 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Sheet(sheet), _) => new_sheet(book, sheet),
         (Ask::Charge(new), None) => charge::create(book, *new, keep, turn),
         (Ask::Charge(new), Some(Entity::Payment(payment))) => charge::repeat(book, payment, &new),
+        (Ask::OpenChargeback(new), Some(Entity::Payment(payment))) => chargebacks::open(book, payment, *new, turn),
+        (Ask::CloseChargeback(id, verdict), Some(Entity::Payment(payment))) => chargebacks::close(payment, id, verdict, turn),
+        (Ask::RequestOtp(new), None) => otp::request(*new, keep, turn),
+        (Ask::Heard(heard), Some(Entity::Otp(request))) => otp::heard(request, heard, turn),
+        (Ask::Deadline, Some(Entity::Otp(request))) => otp::deadline(request, turn),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.

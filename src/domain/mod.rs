@@ -9,6 +9,7 @@ pub mod banks;
 pub mod book;
 pub mod calendar;
 pub mod card;
+pub mod chargebacks;
 pub mod codec;
 pub mod date;
 pub mod decision;

@@ -4,11 +4,13 @@
 
 pub mod c2p;
 pub mod charge;
+pub mod otp;
 pub mod reversal;
 pub mod sale;
 
 use crate::domain::banks::BankCode;
 use crate::domain::card::Brand;
+use crate::domain::chargebacks::Chargeback;
 use crate::domain::date::Date;
 use crate::domain::decision::Turn;
 use crate::domain::external_ref::ExternalRef;
@@ -238,6 +240,8 @@ pub struct Payment {
     pub failure_code: Option<String>,
     /// Why it was canceled.
     pub cancel_reason: Option<CancelReason>,
+    /// What banks took back of a card payment, oldest first.
+    pub chargebacks: Vec<Chargeback>,
     /// For people.
     pub description: Option<String>,
     /// When it was reversed.
@@ -284,6 +288,7 @@ impl Payment {
             bank_reference: None,
             failure_code: None,
             cancel_reason: None,
+            chargebacks: Vec::new(),
             description: None,
             reversed_at: None,
             reversal_ref: None,
@@ -356,7 +361,8 @@ impl Payment {
 
     /// The instants at which it moved money: where its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
-        self.completed_at.into_iter().chain(self.reversed_at).collect()
+        let of_chargebacks = self.chargebacks.iter().flat_map(Chargeback::moved_at);
+        self.completed_at.into_iter().chain(self.reversed_at).chain(of_chargebacks).collect()
     }
 }
 

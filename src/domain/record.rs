@@ -1,11 +1,13 @@
 //! What one command writes: everything about it, in one record.
 
+use crate::domain::chargebacks::Chargeback;
 use crate::domain::events::Event;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Kept;
 use crate::domain::ledger::{HoldChange, Posting};
 use crate::domain::merchants::Merchant;
 use crate::domain::payments::Payment;
+use crate::domain::payments::otp::Otp;
 use crate::domain::payouts::Payout;
 use crate::domain::payouts::batch::Batch;
 use crate::domain::platform::PlatformChange;
@@ -63,6 +65,14 @@ pub enum Cause {
     BatchCreated,
     /// What a batch was answered in the end.
     BatchAnswered,
+    /// A bank took a card sale back.
+    ChargebackOpened,
+    /// The dispute about it is decided.
+    ChargebackClosed,
+    /// A bank is about to be told to send a code.
+    OtpRequested,
+    /// It answered.
+    OtpSettled,
 }
 
 impl Cause {
@@ -92,6 +102,10 @@ impl Cause {
             Cause::RefusalKept => "refusal.kept",
             Cause::BatchCreated => "batch.created",
             Cause::BatchAnswered => "batch.answered",
+            Cause::ChargebackOpened => "chargeback.opened",
+            Cause::ChargebackClosed => "chargeback.closed",
+            Cause::OtpRequested => "otp.requested",
+            Cause::OtpSettled => "otp.settled",
         }
     }
 }
@@ -107,6 +121,10 @@ pub enum Entity {
     Merchant(Merchant),
     /// Payouts asked for together.
     Batch(Batch),
+    /// A card sale that a bank took back.
+    Chargeback(Chargeback),
+    /// A request for the code of a debit.
+    Otp(Otp),
 }
 
 impl Entity {
@@ -117,6 +135,8 @@ impl Entity {
             Entity::Payout(payout) => EntityId::payout(payout.id),
             Entity::Merchant(merchant) => EntityId::merchant(merchant.id),
             Entity::Batch(batch) => EntityId::batch(batch.id),
+            Entity::Chargeback(chargeback) => EntityId::chargeback(chargeback.id),
+            Entity::Otp(otp) => EntityId::otp(otp.id),
         }
     }
 
@@ -127,6 +147,8 @@ impl Entity {
             Entity::Payout(payout) => payout.facet(),
             Entity::Merchant(merchant) => merchant.facet(),
             Entity::Batch(_) => 0,
+            Entity::Chargeback(chargeback) => chargeback.facet(),
+            Entity::Otp(otp) => otp.status as u8,
         }
     }
 
@@ -135,17 +157,19 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) => None,
+            Entity::Merchant(_) | Entity::Batch(_) | Entity::Chargeback(_) => None,
+            Entity::Otp(otp) => otp.deadline(),
         }
     }
 
-    /// The tenant's reference.
-    pub fn external_ref(&self) -> &str {
+    /// The tenant's reference, of those that have one of their own.
+    pub fn external_ref(&self) -> Option<&str> {
         match self {
-            Entity::Payment(payment) => &payment.external_ref,
-            Entity::Payout(payout) => &payout.external_ref,
-            Entity::Merchant(merchant) => &merchant.external_ref,
-            Entity::Batch(batch) => &batch.external_ref,
+            Entity::Payment(payment) => Some(&payment.external_ref),
+            Entity::Payout(payout) => Some(&payout.external_ref),
+            Entity::Merchant(merchant) => Some(&merchant.external_ref),
+            Entity::Batch(batch) => Some(&batch.external_ref),
+            Entity::Chargeback(_) | Entity::Otp(_) => None,
         }
     }
 }
@@ -168,6 +192,18 @@ impl From<&Payment> for Was {
 impl From<&Payout> for Was {
     fn from(payout: &Payout) -> Was {
         Was { facet: payout.facet(), deadline: payout.deadline() }
+    }
+}
+
+impl From<&Chargeback> for Was {
+    fn from(chargeback: &Chargeback) -> Was {
+        Was { facet: chargeback.facet(), deadline: None }
+    }
+}
+
+impl From<&Otp> for Was {
+    fn from(otp: &Otp) -> Was {
+        Was { facet: otp.status as u8, deadline: otp.deadline() }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::api::routes::{Modes, Route, routes};
 use crate::api::testing;
 use crate::api::writer::Object;
 use crate::domain::ids::{EntityId, Id};
-use crate::domain::index;
+use crate::domain::index::{self, Space};
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::machine::{Ask, Command, Domain, Facts};
 use crate::domain::platform::Scope;
@@ -229,6 +229,25 @@ impl Gateway {
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
             }
+            Plan::CreateOnce { name, transfer, id, ask, shape } => {
+                // Always in this order, so that no two wait for each other. The transfer is held until the bank has said whether it is there: who comes second finds it taken or free.
+                let held_name = self.services.desk.hold_name(tenant, Space::Payment, &name).await;
+                let held_transfer = self.services.desk.hold_name(tenant, Space::Transfer, &transfer).await;
+                let known = history::named(reader, tenant, Space::Payment, &name)?;
+                let used = history::named(reader, tenant, Space::Transfer, &transfer)?.is_some();
+                let (command, held) = doing.command(ask(used), shape);
+                let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
+                reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), Some(Box::new((held_transfer, held)))).await, request_id)
+            }
+            Plan::New(id, ask, shape) => {
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, id, true, command, None, held).await, request_id)
+            }
+            Plan::OfChargeback(id, ask, shape) => {
+                let payment = history::charged_back(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, payment, false, command, None, held).await, request_id)
+            }
             Plan::Advance(advance_ms) => {
                 let (command, held) = doing.command(Ask::MoveClock(advance_ms), Shape::Clock);
                 reply(Shape::Clock, engine.advance(tenant, advance_ms, command, held).await, request_id)
@@ -278,7 +297,7 @@ impl Gateway {
     fn operation(&self, tenant: u64, id: Id) -> Result<Reply, Problem> {
         let reader = self.services.engine.reader();
         let (entity, n) = id.entity_and_operation();
-        for whose in [EntityId::payment(entity), EntityId::payout(entity)] {
+        for whose in [EntityId::payment(entity), EntityId::payout(entity), EntityId::otp(entity)] {
             if let Some(found) = history::entity(reader, tenant, whose)?
                 && let Some(body) = operations::show(id, n, &found)
             {

@@ -93,6 +93,14 @@ pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<O
     Ok(Some(Id::from_bytes(bytes)))
 }
 
+/// The payment that a chargeback belongs to.
+pub fn charged_back(reader: &Reader, tenant: u64, chargeback: Id) -> Result<Option<EntityId>, Unreadable> {
+    Ok(match entity(reader, tenant, EntityId::chargeback(chargeback))?.as_deref() {
+        Some(Entity::Chargeback(chargeback)) => Some(EntityId::payment(chargeback.payment)),
+        _ => None,
+    })
+}
+
 /// A page of entities.
 pub fn list(reader: &Reader, tenant: u64, kind: Kind, facets: &[u8], page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
     let parts = facets.iter().map(|facet| index::list(tenant, kind, *facet)).collect();
@@ -174,7 +182,7 @@ fn spans(reader: &Reader, tenant: u64, ask: &Movements) -> Result<Vec<(Timestamp
         [subject] => match entity(reader, tenant, *subject)?.as_deref() {
             Some(Entity::Payment(payment)) => payment.moved_at(),
             Some(Entity::Payout(payout)) => payout.moved_at(),
-            Some(Entity::Merchant(_) | Entity::Batch(_)) | None => Vec::new(),
+            Some(_) | None => Vec::new(),
         }
         .into_iter()
         .map(|at| (at, at.plus_ms(1)))

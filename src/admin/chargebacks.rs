@@ -1,0 +1,75 @@
+//! Chargebacks as operators record them: what the bank took back of a card payment, and how the dispute about it ended.
+
+use super::ask;
+use super::call::{Call, Done, Outcome};
+use super::kept::{self, Reservation};
+use crate::api::chargebacks::{read_new, read_verdict};
+use crate::api::fields::Fields;
+use crate::api::problem::Problem;
+use crate::api::refusals;
+use crate::api::render::render;
+use crate::domain::ids::EntityId;
+use crate::domain::index::{self, Space};
+use crate::domain::kept::Shape;
+use crate::domain::machine::{Ask, Command, Facts};
+use crate::domain::platform::{Mode, PLATFORM, tenant_key};
+use crate::domain::time::Timestamp;
+use crate::server::dispatch::failure;
+use crate::server::history::{self, Unreadable};
+use crate::server::services::fresh_id;
+
+/// POST /admin/tenants/:id/chargebacks
+pub async fn open(call: Call) -> Outcome {
+    let mut fields = Fields::parse(&call.body)?;
+    let new = read_new(&mut fields);
+    let sound = fields.finish()?;
+    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let id = fresh_id();
+    let (payment, new) = new.get(&sound, id);
+    // The body names no mode: the payment is in one of them.
+    for mode in [Mode::Live, Mode::Test] {
+        let tenant_key = tenant_key(tenant.number, mode);
+        if history::entity(call.services.engine.reader(), tenant_key, payment)?.is_some() {
+            return tell(&call, tenant_key, payment, Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)).await;
+        }
+    }
+    Err(Problem::not_found())
+}
+
+/// POST /admin/chargebacks/:id/close
+pub async fn close(call: Call) -> Outcome {
+    let mut fields = Fields::parse(&call.body)?;
+    let verdict = read_verdict(&mut fields);
+    let sound = fields.finish()?;
+    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let reader = call.services.engine.reader();
+    let whose = reader.index_get(&index::name(PLATFORM, Space::Chargeback, &id.to_string())).map_err(Unreadable::from)?;
+    let whose = whose.ok_or_else(Problem::not_found)?;
+    let tenant_key = <[u8; 8]>::try_from(whose.as_slice()).map(u64::from_be_bytes).map_err(|_| ask::defect("a chargeback of no tenant"))?;
+    let payment = history::charged_back(reader, tenant_key, id)?.ok_or_else(Problem::not_found)?;
+    tell(&call, tenant_key, payment, Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id)).await
+}
+
+/// Has the payment decide, once per Idempotency-Key.
+async fn tell(call: &Call, tenant_key: u64, payment: EntityId, ask: Ask, shape: Shape) -> Outcome {
+    let (keep, held) = match kept::reserve(call, tenant_key, shape).await? {
+        Reservation::None => (None, None),
+        Reservation::Fresh(keep, held) => (Some(keep), Some(held)),
+        Reservation::Replay(done) => return Ok(done),
+    };
+    let held: Option<actors::Held> = held.map(|held| Box::new(held) as actors::Held);
+    let settled = call.services.engine.ask_entity(tenant_key, payment, false, Command { ask, keep }, None, held).await.map_err(failure)?;
+    if let Some(refusal) = &settled.refusal {
+        return Err(refusals::problem(refusal));
+    }
+    let facts = Facts {
+        record: settled.record.as_deref(),
+        time: Timestamp::from_unix_ms(settled.time_ms),
+        entity: settled.entity.as_deref(),
+        refusal: None,
+        request_id: &call.request_id,
+        related: &[],
+    };
+    let (status, body) = render(shape, &facts);
+    Ok(Done { status, ..Done::ok(body) }.wrote(settled.seq))
+}
