@@ -85,7 +85,7 @@ pub trait Machine: Send + Sync + 'static {
     /// Lets time pass: what is due by itself at `now_ms` (a hold that ends) takes effect. Deterministic in the book and the time, so replay needs no record of it.
     fn settle(&self, book: &mut Self::Book, now_ms: i64);
 
-    /// What `command` makes of the book and the entity.
+    /// What `command` makes of the book and the entity. A record may create other entities beside it, but change only this one: the actors of others would not know.
     fn decide(&self, book: &Self::Book, entity: Option<&Self::Entity>, command: Self::Command, turn: Turn) -> Decision<Self>;
 
     /// Applies a record to the book.
@@ -124,7 +124,8 @@ pub trait Machine: Send + Sync + 'static {
     /// What is asked of an entity whose deadline has come.
     fn deadline(&self, id: Self::EntityId) -> Self::Command;
 
-    /// What is asked of a book to move its clock forward by `advance_ms`; its turn bears the instant arrived at.
+    /// What is asked of a book to move its clock forward by `advance_ms`; its turn bears the instant arrived at. It must write a record: the book has settled at that instant, which
+    /// a replay would not know. Whether a clock may be moved is for whoever calls `Engine::advance` to say.
     fn move_clock(&self, advance_ms: i64) -> Self::Command;
 
     /// Answers a question from the book as it is at `now_ms`.

@@ -141,11 +141,20 @@ async fn a_silent_bank_does_not_hold_the_clock_for_ever() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn effects_for_others_are_part_of_the_jump() {
-    let rig = Rig::new().await;
-    // Asked in real time; what matters is that the poked one's record bears the instant of the jump when a deadline pokes it.
-    rig.tick(T, 1, 1_000, 1, Some(How::AtOnce(true))).await;
-    done(rig.engine.advance(T, 1_000, None).await);
-    assert_eq!(rig.transfer(T, 1).unwrap().stamps, [0, 1_000, 1_000].map(|ms| START_MS + ms));
+    let rig = Arc::new(Rig::new().await);
+    done(rig.ask(T, 1, Command::PokeLater { in_ms: 1_000, other: 2, how: How::Late(true) }).await);
+    rig.tick(T, 3, 1_500, 1, None).await;
+    let jump = tokio::spawn({
+        let rig = Arc::clone(&rig);
+        async move { done(rig.engine.advance(T, 5_000, None).await) }
+    });
+    until("the other is told", || rig.world.begun() == 1).await;
+    until("the first is done", || rig.engine.status().entities == 1).await;
+    assert_eq!(rig.transfer(T, 3).unwrap().stamps.len(), 1, "the clock waits for what another does at this instant");
+    rig.world.open();
+    jump.await.unwrap();
+    assert_eq!(rig.transfer(T, 2).unwrap().stamps, [START_MS + 1_000]);
+    assert_eq!(rig.transfer(T, 3).unwrap().stamps[1], START_MS + 1_500);
 }
 
 #[tokio::test(flavor = "multi_thread")]
