@@ -18,8 +18,7 @@ async fn the_first_failed_write_is_the_last() {
     let mut asked = tokio::task::JoinSet::new();
     let (a, b) = (Arc::clone(&rig), Arc::clone(&rig));
     asked.spawn(async move { failure(a.deposit(T, 1).await) });
-    let faults = rig.faults.clone();
-    tokio::task::spawn_blocking(move || faults.wait_until_held()).await.unwrap();
+    rig.until_held().await;
     rig.faults.refuse_write(1, Refusal::SyncFails);
     for id in 0..20 {
         let rig = Arc::clone(&rig);

@@ -52,15 +52,16 @@ async fn the_outside_worlds_answers_belong_to_the_instant() {
 #[tokio::test(flavor = "multi_thread")]
 async fn deadlines_of_one_instant_all_bear_it() {
     let rig = Rig::new().await;
-    for id in 1..=200 {
-        rig.tick(T, id, 1_000, 1, Some(How::AtOnce(true))).await;
+    // Slow, so that one that were fired beside the jump would hear of it at a later instant.
+    for id in 1..=20 {
+        rig.tick(T, id, 1_000, 1, Some(How::Slow)).await;
     }
     rig.tick(T, 900, 1_001, 1, None).await;
     done(rig.engine.advance(T, 2_000, None).await);
-    for id in 1..=200 {
+    for id in 1..=20 {
         assert_eq!(rig.transfer(T, id).unwrap().stamps, [0, 1_000, 1_000].map(|ms| START_MS + ms));
     }
-    let times: Vec<i64> = history(&rig, 202).into_iter().map(|(ms, _)| ms).collect();
+    let times: Vec<i64> = history(&rig, 22).into_iter().map(|(ms, _)| ms).collect();
     assert!(times.is_sorted());
 }
 

@@ -13,6 +13,8 @@ pub enum How {
     AtOnce(bool),
     /// When the test opens the gate.
     Late(bool),
+    /// After a moment.
+    Slow,
     /// Not at all.
     Never,
     /// It panics before it has begun.
