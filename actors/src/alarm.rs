@@ -1,8 +1,8 @@
 //! Time: where "now" comes from, and the alarm that wakes a book at its next deadline.
 
-use crate::book::BookMessage;
 use crate::engine::Engine;
 use crate::machine::Machine;
+use crate::slot::BookMessage;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

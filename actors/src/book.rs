@@ -1,20 +1,18 @@
 //! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next message at once; it never waits for the disk.
-//!
-//! Messages go through a queue of our own; ractor's mailbox only carries the ring of a bell, so that a burst of commands costs one mailbox message.
 
 use crate::engine::{Engine, Shared};
 use crate::jump::Firing;
 use crate::machine::{Machine, Turn};
-use crate::rider::{Ask, Failure, Held, OthersEffects, Rider, Settled, Timing};
-use crossbeam::queue::SegQueue;
+use crate::rider::{Ask, Failure, OthersEffects, Rider, Settled, Timing};
+use crate::slot::{BookMessage, BookSlot, BookStart, Due, Ring, Skip};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use std::collections::HashSet;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use wal::{Append, IndexOps, Seq, Snapshot};
 
 /// Messages handled per ring before other actors get their turn.
@@ -36,169 +34,15 @@ pub(crate) fn wake_key(tenant: u64) -> Vec<u8> {
     key
 }
 
-pub(crate) enum BookMessage<M: Machine> {
-    Ask(Ask<M>),
-    View {
-        query: M::Query,
-        to: oneshot::Sender<Result<M::View, Failure>>,
-        held: Held,
-    },
-    /// A deadline may have come.
-    Wake,
-    /// The deadline of this instant has been dealt with.
-    Fired(i64, M::EntityId),
-    /// A deadline that changed nothing may come again.
-    Rested(M::EntityId),
-    /// A jump begins: deadlines are its own until it lands. The answer is the tenant's clock.
-    TakeOff(oneshot::Sender<i64>),
-    /// The earliest deadline up to `until_ms` that is not among those dealt with.
-    NextDue {
-        until_ms: i64,
-        dealt_with: Skip<M>,
-        to: oneshot::Sender<(Due<M>, Skip<M>)>,
-    },
-    /// The jump is over.
-    Land,
-    /// Write a snapshot if anything changed since the last.
-    Snapshot(oneshot::Sender<Result<Seq, Failure>>),
-    /// Leave memory if nothing is due: snapshot, then stop.
-    Retire,
-    /// The snapshot of a retiring book is durable.
-    Retired {
-        version: u64,
-    },
-}
+pub(crate) struct BookHost<M>(PhantomData<fn() -> M>);
 
-impl<M: Machine> BookMessage<M> {
-    /// Tells those who wait that nobody will do it.
-    fn fail(self, failure: Failure) {
-        match self {
-            BookMessage::Ask(ask) => ask.answer.send(Err(failure)),
-            BookMessage::View { to, held, .. } => {
-                drop(held);
-                let _ = to.send(Err(failure));
-            }
-            BookMessage::Snapshot(to) => {
-                let _ = to.send(Err(failure));
-            }
-            // Who waits for one of these sees that the sender is gone.
-            BookMessage::Wake
-            | BookMessage::Fired(..)
-            | BookMessage::Rested(_)
-            | BookMessage::TakeOff(_)
-            | BookMessage::NextDue { .. }
-            | BookMessage::Land
-            | BookMessage::Retire
-            | BookMessage::Retired { .. } => {}
-        }
+impl<M> BookHost<M> {
+    pub fn new() -> Self {
+        BookHost(PhantomData)
     }
 }
 
-/// Deadlines that a jump has dealt with. It travels with the question and back, so it is never copied.
-pub(crate) type Skip<M> = HashSet<(i64, <M as Machine>::EntityId)>;
-
-/// What a jump finds next.
-pub(crate) enum Due<M: Machine> {
-    /// This one, now marked as being dealt with.
-    Next(Firing<M>),
-    /// One is being dealt with already; look again.
-    Busy,
-    /// Nothing more.
-    None,
-}
-
-pub(crate) struct BookSlot<M: Machine> {
-    queue: SegQueue<BookMessage<M>>,
-    rung: AtomicBool,
-    bell: ActorRef<Ring>,
-    /// The actor ends because it was to, not because something is broken.
-    over: AtomicBool,
-    pub last_used: AtomicI64,
-}
-
-impl<M: Machine> BookSlot<M> {
-    pub fn send(&self, message: BookMessage<M>) {
-        self.queue.push(message);
-        self.ring();
-    }
-
-    pub fn ring(&self) {
-        if !self.rung.swap(true, Ordering::AcqRel) {
-            // Fails only when the actor is gone; then its supervisor answers what is in the queue.
-            let _ = self.bell.cast(Ring);
-        }
-    }
-
-    pub fn touch(&self, coarse_seconds: i64) {
-        if self.last_used.load(Ordering::Relaxed) != coarse_seconds {
-            self.last_used.store(coarse_seconds, Ordering::Relaxed);
-        }
-    }
-}
-
-/// "There is something in the queue."
-pub(crate) struct Ring;
-
-pub(crate) struct BookArguments<M: Machine> {
-    pub tenant: u64,
-    /// The book as the start recovered it, and whether it is ahead of its snapshot; `None` to load it.
-    pub recovered: Option<(M::Book, bool)>,
-}
-
-struct BookActor<M: Machine> {
-    engine: Engine<M>,
-    slot: oneshot::Receiver<Arc<BookSlot<M>>>,
-}
-
-/// Starts the actor of a book, and watches over it. Called under the lock of the map that the slot goes into.
-pub(crate) fn spawn_book<M: Machine>(engine: &Engine<M>, arguments: BookArguments<M>) -> Arc<BookSlot<M>> {
-    let _runtime = engine.shared.runtime.enter();
-    // The slot holds the actor's reference, which exists only after the spawn; `pre_start` waits for it.
-    let (give, slot) = oneshot::channel();
-    let actor = BookHost::<M>(PhantomData);
-    let tenant = arguments.tenant;
-    let start = (BookActor { engine: engine.clone(), slot }, arguments);
-    let (bell, started) = match ractor::ActorRuntime::spawn_instant(None, actor, start) {
-        Ok(spawned) => spawned,
-        Err(error) => {
-            // Only a name clash could cause it, and books have no names.
-            engine.shared.fail(&format!("the actor of book {tenant} did not start: {error}"));
-            std::process::abort();
-        }
-    };
-    let slot = Arc::new(BookSlot { queue: SegQueue::new(), rung: AtomicBool::new(false), bell, over: AtomicBool::new(false), last_used: AtomicI64::new(0) });
-    let _ = give.send(Arc::clone(&slot));
-    let (engine, watched) = (engine.clone(), Arc::clone(&slot));
-    engine.shared.runtime.clone().spawn(async move {
-        let why = match started.await {
-            Ok(Ok(running)) => match running.await {
-                Ok(()) => "it ended by itself".to_owned(),
-                Err(error) => error.to_string(),
-            },
-            Ok(Err(error)) => error.to_string(),
-            Err(error) => error.to_string(),
-        };
-        if !watched.over.load(Ordering::Acquire) {
-            bury(&engine, tenant, &watched, &why);
-        }
-    });
-    slot
-}
-
-/// A book's actor ended that should not have: the engine ends, and nobody is left waiting.
-fn bury<M: Machine>(engine: &Engine<M>, tenant: u64, slot: &Arc<BookSlot<M>>, why: &str) {
-    let why = format!("the actor of book {tenant} ended: {why}");
-    engine.shared.fail(&why);
-    // After this nobody finds the slot, so its queue grows no more.
-    engine.shared.books.remove_if(&tenant, |_, found| Arc::ptr_eq(found, slot));
-    while let Some(message) = slot.queue.pop() {
-        message.fail(Failure::Storage(why.clone()));
-    }
-}
-
-struct BookHost<M>(PhantomData<fn() -> M>);
-
-struct BookState<M: Machine> {
+pub(crate) struct BookState<M: Machine> {
     engine: Engine<M>,
     slot: Arc<BookSlot<M>>,
     tenant: u64,
@@ -222,22 +66,23 @@ struct BookState<M: Machine> {
 impl<M: Machine> Actor for BookHost<M> {
     type Msg = Ring;
     type State = BookState<M>;
-    type Arguments = (BookActor<M>, BookArguments<M>);
+    type Arguments = BookStart<M>;
 
-    async fn pre_start(&self, _myself: ActorRef<Ring>, (actor, arguments): Self::Arguments) -> Result<Self::State, ActorProcessingErr> {
-        let slot = actor.slot.await?;
-        let shared = &actor.engine.shared;
-        let (book, ahead) = match arguments.recovered {
+    async fn pre_start(&self, _myself: ActorRef<Ring>, start: Self::Arguments) -> Result<Self::State, ActorProcessingErr> {
+        let BookStart { engine, tenant, recovered, slot } = start;
+        let slot = slot.await?;
+        let shared = &engine.shared;
+        let (book, ahead) = match recovered {
             Some(recovered) => recovered,
-            None => match shared.reader.snapshot(arguments.tenant, None)? {
-                Some(stored) => (shared.machine.restore(arguments.tenant, &stored.state)?, false),
-                None => (shared.machine.empty(arguments.tenant), false),
+            None => match shared.reader.snapshot(tenant, None)? {
+                Some(stored) => (shared.machine.restore(tenant, &stored.state)?, false),
+                None => (shared.machine.empty(tenant), false),
             },
         };
         Ok(BookState {
-            engine: actor.engine,
+            engine,
             slot,
-            tenant: arguments.tenant,
+            tenant,
             book,
             version: u64::from(ahead),
             saved: 0,
@@ -266,7 +111,10 @@ impl<M: Machine> Actor for BookHost<M> {
                     myself.stop(None);
                     return Ok(());
                 }
-                Err(_) => return Err("a panic outside of a decision".into()),
+                Err(_) => {
+                    state.shared().fail(&format!("book {}: a panic outside of a decision", state.tenant));
+                    return Err("a panic outside of a decision".into());
+                }
             }
         }
         state.slot.ring();
@@ -294,7 +142,7 @@ impl<M: Machine> BookState<M> {
         match message {
             BookMessage::Ask(ask) => self.turn(ask),
             BookMessage::View { .. } if self.shared().failed.get().is_some() => message.fail(self.shared().failure()),
-            BookMessage::View { query, to, held } => self.view(query, to, held),
+            BookMessage::View { query, to, permit } => self.view(query, to, permit),
             BookMessage::Wake => {
                 self.armed_ms = None;
                 self.fire(None);
@@ -329,14 +177,14 @@ impl<M: Machine> BookState<M> {
         false
     }
 
-    fn view(&mut self, query: M::Query, to: oneshot::Sender<Result<M::View, Failure>>, held: Held) {
+    fn view(&mut self, query: M::Query, to: oneshot::Sender<Result<M::View, Failure>>, permit: OwnedSemaphorePermit) {
         let now_ms = self.now_ms();
         self.settle(now_ms);
         let shared = &self.engine.shared;
         match catch_unwind(AssertUnwindSafe(|| shared.machine.view(&self.book, query, now_ms))) {
-            Ok(view) => shared.log.fence(Rider::View { to, view, held }),
+            Ok(view) => shared.log.fence(Rider::View { to, view, permit }),
             Err(_) => {
-                drop(held);
+                drop(permit);
                 let _ = to.send(Err(Failure::Defect("a defect in a view; nothing changed".to_owned())));
             }
         }

@@ -1,18 +1,19 @@
 //! The handle to a running engine: what the rest of the program asks.
 
 use crate::alarm::{Alarm, Clock};
-use crate::book::{BookArguments, BookMessage, BookSlot, spawn_book};
+
 use crate::entity::{EntityMessage, EntitySlot, spawn_entity};
 use crate::housekeeping;
 use crate::machine::{Effects, Machine};
 use crate::recovery;
 use crate::rider::{Answer, Ask, Failure, Held, Outcome, Rider};
+use crate::slot::{BookMessage, BookSlot, spawn_book};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use wal::{Log, OpenError, Reader, Seq, Store};
 
 /// How the engine is run. Times in milliseconds or seconds as their names say.
@@ -134,7 +135,7 @@ impl<M: Machine> Engine<M> {
             }
         }));
         for (tenant, recovered) in recovered {
-            let slot = shared.books.entry(tenant).insert(spawn_book(&engine, BookArguments { tenant, recovered: Some(recovered) }));
+            let slot = shared.books.entry(tenant).insert(spawn_book(&engine, tenant, Some(recovered)));
             slot.send(BookMessage::Wake);
         }
         crate::alarm::run(rings, engine.clone());
@@ -143,7 +144,7 @@ impl<M: Machine> Engine<M> {
     }
 
     /// Takes part of the engine's capacity, or says that there is none.
-    fn admit(&self) -> Result<Held, Failure> {
+    fn admit(&self) -> Result<OwnedSemaphorePermit, Failure> {
         if self.shared.failed.get().is_some() {
             return Err(self.shared.failure());
         }
@@ -152,13 +153,14 @@ impl<M: Machine> Engine<M> {
         if self.shared.stopping.load(Ordering::SeqCst) {
             return Err(Failure::ShuttingDown);
         }
-        Ok(Box::new(permit.map_err(|_| Failure::Overloaded)?))
+        permit.map_err(|_| Failure::Overloaded)
     }
 
     /// Asks a book itself. `until_answer` is held until the answer is sent.
     pub async fn ask_book(&self, tenant: u64, command: M::Command, until_answer: Option<Held>) -> Outcome<M> {
         let permit = self.admit()?;
-        let (answer, from) = Answer::new(None, Some(Box::new((permit, until_answer))));
+        let (answer, from) = Answer::new(None, until_answer);
+        let answer = answer.with_permit(permit);
         self.book(tenant, |slot| {
             slot.send(BookMessage::Ask(Ask { command, entity: None, id: None, leg: None, fresh: true, asked: Instant::now(), answer }));
         });
@@ -176,7 +178,8 @@ impl<M: Machine> Engine<M> {
         until_answer: Option<Held>,
     ) -> Outcome<M> {
         let permit = self.admit()?;
-        let (answer, from) = Answer::new(until_record, Some(Box::new((permit, until_answer))));
+        let (answer, from) = Answer::new(until_record, until_answer);
+        let answer = answer.with_permit(permit);
         self.tell_entity(tenant, id, new, EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer });
         received(from.await)
     }
@@ -184,14 +187,14 @@ impl<M: Machine> Engine<M> {
     /// Asks a question of a book; what the answer rests on is durable when it comes.
     pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
         // It goes with the question: a caller who goes away leaves that in the queue.
-        let held = self.admit()?;
+        let permit = self.admit()?;
         let (to, from) = oneshot::channel();
-        self.book(tenant, |slot| slot.send(BookMessage::View { query, to, held }));
+        self.book(tenant, |slot| slot.send(BookMessage::View { query, to, permit }));
         from.await.map_err(|_| gone())?
     }
 
     /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first, each at its own instant and in order; then the book is asked `command`, which
-    /// must write that the clock moved, in a turn that bears the instant arrived at.
+    /// must write that the clock moved, in a turn that bears the instant arrived at; it must write a record, because the book has settled at that instant, which a replay would not know.
     pub async fn advance(&self, tenant: u64, advance_ms: i64, command: M::Command, until_answer: Option<Held>) -> Outcome<M> {
         let permit = self.admit()?;
         let engine = self.clone();
@@ -274,7 +277,7 @@ impl<M: Machine> Engine<M> {
         match self.shared.books.entry(tenant) {
             Entry::Occupied(slot) => with(slot.get()),
             Entry::Vacant(vacant) => {
-                let slot = spawn_book(self, BookArguments { tenant, recovered: None });
+                let slot = spawn_book(self, tenant, None);
                 slot.touch(now);
                 with(&vacant.insert(slot))
             }

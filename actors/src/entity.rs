@@ -1,11 +1,11 @@
 //! The entity actor: one payment, payout, merchant … while it is active. It serialises what is asked of its entity, waits for its own records, performs their effects, and stops
 //! when nothing is left to do; its state is in the log.
 
-use crate::book::BookMessage;
 use crate::engine::{Engine, received};
 use crate::jump::Leg;
 use crate::machine::Machine;
 use crate::rider::{Answer, Ask, Failure, Held, Outcome, Settled};
+use crate::slot::BookMessage;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
 use std::collections::HashMap;
 use std::future::poll_fn;

@@ -1,9 +1,9 @@
 //! What the engine does by itself: rounds of snapshots, so that a restart replays little, and idle books leaving memory.
 
-use crate::book::BookMessage;
 use crate::engine::{Engine, gone};
 use crate::machine::Machine;
 use crate::rider::{Failure, Rider};
+use crate::slot::BookMessage;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! A clock that jumps: everything that falls due on the way happens first, in the order of its instants, each bearing its own.
 
-use crate::book::{BookMessage, Due};
 use crate::engine::{Engine, gone, received};
 use crate::entity::EntityMessage;
 use crate::machine::Machine;
 use crate::rider::{Answer, Ask, Outcome};
+use crate::slot::{BookMessage, Due};
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;

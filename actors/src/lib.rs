@@ -7,7 +7,7 @@
 //! It promises: a command is decided on the state that all commands before it left; nothing is answered before it is durable; the book never waits; a panic in `decide` changes
 //! nothing; a panic in `evolve` ends the engine before the record is written. It must not know what a payment is, nor how it was asked for.
 //!
-//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `rider` what travels with a record · `jump` and `alarm` time · `recovery` · `housekeeping`.
+//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `slot` where a book is found · `rider` what travels with a record · `jump` and `alarm` time · `recovery` · `housekeeping`.
 
 mod alarm;
 mod book;
@@ -18,6 +18,7 @@ mod jump;
 pub mod machine;
 mod recovery;
 mod rider;
+mod slot;
 
 pub use alarm::Clock;
 pub use engine::{Config, Engine, StartError, Status};

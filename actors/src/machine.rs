@@ -85,7 +85,7 @@ pub trait Machine: Send + Sync + 'static {
     /// Lets time pass: what is due by itself at `now_ms` (a hold that ends) takes effect. Deterministic in the book and the time, so replay needs no record of it.
     fn settle(&self, book: &mut Self::Book, now_ms: i64);
 
-    /// What `command` makes of the book and the entity.
+    /// What `command` makes of the book and the entity. A record may create other entities beside it, but change only this one: the actors of others would not know.
     fn decide(&self, book: &Self::Book, entity: Option<&Self::Entity>, command: Self::Command, turn: Turn) -> Decision<Self>;
 
     /// Applies a record to the book.

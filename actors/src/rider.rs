@@ -6,7 +6,7 @@ use crate::jump::Leg;
 use crate::machine::Machine;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use wal::{Completion, Durable, Poisoned, Seq};
 
 /// Something that must live as long as a request is under way, such as a permit or a reserved name.
@@ -62,6 +62,7 @@ pub type Outcome<M> = Result<Settled<M>, Failure>;
 /// Where an answer goes, with what is held until then.
 pub struct Answer<M: Machine> {
     // In this order, so that one that is dropped unsent also lets go of what is held before the caller wakes.
+    permit: Option<OwnedSemaphorePermit>,
     until_record: Option<Held>,
     until_answer: Option<Held>,
     to: oneshot::Sender<Outcome<M>>,
@@ -71,7 +72,12 @@ impl<M: Machine> Answer<M> {
     /// An answer and its receiving end. `until_record` is dropped when the first record of the request is durable, `until_answer` just before the answer is sent.
     pub fn new(until_record: Option<Held>, until_answer: Option<Held>) -> (Self, oneshot::Receiver<Outcome<M>>) {
         let (to, from) = oneshot::channel();
-        (Answer { until_record, until_answer, to }, from)
+        (Answer { permit: None, until_record, until_answer, to }, from)
+    }
+
+    /// The same, holding a part of the engine's capacity until the answer is sent.
+    pub(crate) fn with_permit(self, permit: OwnedSemaphorePermit) -> Self {
+        Answer { permit: Some(permit), ..self }
     }
 
     /// The first record is durable: others may look it up now.
@@ -81,6 +87,7 @@ impl<M: Machine> Answer<M> {
 
     /// Sends it. What was held is let go first, so that the caller's next request does not meet its own reservation.
     pub fn send(mut self, outcome: Outcome<M>) {
+        self.permit = None;
         self.until_record = None;
         self.until_answer = None;
         // The caller may have gone; what happened has happened.
@@ -97,8 +104,8 @@ pub(crate) enum Rider<M: Machine> {
         /// To perform when it is durable. Boxed because it is rare and every record moves a rider through the log's queue.
         others: Option<Box<OthersEffects<M>>>,
     },
-    /// The answer to a question, and what is held until it is sent.
-    View { to: oneshot::Sender<Result<M::View, Failure>>, view: M::View, held: Held },
+    /// The answer to a question, and the permit that goes before it.
+    View { to: oneshot::Sender<Result<M::View, Failure>>, view: M::View, permit: OwnedSemaphorePermit },
     /// Something that only wants to know that it is durable.
     Done(oneshot::Sender<Result<Seq, Failure>>),
 }
@@ -129,8 +136,8 @@ impl<M: Machine> Completion for Rider<M> {
                 }
                 Err(failure) => answer.send(Err(failure)),
             },
-            Rider::View { to, view, held } => {
-                drop(held);
+            Rider::View { to, view, permit } => {
+                drop(permit);
                 let _ = to.send(outcome.map(|_| view));
             }
             Rider::Done(to) => {

@@ -142,8 +142,7 @@ async fn a_power_cut_in_a_held_write_loses_or_keeps_all_of_it() {
             asked.spawn(async move { matches!(rig.deposit(3, amount).await, Err(Failure::Storage(_))) });
         };
         ask(&mut asked, 30);
-        let faults = rig.faults.clone();
-        tokio::task::spawn_blocking(move || faults.wait_until_held()).await.unwrap();
+        rig.until_held().await;
         ask(&mut asked, 500);
         crate::rig::until("both are on their way", || rig.engine.status().log.pending_records == 2).await;
         let store = rig.faults.crash(crash);

@@ -17,14 +17,12 @@ async fn an_effect_begins_after_its_record_is_durable() {
         }
     });
     until("the poke is on its way", || rig.engine.status().log.pending_records == 1).await;
-    let faults = rig.faults.clone();
-    tokio::task::spawn_blocking(move || faults.wait_until_held()).await.unwrap();
+    rig.until_held().await;
     assert_eq!(rig.world.begun(), 0);
     rig.faults.release_syncs();
     let paid = asked.await.unwrap();
-    assert_eq!(rig.world.begun(), 2);
+    until("both are begun", || rig.world.begun() == 2).await;
     assert_eq!(paid.entity.unwrap().phase, Phase::Done);
-    // Record 2 or 3 and 4 belong to the poke; the last of the withdrawal is what it was answered with.
     assert_eq!(rig.engine.reader().record(paid.seq.unwrap()).unwrap().unwrap().tenant, T);
 }
 

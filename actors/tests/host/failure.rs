@@ -18,8 +18,7 @@ async fn the_first_failed_write_is_the_last() {
     let mut asked = tokio::task::JoinSet::new();
     let (a, b) = (Arc::clone(&rig), Arc::clone(&rig));
     asked.spawn(async move { failure(a.deposit(T, 1).await) });
-    let faults = rig.faults.clone();
-    tokio::task::spawn_blocking(move || faults.wait_until_held()).await.unwrap();
+    rig.until_held().await;
     rig.faults.refuse_write(1, Refusal::SyncFails);
     for id in 0..20 {
         let rig = Arc::clone(&rig);
@@ -141,4 +140,26 @@ async fn a_defect_in_what_follows_an_effect_leaves_what_is_durable() {
     let answer = done(rig.withdraw(T, 1, 5, How::Explodes).await);
     assert_eq!(answer.seq, Some(2));
     assert_eq!(rig.view(T).await.unwrap().purse.pending, 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_book_that_dies_is_missed() {
+    let rig = Arc::new(Rig::new().await);
+    done(rig.deposit(T, 5).await);
+    rig.faults.hold_syncs();
+    let mut asked = tokio::task::JoinSet::new();
+    for command in [Command::Mine, Command::Remark, Command::Remark] {
+        let rig = Arc::clone(&rig);
+        asked.spawn(async move { rig.book(T, command).await.is_ok() });
+    }
+    until("its end is told", || !rig.fatal().is_empty()).await;
+    assert!(rig.fatal()[0].contains("panic"), "{:?}", rig.fatal());
+    assert!(is_storage(&failure(rig.deposit(T, 5).await)));
+    assert!(is_storage(&failure(rig.deposit(8, 5).await)));
+    rig.faults.release_syncs();
+    // Those before it are told by the log, those behind it by whoever buries it: nobody waits for ever.
+    asked.join_all().await;
+    until("nothing is under way", || rig.engine.status().under_way == 0).await;
+    assert_eq!(rig.fatal().len(), 1);
+    rig.engine.stop(std::time::Duration::from_secs(1)).await;
 }

@@ -165,3 +165,24 @@ async fn a_book_that_leaves_and_is_asked_at_once_loses_nothing() {
         assert_eq!(rig.balance(tenant).await, n);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_book_stays_until_its_snapshot_is_durable_whoever_wrote_it() {
+    let rig = Arc::new(Rig::with(Setup { idle_seconds: 0, ..Setup::default() }).await);
+    done(rig.deposit(8, 1).await);
+    done(rig.deposit(T, 6).await);
+    rig.faults.hold_syncs();
+    // A round hands the snapshots to the log, where they are stuck; books are asked to leave at every tick of a second.
+    let round = tokio::spawn({
+        let rig = Arc::clone(&rig);
+        async move { rig.engine.snapshot().await }
+    });
+    rig.until_held().await;
+    // More than two ticks: nothing that one could wait for says that a book was asked and stayed.
+    tokio::time::sleep(std::time::Duration::from_millis(2_300)).await;
+    assert_eq!(rig.engine.status().books, 2);
+    rig.faults.release_syncs();
+    round.await.unwrap().unwrap();
+    until("they leave", || rig.engine.status().books == 0).await;
+    assert_eq!(rig.balance(T).await, 6);
+}

@@ -15,8 +15,7 @@ async fn many_commands_on_one_book_share_a_sync_and_keep_their_order() {
         let rig = Arc::clone(&rig);
         async move { done(rig.deposit(T, 1).await) }
     });
-    let faults = rig.faults.clone();
-    tokio::task::spawn_blocking(move || faults.wait_until_held()).await.unwrap();
+    rig.until_held().await;
     let before = rig.faults.writes();
     let mut asked = JoinSet::new();
     for n in 0..500 {
@@ -85,8 +84,7 @@ async fn views_refusals_and_unchanged_answers_wait_for_what_they_rest_on() {
         let rig = Arc::clone(&rig);
         async move { done(rig.book(T, Command::Reserve { amount: 7, for_ms: FAR_MS }).await) }
     });
-    let faults = rig.faults.clone();
-    tokio::task::spawn_blocking(move || faults.wait_until_held()).await.unwrap();
+    rig.until_held().await;
     pending(&mut asked, &rig);
     until("the three are behind the fence", || rig.engine.status().log.pending_records == 4).await;
     assert!(asked.try_join_next().is_none());

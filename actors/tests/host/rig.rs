@@ -39,11 +39,22 @@ impl Default for Setup {
 
 /// An engine and everything around it.
 pub struct Rig {
+    /// First, so that it is dropped before the engine, whose end waits for the writer.
+    _release: Release,
     pub engine: Engine<Purses>,
     pub world: Arc<World>,
     pub setup: Setup,
     pub faults: Faults,
     pub fatal: Arc<Mutex<Vec<String>>>,
+}
+
+/// Lets the writer go when a test ends while it is held, so that a failure is not a hang.
+struct Release(Faults);
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        self.0.release_syncs();
+    }
 }
 
 impl Rig {
@@ -71,7 +82,8 @@ impl Rig {
         let effects = Arc::clone(&world);
         let engine = Engine::start(Purses, effects, store, setup.log.clone(), config).await?;
         let faults = setup.store.faults();
-        Ok(Rig { engine, world, setup, faults, fatal })
+        let _release = Release(faults.clone());
+        Ok(Rig { _release, engine, world, setup, faults, fatal })
     }
 
     /// The next engine, on what a clean end leaves.
@@ -86,6 +98,11 @@ impl Rig {
     pub async fn crash(self, crash: Crash) -> Rig {
         let store = self.faults.crash(crash);
         Rig::with(Setup { store, ..self.setup }).await
+    }
+
+    /// Waits until a write is held in its sync.
+    pub async fn until_held(&self) {
+        until("a write is held", || self.faults.unsynced_bytes().is_some()).await;
     }
 
     pub fn fatal(&self) -> Vec<String> {

@@ -13,6 +13,8 @@ pub enum How {
     AtOnce(bool),
     /// When the test opens the gate.
     Late(bool),
+    /// After a moment.
+    Slow,
     /// Not at all.
     Never,
     /// It panics before it has begun.
@@ -34,6 +36,8 @@ pub enum Command {
     Withdraw { amount: i64, how: How, due_in_ms: i64 },
     /// Of a new transfer: ticks `times` times, every `every_ms`; each tick asks the outside world `how`.
     Tick { every_ms: i64, times: u32, how: Option<How> },
+    /// Of a new transfer: a deadline that has the outside world tell another one.
+    PokeLater { in_ms: i64, other: u32, how: How },
     /// Of a new transfer: a deadline that changes nothing when it comes.
     Stubborn { in_ms: i64 },
     /// Writes a record that does not speak of the transfer.
@@ -56,6 +60,8 @@ pub enum Command {
     PanicInEvolve,
     /// A record after which the invariants do not hold.
     Breach,
+    /// A record after which the host's next question about deadlines meets a defect.
+    Mine,
 }
 
 /// Why a rule said no.
@@ -84,6 +90,8 @@ pub struct Transfer {
     pub every_ms: i64,
     pub times: u32,
     pub how: Option<How>,
+    /// Whom its ticks are about, if not itself.
+    pub other: Option<u32>,
     pub stubborn: bool,
     /// The instants of its records.
     pub stamps: Vec<i64>,
@@ -103,6 +111,7 @@ pub struct Entry {
     pub advance_ms: i64,
     pub panics: bool,
     pub breach: bool,
+    pub mined: bool,
     pub memo: Vec<u8>,
 }
 
@@ -118,6 +127,7 @@ pub struct Purse {
     pub reserves: BTreeSet<(i64, i64, u64)>,
     pub agenda: BTreeSet<(i64, u32)>,
     pub due: BTreeMap<u32, i64>,
+    pub mined: bool,
 }
 
 /// What to ask of the outside world.
@@ -207,6 +217,10 @@ impl Machine for Purses {
                 let transfer = Transfer { due_ms: Some(now_ms + every_ms), every_ms, times, how, ..begun(now_ms) };
                 Decision::write(Entry { transfer: Some(transfer), ..entry })
             }
+            (Command::PokeLater { in_ms, other, how }, None) => {
+                let transfer = Transfer { due_ms: Some(now_ms + in_ms), times: 1, how: Some(how), other: Some(other), ..begun(now_ms) };
+                Decision::write(Entry { transfer: Some(transfer), ..entry })
+            }
             (Command::Stubborn { in_ms }, None) => {
                 let transfer = Transfer { due_ms: Some(now_ms + in_ms), stubborn: true, ..begun(now_ms) };
                 Decision::write(Entry { transfer: Some(transfer), ..entry })
@@ -224,6 +238,7 @@ impl Machine for Purses {
             (Command::PanicInDecide, _) => panic!("a defect, on purpose"),
             (Command::PanicInEvolve, _) => Decision::write(Entry { panics: true, ..entry }),
             (Command::Breach, _) => Decision::write(Entry { breach: true, ..entry }),
+            (Command::Mine, _) => Decision::write(Entry { mined: true, ..entry }),
             (Command::Deadline | Command::Heard(_), _) => Decision::unchanged(),
             _ => Decision::refuse(Refusal::WrongState),
         }
@@ -232,6 +247,7 @@ impl Machine for Purses {
     fn evolve(&self, book: &mut Purse, entry: &Entry, time_ms: i64) {
         assert!(!entry.panics, "a defect, on purpose");
         book.records += 1;
+        book.mined |= entry.mined;
         book.last_ms = time_ms;
         book.offset_ms += entry.advance_ms;
         book.balance += entry.balance;
@@ -298,6 +314,7 @@ impl Machine for Purses {
     }
 
     fn next_due(&self, book: &Purse, skip: &dyn Fn(u32) -> bool) -> Option<(i64, u32)> {
+        assert!(!book.mined, "a defect, on purpose");
         book.agenda.iter().find(|(_, id)| !skip(*id)).copied()
     }
 
@@ -318,7 +335,7 @@ impl Machine for Purses {
 }
 
 fn begun(now_ms: i64) -> Transfer {
-    Transfer { phase: Phase::Pending, amount: 0, due_ms: None, every_ms: 0, times: 0, how: None, stubborn: false, stamps: vec![now_ms] }
+    Transfer { phase: Phase::Pending, amount: 0, due_ms: None, every_ms: 0, times: 0, how: None, other: None, stubborn: false, stamps: vec![now_ms] }
 }
 
 fn stamped(mut transfer: Transfer, now_ms: i64) -> Transfer {
@@ -348,7 +365,7 @@ fn deadline(entry: Entry, id: u32, transfer: &Transfer, now_ms: i64) -> Decision
     let mut after = stamped(transfer.clone(), now_ms);
     after.times -= 1;
     after.due_ms = (after.times > 0).then_some(now_ms + transfer.every_ms);
-    let effects = transfer.how.map(|how| Effect { id, how, poke: false }).into_iter().collect();
+    let effects = transfer.how.map(|how| Effect { id: transfer.other.unwrap_or(id), how, poke: transfer.other.is_some() }).into_iter().collect();
     if after.due_ms.is_none() && transfer.how.is_none() {
         after.phase = Phase::Done;
     }

@@ -5,6 +5,7 @@ use actors::Effects;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// Performs effects and counts them.
@@ -42,6 +43,10 @@ impl Effects<Purses> for World {
                 How::Late(good) => {
                     let _ = gate.wait_for(|open| *open).await;
                     good
+                }
+                How::Slow => {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    true
                 }
                 How::Never => std::future::pending().await,
                 How::Explodes => return (id, Command::PanicInDecide),

@@ -1,0 +1,173 @@
+//! A book's place in the engine: its queue, the bell of its actor, and who watches over that.
+//!
+//! Messages go through a queue of our own; ractor's mailbox only carries the ring of a bell, so that a burst of commands costs one mailbox message.
+
+use crate::book::BookHost;
+use crate::engine::Engine;
+use crate::jump::Firing;
+use crate::machine::Machine;
+use crate::rider::{Ask, Failure};
+use crossbeam::queue::SegQueue;
+use ractor::ActorRef;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use wal::Seq;
+
+pub(crate) enum BookMessage<M: Machine> {
+    Ask(Ask<M>),
+    View {
+        query: M::Query,
+        to: oneshot::Sender<Result<M::View, Failure>>,
+        permit: OwnedSemaphorePermit,
+    },
+    /// A deadline may have come.
+    Wake,
+    /// The deadline of this instant has been dealt with.
+    Fired(i64, M::EntityId),
+    /// A deadline that changed nothing may come again.
+    Rested(M::EntityId),
+    /// A jump begins: deadlines are its own until it lands. The answer is the tenant's clock.
+    TakeOff(oneshot::Sender<i64>),
+    /// The earliest deadline up to `until_ms` that is not among those dealt with.
+    NextDue {
+        until_ms: i64,
+        dealt_with: Skip<M>,
+        to: oneshot::Sender<(Due<M>, Skip<M>)>,
+    },
+    /// The jump is over.
+    Land,
+    /// Write a snapshot if anything changed since the last.
+    Snapshot(oneshot::Sender<Result<Seq, Failure>>),
+    /// Leave memory if nothing is due: snapshot, then stop.
+    Retire,
+    /// The snapshot of a retiring book is durable.
+    Retired {
+        version: u64,
+    },
+}
+
+impl<M: Machine> BookMessage<M> {
+    /// Tells those who wait that nobody will do it.
+    pub fn fail(self, failure: Failure) {
+        match self {
+            BookMessage::Ask(ask) => ask.answer.send(Err(failure)),
+            BookMessage::View { to, permit, .. } => {
+                drop(permit);
+                let _ = to.send(Err(failure));
+            }
+            BookMessage::Snapshot(to) => {
+                let _ = to.send(Err(failure));
+            }
+            // Who waits for one of these sees that the sender is gone.
+            BookMessage::Wake
+            | BookMessage::Fired(..)
+            | BookMessage::Rested(_)
+            | BookMessage::TakeOff(_)
+            | BookMessage::NextDue { .. }
+            | BookMessage::Land
+            | BookMessage::Retire
+            | BookMessage::Retired { .. } => {}
+        }
+    }
+}
+
+/// Deadlines that a jump has dealt with. It travels with the question and back, so it is never copied.
+pub(crate) type Skip<M> = HashSet<(i64, <M as Machine>::EntityId)>;
+
+/// What a jump finds next.
+pub(crate) enum Due<M: Machine> {
+    /// This one, now marked as being dealt with.
+    Next(Firing<M>),
+    /// One is being dealt with already; look again.
+    Busy,
+    /// Nothing more.
+    None,
+}
+
+pub(crate) struct BookSlot<M: Machine> {
+    pub queue: SegQueue<BookMessage<M>>,
+    pub rung: AtomicBool,
+    bell: ActorRef<Ring>,
+    /// The actor ends because it was to, not because something is broken.
+    pub over: AtomicBool,
+    pub last_used: AtomicI64,
+}
+
+impl<M: Machine> BookSlot<M> {
+    pub fn send(&self, message: BookMessage<M>) {
+        self.queue.push(message);
+        self.ring();
+    }
+
+    pub fn ring(&self) {
+        if !self.rung.swap(true, Ordering::AcqRel) {
+            // Fails only when the actor is gone; then its supervisor answers what is in the queue.
+            let _ = self.bell.cast(Ring);
+        }
+    }
+
+    pub fn touch(&self, coarse_seconds: i64) {
+        if self.last_used.load(Ordering::Relaxed) != coarse_seconds {
+            self.last_used.store(coarse_seconds, Ordering::Relaxed);
+        }
+    }
+}
+
+/// "There is something in the queue."
+pub(crate) struct Ring;
+
+/// What a book's actor starts from.
+pub(crate) struct BookStart<M: Machine> {
+    pub engine: Engine<M>,
+    pub tenant: u64,
+    /// The book as the engine's start recovered it, and whether it is ahead of its snapshot; `None` to load it.
+    pub recovered: Option<(M::Book, bool)>,
+    /// The slot holds the actor's reference, which exists only after the spawn; the actor waits for it.
+    pub slot: oneshot::Receiver<Arc<BookSlot<M>>>,
+}
+
+/// Starts the actor of a book, and watches over it. Called under the lock of the map that the slot goes into.
+pub(crate) fn spawn_book<M: Machine>(engine: &Engine<M>, tenant: u64, recovered: Option<(M::Book, bool)>) -> Arc<BookSlot<M>> {
+    let _runtime = engine.shared.runtime.enter();
+    let (give, slot) = oneshot::channel();
+    let start = BookStart { engine: engine.clone(), tenant, recovered, slot };
+    let (bell, started) = match ractor::ActorRuntime::spawn_instant(None, BookHost::<M>::new(), start) {
+        Ok(spawned) => spawned,
+        Err(error) => {
+            // Only a name clash could cause it, and books have no names.
+            engine.shared.fail(&format!("the actor of book {tenant} did not start: {error}"));
+            std::process::abort();
+        }
+    };
+    let slot = Arc::new(BookSlot { queue: SegQueue::new(), rung: AtomicBool::new(false), bell, over: AtomicBool::new(false), last_used: AtomicI64::new(0) });
+    let _ = give.send(Arc::clone(&slot));
+    let (engine, watched) = (engine.clone(), Arc::clone(&slot));
+    engine.shared.runtime.clone().spawn(async move {
+        let why = match started.await {
+            Ok(Ok(running)) => match running.await {
+                Ok(()) => "it ended by itself".to_owned(),
+                // The runtime ends, and everything with it.
+                Err(_) => return,
+            },
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => return,
+        };
+        if !watched.over.load(Ordering::Acquire) {
+            bury(&engine, tenant, &watched, &why);
+        }
+    });
+    slot
+}
+
+/// A book's actor ended that should not have: the engine ends, and nobody is left waiting.
+fn bury<M: Machine>(engine: &Engine<M>, tenant: u64, slot: &Arc<BookSlot<M>>, why: &str) {
+    let why = format!("the actor of book {tenant} ended: {why}");
+    engine.shared.fail(&why);
+    // After this nobody finds the slot, so its queue grows no more.
+    engine.shared.books.remove_if(&tenant, |_, found| Arc::ptr_eq(found, slot));
+    while let Some(message) = slot.queue.pop() {
+        message.fail(Failure::Storage(why.clone()));
+    }
+}
