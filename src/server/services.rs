@@ -60,10 +60,9 @@ pub fn system_now() -> Timestamp {
     Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Random bits for ids: from the system, mixed per call.
+/// Random bits for ids: from the system, mixed per call, and rising within a millisecond, so that lists keep the order in which things were asked for.
 pub fn random_seed() -> u64 {
     let uuid = uuid::Uuid::now_v7().into_bytes();
-    // The counter of a UUIDv7 is in its middle, its randomness at its end: together they are distinct within a millisecond.
-    u64::from_be_bytes([uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13]])
-        ^ u64::from(u16::from_be_bytes([uuid[14], uuid[15]])).rotate_left(20)
+    // The counter of a UUIDv7 is in its middle and rises; its randomness is at its end.
+    u64::from_be_bytes([uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13]]) ^ u64::from(u16::from_be_bytes([uuid[14], uuid[15]]))
 }

@@ -9,6 +9,7 @@ mod clock;
 mod conventions;
 mod debit;
 mod errors;
+mod events;
 mod idempotency;
 mod keys;
 mod merchants;

@@ -227,7 +227,7 @@ mod tests {
                 assert_eq!(Fate::from_bytes(&fate.bytes()), Some(fate));
             }
         }
-        for bytes in [&[][..], &[0], &[8, 0], &[2, 7], &[0, 0, 0]] {
+        for bytes in [&[][..], &[0], &[8, 0], &[2, 12], &[0, 0, 0]] {
             assert_eq!(Fate::from_bytes(bytes), None, "{bytes:?}");
         }
     }
