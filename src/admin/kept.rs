@@ -10,7 +10,6 @@ use crate::domain::view::{Query, View};
 use crate::server::desk::KeyHeld;
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Unreadable};
-use sha2::{Digest, Sha256};
 
 /// What an Idempotency-Key comes to.
 pub enum Reservation {
@@ -27,9 +26,7 @@ pub async fn reserve(call: &Call, tenant_key: u64, shape: Shape) -> Result<Reser
     let services = &*call.services;
     let Some(key) = call.idempotency_key.clone() else { return Ok(Reservation::None) };
     let held = services.desk.hold_key(tenant_key, &key, &call.path, services.now()).ok_or_else(Problem::idempotency_in_progress)?;
-    let hash: [u8; 32] = Sha256::digest(&call.body).into();
-    let mut body_hash = [0; 16];
-    body_hash.copy_from_slice(&hash[..16]);
+    let body_hash = services.mark(&[b"body", &call.body]);
     let stored = services.engine.reader().index_get(&index::kept_on(tenant_key, &key, &call.path)).map_err(Unreadable::from)?;
     if let Some(value) = stored {
         let seq = history::seq(&value)?;

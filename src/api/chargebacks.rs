@@ -93,8 +93,7 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// The answer that shows one of a payment's chargebacks.
 pub fn one_of(payment: &Payment, id: Id, status: u16) -> Rendered {
-    let found = payment.chargebacks.iter().find(|chargeback| chargeback.id == id);
-    (status, found.map_or_else(|| b"{}".to_vec(), show))
+    (status, payment.chargeback(id).map_or_else(|| b"{}".to_vec(), show))
 }
 
 fn show_entity(entity: &Entity) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! What a handler wants done: data for the one function that waits (`server/dispatch.rs`). A handler reads, checks and says; it does nothing itself.
 
+use crate::api::events::World;
 use crate::api::page::Page;
 use crate::domain::banks::Catalogue;
 use crate::domain::ids::{EntityId, Id, Kind};
@@ -45,6 +46,8 @@ pub struct Call<'a> {
     pub banks: &'a Catalogue,
     /// The BCV rate in force.
     pub bcv_rate: Option<Rate>,
+    /// Whether there is a bank to call in the key's mode.
+    pub has_rail: bool,
     /// The server's clock.
     pub now: Timestamp,
     /// Makes an id for something new: later than every id before it.
@@ -159,6 +162,17 @@ pub enum Plan {
     },
     /// A command to the payment of a chargeback.
     OfChargeback(Id, Ask, Shape),
+    /// A page of events, oldest first.
+    Events {
+        /// Those after this number.
+        after: u64,
+        /// Which page.
+        page: Page,
+        /// Whose they are.
+        world: World,
+    },
+    /// One event.
+    Event(Id, World),
 }
 
 /// Which movements.

@@ -2,7 +2,7 @@
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{balance, batches, cards, chargebacks, debits, merchants, payments, payouts, reference, testing, transfers};
+use crate::api::{balance, batches, cards, chargebacks, debits, events, merchants, methods, payments, payouts, reference, testing, transfers};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -89,6 +89,9 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payments/pago-movil/verify", Collect, "verifyPagoMovil", transfers::verify),
         row(get(), "/v1/chargebacks", Read, "listChargebacks", chargebacks::list),
         row(get(), "/v1/chargebacks/:id", Read, "getChargeback", chargebacks::read),
+        row(get(), "/v1/payment-methods", Read, "listPaymentMethods", methods::list),
+        row(get(), "/v1/events", Read, "listEvents", events::list),
+        row(get(), "/v1/events/:id", Read, "getEvent", events::read),
         test(post(), "/v1/test/chargebacks", Manage, "openTestChargeback", chargebacks::open),
         test(post(), "/v1/test/chargebacks/:id/close", Manage, "closeTestChargeback", chargebacks::close),
     ]

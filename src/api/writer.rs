@@ -29,6 +29,12 @@ impl Object {
         Object { out }
     }
 
+    /// One that was ended, which is to get more members.
+    pub fn reopened(mut ended: Vec<u8>) -> Object {
+        ended.pop();
+        Object { out: ended }
+    }
+
     fn name(&mut self, name: &str) {
         if self.out.len() > 1 {
             self.out.push(b',');
@@ -160,5 +166,7 @@ mod tests {
         assert_eq!((read["b"].as_str(), read["d"].is_null(), read["e"][1].as_i64(), read["f"].as_bool()), (Some("12"), true, Some(2), Some(true)));
         assert!(String::from_utf8_lossy(&json).contains("\"c\":10.50,"));
         assert_eq!(Object::new().end(), b"{}");
+        assert_eq!(Object::reopened(Object::new().end()).number("a", 1).end(), br#"{"a":1}"#);
+        assert_eq!(Object::reopened(br#"{"a":1}"#.to_vec()).null("b").end(), br#"{"a":1,"b":null}"#);
     }
 }

@@ -1,6 +1,6 @@
 //! Names of things: UUIDv7 ids, and the ids that are derived from them so that nothing needs to be stored for them.
 //!
-//! The lowest 16 bits of an id are a number: 0 for an entity itself, 1 and up for its operations with a bank; the n-th row or event of a record bears n.
+//! The lowest 16 bits of an id are a number: 0 for an entity itself, 1 and up for its operations with a bank; the n-th row of a record bears n. An event bears its own number.
 
 use bincode::{Decode, Encode};
 use std::fmt;
@@ -23,6 +23,20 @@ impl Id {
         bytes[9..14].copy_from_slice(&seed[3..8]);
         bytes[14..].copy_from_slice(&n.to_be_bytes());
         Id(bytes)
+    }
+
+    /// The id of what happened at `time_ms` with the random bits `seed` and has this number: the lowest 48 bits are the number.
+    pub fn numbered(time_ms: i64, seed: u64, number: u64) -> Id {
+        let mut bytes = Id::derived(time_ms, seed, 0).0;
+        bytes[10..].copy_from_slice(&number.to_be_bytes()[2..]);
+        Id(bytes)
+    }
+
+    /// The number of what was numbered.
+    pub fn number(self) -> u64 {
+        let mut bytes = [0; 8];
+        bytes[2..].copy_from_slice(&self.0[10..]);
+        u64::from_be_bytes(bytes)
     }
 
     /// The id of the `n`-th operation with a bank (1 and up) of the entity with this id.
@@ -172,6 +186,14 @@ mod tests {
         assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122));
         assert_eq!(uuid.get_timestamp().map(|at| at.to_unix().0), Some(1_795_226_000));
         assert_eq!(Id::parse(&id.to_string()), Some(id));
+    }
+
+    #[test]
+    fn a_numbered_id_leads_back_to_its_number() {
+        for number in [1, 77, 0xFFFF_FFFF_FFFF] {
+            let id = Id::numbered(1_795_226_000_123, u64::MAX, number);
+            assert_eq!((id.number(), Uuid::from(id).get_version_num()), (number, 7));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! | letter | then | value | what |
 //! |---|---|---|---|
 //! | `e` | kind, id | sequence | the record with an entity's newest state |
-//! | `r` | space, reference | id | what a tenant's reference names; of payments the newest attempt |
+//! | `r` | space, reference | id | what a tenant's reference names, of payments the newest attempt; which payment a transfer paid |
 //! | `l` | kind, facet, id | | lists of entities, by facet; ids sort by time |
 //! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant |
 //! | `v` | event number | sequence | the record with this event and those after it |
@@ -104,6 +104,11 @@ pub fn event(tenant: u64, number: u64) -> Vec<u8> {
     let mut key = begin(tenant, b'v');
     key.extend_from_slice(&number.to_be_bytes());
     key
+}
+
+/// The end of the events: past the largest number.
+pub fn events_end(tenant: u64) -> Vec<u8> {
+    begin(tenant, b'v' + 1)
 }
 
 /// The uses of an Idempotency-Key: its entries are this followed by the hash of the path.

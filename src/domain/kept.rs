@@ -55,7 +55,7 @@ pub struct KeepRef {
     pub key: String,
     /// The path that it was used on.
     pub path: String,
-    /// The first half of the SHA-256 of the body.
+    /// A keyed hash of the body, which may hold a card.
     pub body_hash: [u8; 16],
     /// The tenant's clock when it was first seen.
     pub first_seen: Timestamp,

@@ -8,6 +8,9 @@ pub mod otp;
 pub mod reversal;
 pub mod sale;
 
+#[cfg(test)]
+mod tests;
+
 use crate::domain::banks::BankCode;
 use crate::domain::card::Brand;
 use crate::domain::chargebacks::Chargeback;
@@ -313,6 +316,11 @@ impl Payment {
             Means::C2p { debtor, .. } | Means::Debit { debtor, .. } | Means::Transfer { debtor, .. } => Some(debtor),
             Means::Card { .. } => None,
         }
+    }
+
+    /// One of its chargebacks.
+    pub fn chargeback(&self, id: Id) -> Option<&Chargeback> {
+        self.chargebacks.iter().find(|chargeback| chargeback.id == id)
     }
 
     /// Brand and last four digits of the card.

@@ -259,9 +259,14 @@ impl Record {
         Id::derived(time.unix_ms(), self.seed, u16::try_from(n).unwrap_or(u16::MAX))
     }
 
-    /// The id of its `n`-th event. Events count from the other end, so that no movement has the same.
+    /// The number of its `n`-th event.
+    pub fn event_number(&self, n: usize) -> u64 {
+        self.first_event + n as u64
+    }
+
+    /// The id of its `n`-th event, which carries the event's number and so leads back to it.
     pub fn event_id(&self, time: Timestamp, n: usize) -> Id {
-        Id::derived(time.unix_ms(), self.seed, u16::MAX - u16::try_from(n).unwrap_or(0))
+        Id::numbered(time.unix_ms(), self.seed, self.event_number(n))
     }
 
     /// The state that it gives to an entity.

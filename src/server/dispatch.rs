@@ -31,7 +31,6 @@ use crate::server::throttle::Throttle;
 use actors::{Failure, Held, Outcome, Settled};
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName};
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -157,9 +156,8 @@ impl Gateway {
             return Err(Problem::invalid_field("Idempotency-Key", "must have 1 to 255 visible characters"));
         };
         let held = self.services.desk.hold_key(caller.tenant_key, key, path, self.services.now()).ok_or_else(Problem::idempotency_in_progress)?;
-        let hash: [u8; 32] = Sha256::digest(body).into();
-        let mut body_hash = [0; 16];
-        body_hash.copy_from_slice(&hash[..16]);
+        // Under a key: a body may hold a card, and a bare hash of one can be tried out.
+        let body_hash = self.services.mark(&[b"body", body]);
         Ok(Some(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held }))
     }
 
@@ -192,6 +190,7 @@ impl Gateway {
             body,
             banks: &services.banks,
             bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
+            has_rail: !caller.livemode() || services.engine.machine().live_rails,
             now,
             fresh_id: &fresh_id,
             micro_deposits: MICRO_DEPOSITS,
@@ -289,6 +288,11 @@ impl Gateway {
                 paying.await.unwrap_or_else(|_| Err(Problem::internal_error()))
             }
             Plan::ReadBatch(id) => batches::read(&self.services, tenant, id),
+            Plan::Events { after, page, world } => Ok(Reply::json(200, history::events(reader, tenant, after, &page, world)?)),
+            Plan::Event(id, world) => match history::event(reader, tenant, id, world)? {
+                Some(event) => Ok(Reply::json(200, event)),
+                None => Err(Problem::not_found()),
+            },
             Plan::Operation(id) => self.operation(tenant, id),
             Plan::Kept { key, path } => self.idempotency(tenant, &key, path.as_deref()).await,
         }

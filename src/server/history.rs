@@ -2,6 +2,7 @@
 //! nothing is seen before it is durable.
 
 use crate::api::balance::show_movement;
+use crate::api::events::{self, World};
 use crate::api::page::{Page, page_json};
 use crate::api::plan::{Movements, Show};
 use crate::domain::codec;
@@ -170,6 +171,47 @@ pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, now: Timestamp) 
         }
     }
     Ok(page_json(items, None))
+}
+
+/// A page of events after a number, oldest first.
+pub fn events(reader: &Reader, tenant: u64, after: u64, page: &Page, world: World) -> Result<Vec<u8>, Unreadable> {
+    let mut items = Vec::with_capacity(page.limit);
+    let mut last = after;
+    let Some(first) = after.checked_add(1) else { return Ok(page_json(items, None)) };
+    // The record that the first of them is in may begin with an earlier one.
+    let from = newest_event_key(reader, tenant, first)?.unwrap_or_else(|| index::event(tenant, first));
+    for entry in reader.index_scan(&from, &index::events_end(tenant), false) {
+        let (_, value) = entry?;
+        let read = record(reader, seq(&value)?)?;
+        for n in 0..read.record.events.len() {
+            let number = read.record.event_number(n);
+            if number <= after {
+                continue;
+            }
+            if items.len() == page.limit {
+                return Ok(page_json(items, Some(&page.next(&last.to_be_bytes()))));
+            }
+            items.extend(events::show(&read.record, read.time, n, world));
+            last = number;
+        }
+    }
+    Ok(page_json(items, None))
+}
+
+/// One event: its id says its number, and the number where its record is.
+pub fn event(reader: &Reader, tenant: u64, id: Id, world: World) -> Result<Option<Vec<u8>>, Unreadable> {
+    let Some(key) = newest_event_key(reader, tenant, id.number())? else { return Ok(None) };
+    let Some(value) = reader.index_get(&key)? else { return Ok(None) };
+    let read = record(reader, seq(&value)?)?;
+    let found = (0..read.record.events.len()).find(|n| read.record.event_id(read.time, *n) == id);
+    Ok(found.and_then(|n| events::show(&read.record, read.time, n, world)))
+}
+
+/// The key of the last record whose first event has at most this number.
+fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
+    let end = number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));
+    let newest = reader.index_scan(&index::event(tenant, 0), &end, true).next().transpose()?;
+    Ok(newest.map(|(key, _)| key))
 }
 
 /// The stretches of time to look at, newest first, each with its start and the instant after its end.

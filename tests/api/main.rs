@@ -11,6 +11,7 @@ mod conventions;
 mod credits;
 mod debit;
 mod errors;
+mod events;
 mod idempotency;
 mod keys;
 mod merchants;

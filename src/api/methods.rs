@@ -1,0 +1,32 @@
+//! GET /v1/payment-methods: by what the account can collect bolívares now (`contract.md`, section 5).
+
+use crate::api::page::list_json;
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::api::writer::Object;
+use crate::domain::banks::Service;
+use crate::domain::payments::Method;
+
+/// GET /v1/payment-methods
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    let offered = |service| call.banks.shown().any(|bank| call.banks.offers(bank.code, service));
+    let methods = [
+        (Method::C2p, offered(Service::C2p)),
+        (Method::Vpos, true),
+        (Method::Debit, offered(Service::Debit)),
+        (Method::PagoMovil, offered(Service::PagoMovil)),
+    ];
+    let items = methods.map(|(method, has_bank)| {
+        let reason = match (call.has_rail, has_bank, call.bcv_rate) {
+            (false, _, _) => Some("rail_not_configured"),
+            (true, false, _) => Some("no_bank_offers_it"),
+            (true, true, None) => Some("rate_unavailable"),
+            (true, true, Some(_)) => None,
+        };
+        let item = Object::new().plain("method", method.name()).boolean("enabled", reason.is_none()).plain("currency", "VES");
+        item.maybe_plain("reason", reason).end()
+    });
+    Ok(Plan::Answer(200, list_json(items)))
+}
