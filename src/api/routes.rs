@@ -76,6 +76,8 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payments/credit", Payout, "creditPhone", payouts::credit),
         row(post(), "/v1/payments/credit/account", Payout, "creditAccount", payouts::credit_account),
         row(post(), "/v1/payments/change", Payout, "giveChange", payouts::change),
+        row(get(), "/v1/merchants/:id/balance", Read, "getMerchantBalance", balance::read_seller),
+        row(get(), "/v1/merchants/:id/balance/transactions", Read, "listMerchantMovements", balance::seller_transactions),
         row(post(), "/v1/payouts/batch", Payout, "createPayoutBatch", batches::create),
         row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::show_one),
         row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::disburse),

@@ -20,6 +20,7 @@ use crate::domain::phone::MobilePhone;
 use crate::domain::platform::{self, PLATFORM, PlatformAsk, PlatformBook, is_live};
 use crate::domain::record::{Cause, Entity, Record};
 use crate::domain::refusal::Refusal;
+use crate::domain::sellers;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Query, View, balance};
@@ -266,6 +267,7 @@ impl Machine for Domain {
     fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
         match (book, query) {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
+            (AnyBook::Tenant(book), Query::Seller(merchant)) => View::Seller(sellers::balance(book, merchant)),
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
             }
@@ -300,6 +302,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => merchants::verify(merchant, method, seen, turn),
         (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
+        (Ask::Deadline, Some(Entity::Merchant(merchant))) => sellers::release(book, merchant.id, turn),
         (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
         (Ask::PayBatch(new), None) => batch::create(book, *new, turn),
         (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
@@ -321,7 +324,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
 fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &Turn<'_>) -> Outcome {
     match heard.operation.entity_and_operation().1 {
         payments::CHARGE => c2p::heard(book, payment, heard, turn),
-        payments::REVERSE => reversal::heard(payment, heard, turn),
+        payments::REVERSE => reversal::heard(book, payment, heard, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),
     }

@@ -28,6 +28,7 @@ pub mod phone;
 pub mod platform;
 pub mod record;
 pub mod refusal;
+pub mod sellers;
 pub mod settings;
 pub mod time;
 pub mod token;

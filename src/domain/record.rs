@@ -63,6 +63,8 @@ pub enum Cause {
     BatchCreated,
     /// What a batch was answered in the end.
     BatchAnswered,
+    /// Holds of a seller ended.
+    SellerReleased,
 }
 
 impl Cause {
@@ -92,6 +94,7 @@ impl Cause {
             Cause::RefusalKept => "refusal.kept",
             Cause::BatchCreated => "batch.created",
             Cause::BatchAnswered => "batch.answered",
+            Cause::SellerReleased => "merchant.released",
         }
     }
 }

@@ -11,6 +11,7 @@ mod credits;
 mod errors;
 mod idempotency;
 mod keys;
+mod marketplace;
 mod merchants;
 mod methods;
 mod movements;
