@@ -10,6 +10,7 @@ pub mod json;
 pub mod merchants;
 pub mod number;
 pub mod operations;
+pub mod own_account;
 pub mod page;
 pub mod payments;
 pub mod payouts;

@@ -20,7 +20,7 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
     let (operation, payment, payout, created_at) = match entity {
         Entity::Payment(payment) => (of_payment(payment, n)?, Some(payment.id), None, payment.created_at),
         Entity::Payout(payout) => (of_payout(payout, n)?, None, Some(payout.id), payout.created_at),
-        Entity::Merchant(_) | Entity::Batch(_) => return None,
+        Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) => return None,
     };
     let body = Object::new()
         .plain("operationId", id)

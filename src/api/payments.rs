@@ -203,7 +203,7 @@ pub fn settled(payment: &Payment) -> Rendered {
 pub fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payment(payment) => show(payment),
-        Entity::Payout(_) | Entity::Merchant(_) | Entity::Batch(_) => b"{}".to_vec(),
+        _ => b"{}".to_vec(),
     }
 }
 

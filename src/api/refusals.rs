@@ -50,5 +50,6 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::AmountsMismatch { attempts_left } => {
             Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits").with("attemptsLeft", *attempts_left)
         }
+        Refusal::PayoutAccountNotVerified => Problem::conflict("payout_account_not_verified", "the payout account is not verified; set it and verify it first"),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{balance, batches, merchants, payments, payouts, reference, testing};
+use crate::api::{balance, batches, merchants, own_account, payments, payouts, reference, testing};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -82,6 +82,11 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::show_one),
         row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::disburse),
         row(post(), "/v1/payments/payouts", Payout, "payAccounts", batches::pay_accounts),
+        row(post(), "/v1/payouts/instant", Payout, "createInstantPayout", payouts::instant),
+        row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::set),
+        row(get(), "/v1/payouts/account", Read, "getPayoutAccount", own_account::read),
+        row(post(), "/v1/payouts/account/verify/start", Manage, "startPayoutAccountVerification", own_account::start_verification),
+        row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::verify),
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::read_clock),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::move_clock),
         test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::fund),

@@ -4,8 +4,9 @@ use crate::domain::banks::BankCode;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED};
-use crate::domain::merchants::{Merchant, MethodStatus};
+use crate::domain::merchants::Merchant;
 use crate::domain::money::{Currency, Ves};
+use crate::domain::own_account::Held;
 use crate::domain::phone::MobilePhone;
 use crate::domain::record::{Cause, Entity, Record, Was};
 use crate::domain::settings::Sheet;
@@ -65,6 +66,8 @@ pub struct Book {
     pub sellers: HashMap<Id, Seller>,
     /// When sellers' holds end: so that time passing need not visit every seller.
     pub seller_releases: BTreeSet<(Timestamp, Id)>,
+    /// The tenant's own account, and whether money may be sent to it.
+    pub own: Option<(Held, bool)>,
     /// The number of the newest event.
     pub events: u64,
     /// What is due by itself, in order.
@@ -122,6 +125,9 @@ impl Book {
         }
         for (id, was) in &record.removed {
             self.agenda(*id, Some(*was), None);
+            if *id == EntityId::OWN_ACCOUNT {
+                self.own = None;
+            }
             if self.sellers.remove(&id.id).is_some() {
                 self.agenda.retain(|(_, due)| due != id);
             }
@@ -167,6 +173,7 @@ impl Book {
                     self.sellers.entry(merchant).or_default().payouts += 1;
                 }
             }
+            Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
             Entity::Payout(_) | Entity::Payment(_) | Entity::Batch(_) => {}
         }
     }
@@ -181,12 +188,7 @@ impl Book {
         seller.methods = merchant
             .methods
             .iter()
-            .map(|method| SellerMethod {
-                id: method.id,
-                bank: method.bank,
-                phone: method.phone,
-                verified: matches!(method.status, MethodStatus::Verified { .. }),
-            })
+            .map(|method| SellerMethod { id: method.id, bank: method.bank, phone: method.phone, verified: method.status.is_verified() })
             .collect();
     }
 

@@ -94,6 +94,8 @@ pub enum Kind {
     Merchant = 3,
     /// Payouts asked for together.
     Batch = 4,
+    /// The tenant's own payout account.
+    OwnAccount = 5,
 }
 
 impl Kind {
@@ -104,6 +106,7 @@ impl Kind {
             Kind::Payout => "payout",
             Kind::Merchant => "merchant",
             Kind::Batch => "batch",
+            Kind::OwnAccount => "own account",
         }
     }
 }
@@ -132,6 +135,9 @@ impl EntityId {
     pub const fn merchant(id: Id) -> Self {
         EntityId { kind: Kind::Merchant, id }
     }
+
+    /// The tenant's own payout account: there is one per mode.
+    pub const OWN_ACCOUNT: EntityId = EntityId { kind: Kind::OwnAccount, id: Id::from_bytes([0; 16]) };
 
     /// The batch `id`.
     pub const fn batch(id: Id) -> Self {

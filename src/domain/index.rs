@@ -34,6 +34,8 @@ pub enum Space {
     Adjustment = 4,
     /// Batches of payouts.
     Batch = 5,
+    /// The tenant's own payout account, which has no reference.
+    OwnAccount = 6,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -173,6 +175,7 @@ fn space(state: &Entity) -> Space {
         Entity::Payout(_) => Space::Payout,
         Entity::Merchant(_) => Space::Merchant,
         Entity::Batch(_) => Space::Batch,
+        Entity::OwnAccount(_) => Space::OwnAccount,
     }
 }
 

@@ -38,6 +38,10 @@ pub enum Shape {
     Batch,
     /// A tenant with its new keys, or anything else of the operators'; never kept.
     Platform,
+    /// The tenant's own payout account.
+    OwnAccount,
+    /// The verification of it, begun.
+    OwnVerificationStarted,
 }
 
 /// Which use of which key.

@@ -13,6 +13,7 @@ use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
 use crate::domain::money::Ves;
+use crate::domain::own_account;
 use crate::domain::payments::{self, c2p, reversal};
 use crate::domain::payouts::batch::{self, NewBatch};
 use crate::domain::payouts::{self, NewPayout};
@@ -87,6 +88,12 @@ pub enum Ask {
         /// The body, byte by byte.
         body: Vec<u8>,
     },
+    /// Where the tenant itself is paid.
+    SetOwnAccount(own_account::Held),
+    /// Send micro-deposits of these amounts to the tenant's own account.
+    StartOwnVerification((Ves, Ves)),
+    /// The amounts that the tenant saw.
+    VerifyOwn((Ves, Ves)),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -298,7 +305,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::AddMethod(bank, phone), Some(Entity::Merchant(merchant))) => merchants::add_method(merchant, bank, phone, turn),
         (Ask::SetDefaultMethod(method), Some(Entity::Merchant(merchant))) => merchants::set_default(merchant, method, turn),
         (Ask::DeleteMethod(method), Some(Entity::Merchant(merchant))) => merchants::delete_method(merchant, method, turn),
-        (Ask::StartVerification { method, amounts }, Some(Entity::Merchant(merchant))) => merchants::start_verification(merchant, method, amounts, turn),
+        (Ask::StartVerification { method, amounts }, Some(Entity::Merchant(merchant))) => merchants::start_verification(merchant, method, amounts, keep, turn),
         (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => merchants::verify(merchant, method, seen, turn),
         (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
@@ -307,6 +314,11 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::PayBatch(new), None) => batch::create(book, *new, turn),
         (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
         (Ask::Answered { kept, status, body }, Some(Entity::Batch(_))) => batch::answered(kept, status, body),
+        (Ask::SetOwnAccount(held), None) => own_account::set(None, held, turn),
+        (Ask::SetOwnAccount(held), Some(Entity::OwnAccount(account))) => own_account::set(Some(account), held, turn),
+        (Ask::StartOwnVerification(amounts), Some(Entity::OwnAccount(account))) => own_account::start_verification(account, amounts, keep, turn),
+        (Ask::VerifyOwn(seen), Some(Entity::OwnAccount(account))) => own_account::verify(account, seen, turn),
+        (Ask::Heard(heard), Some(Entity::OwnAccount(account))) => own_account::heard(account, &heard, turn),
         (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
         (Ask::MoveClock(advance_ms), _) => {
             let mut draft = Draft::new(Cause::ClockMoved);

@@ -5,6 +5,7 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Kept;
 use crate::domain::ledger::{HoldChange, Posting};
 use crate::domain::merchants::Merchant;
+use crate::domain::own_account::OwnAccount;
 use crate::domain::payments::Payment;
 use crate::domain::payouts::Payout;
 use crate::domain::payouts::batch::Batch;
@@ -65,6 +66,8 @@ pub enum Cause {
     BatchAnswered,
     /// Holds of a seller ended.
     SellerReleased,
+    /// The tenant's own payout account was set, proved or taken away.
+    OwnAccountChanged,
 }
 
 impl Cause {
@@ -95,6 +98,7 @@ impl Cause {
             Cause::BatchCreated => "batch.created",
             Cause::BatchAnswered => "batch.answered",
             Cause::SellerReleased => "merchant.released",
+            Cause::OwnAccountChanged => "own_account.changed",
         }
     }
 }
@@ -110,6 +114,8 @@ pub enum Entity {
     Merchant(Merchant),
     /// Payouts asked for together.
     Batch(Batch),
+    /// The tenant's own payout account.
+    OwnAccount(OwnAccount),
 }
 
 impl Entity {
@@ -120,6 +126,7 @@ impl Entity {
             Entity::Payout(payout) => EntityId::payout(payout.id),
             Entity::Merchant(merchant) => EntityId::merchant(merchant.id),
             Entity::Batch(batch) => EntityId::batch(batch.id),
+            Entity::OwnAccount(_) => EntityId::OWN_ACCOUNT,
         }
     }
 
@@ -129,7 +136,7 @@ impl Entity {
             Entity::Payment(payment) => payment.facet(),
             Entity::Payout(payout) => payout.facet(),
             Entity::Merchant(merchant) => merchant.facet(),
-            Entity::Batch(_) => 0,
+            Entity::Batch(_) | Entity::OwnAccount(_) => 0,
         }
     }
 
@@ -138,7 +145,7 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) => None,
+            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) => None,
         }
     }
 
@@ -149,6 +156,7 @@ impl Entity {
             Entity::Payout(payout) => &payout.external_ref,
             Entity::Merchant(merchant) => &merchant.external_ref,
             Entity::Batch(batch) => &batch.external_ref,
+            Entity::OwnAccount(_) => "",
         }
     }
 }
@@ -177,6 +185,12 @@ impl From<&Payout> for Was {
 impl From<&Merchant> for Was {
     fn from(merchant: &Merchant) -> Was {
         Was { facet: merchant.facet(), deadline: None }
+    }
+}
+
+impl From<&OwnAccount> for Was {
+    fn from(_: &OwnAccount) -> Was {
+        Was { facet: 0, deadline: None }
     }
 }
 

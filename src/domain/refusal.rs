@@ -77,6 +77,8 @@ pub enum Refusal {
         /// Tries left.
         attempts_left: u8,
     },
+    /// The tenant has no account of its own, or it is not proved.
+    PayoutAccountNotVerified,
 }
 
 impl Refusal {

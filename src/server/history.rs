@@ -174,7 +174,7 @@ fn spans(reader: &Reader, tenant: u64, ask: &Movements) -> Result<Vec<(Timestamp
         [subject] => match entity(reader, tenant, *subject)?.as_deref() {
             Some(Entity::Payment(payment)) => payment.moved_at(),
             Some(Entity::Payout(payout)) => payout.moved_at(),
-            Some(Entity::Merchant(_) | Entity::Batch(_)) | None => Vec::new(),
+            Some(Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_)) | None => Vec::new(),
         }
         .into_iter()
         .map(|at| (at, at.plus_ms(1)))
