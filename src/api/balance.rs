@@ -10,6 +10,7 @@ use crate::domain::ledger::{Ledger, MovementKind, Row};
 use crate::domain::machine::{Facts, Rendered};
 use crate::domain::money::{Currency, write_minor};
 use crate::domain::record::Record;
+use crate::domain::sellers::SellerBalance;
 use crate::domain::time::Timestamp;
 use crate::domain::view::Balance;
 
@@ -25,15 +26,33 @@ fn instant(text: Text<'_>) -> Result<Timestamp, super::fields::Bad> {
     text.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))
 }
 
+/// GET /v1/merchants/:id/balance
+pub fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::SellerBalance(id))
+}
+
 /// GET /v1/balance/transactions
 pub fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    movements(call, LedgerKey::Tenant(Currency::Ves), "movements")
+}
+
+/// GET /v1/merchants/:id/balance/transactions
+pub fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let plan = movements(call, LedgerKey::Seller(id), &format!("movements of {id}"))?;
+    Ok(Plan::Knowing(EntityId::merchant(id), Box::new(plan)))
+}
+
+fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let kinds = query.list("type", |text| MovementKind::from_name(text.as_str()).ok_or_else(|| super::fields::Bad::from("must be a type of movement")));
     let payment = query.optional("paymentId", |text| text.uuid());
     let payout = query.optional("payoutId", |text| text.uuid());
     let from = query.optional("from", instant);
     let to = query.optional("to", instant);
-    let page = query.page(call.caller.tenant_key, "movements");
+    let page = query.page(call.caller.tenant_key, list);
     let sound = query.finish()?;
     let mut kinds: Vec<u8> = kinds.get(&sound).into_iter().map(|kind| kind as u8).collect();
     if kinds.is_empty() {
@@ -42,7 +61,7 @@ pub fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     let payment = payment.get(&sound).map(|id| EntityId::payment(Id::from(id)));
     let payout = payout.get(&sound).map(|id| EntityId::payout(Id::from(id)));
     Ok(Plan::Movements(Movements {
-        ledger: LedgerKey::Tenant(Currency::Ves),
+        ledger,
         kinds,
         from: from.get(&sound),
         to: to.get(&sound),
@@ -64,6 +83,18 @@ pub fn show(balance: &Balance) -> Vec<u8> {
         .plain("platformAvailableVes", balance.available)
         .plain("sellerPendingVes", balance.seller_pending)
         .plain("sellerAvailableVes", balance.seller_available)
+        .end()
+}
+
+/// The balance of a seller, as JSON.
+pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
+    Object::new()
+        .plain("merchantId", balance.merchant)
+        .text("externalRef", &balance.external_ref)
+        .plain("pendingVes", balance.pending)
+        .plain("availableVes", balance.available)
+        .maybe_plain("nextReleaseAt", balance.next_release)
+        .boolean("livemode", livemode)
         .end()
 }
 

@@ -14,10 +14,11 @@ use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::Space;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Ask, Rendered};
-use crate::domain::merchants::{Merchant, MethodStatus, PayoutMethod, Registration, Status, TRIES, facet};
+use crate::domain::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
 use crate::domain::money::Ves;
 use crate::domain::phone::MobilePhone;
 use crate::domain::record::{Entity, Record};
+use crate::domain::verification::{MethodStatus, TRIES};
 
 /// Characters of a name.
 const NAME_MAX: usize = 120;
@@ -190,14 +191,14 @@ pub fn deleted(merchant: &Merchant) -> Rendered {
 fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Merchant(merchant) => show(merchant),
-        Entity::Payment(_) | Entity::Payout(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => b"{}".to_vec(),
+        _ => b"{}".to_vec(),
     }
 }
 
 fn show_methods(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Merchant(merchant) => list_json(merchant.methods.iter().map(|method| show_method(merchant, method))),
-        Entity::Payment(_) | Entity::Payout(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => b"{}".to_vec(),
+        _ => b"{}".to_vec(),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod merchants;
 pub mod methods;
 pub mod number;
 pub mod operations;
+pub mod own_account;
 pub mod page;
 pub mod payments;
 pub mod payouts;

@@ -225,7 +225,7 @@ pub fn charged(payment: &Payment, new: bool) -> Rendered {
 pub fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payment(payment) => show(payment),
-        Entity::Payout(_) | Entity::Merchant(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => b"{}".to_vec(),
+        _ => b"{}".to_vec(),
     }
 }
 

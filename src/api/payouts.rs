@@ -38,6 +38,8 @@ pub enum Form {
     Change,
     /// An account.
     Account,
+    /// The tenant itself.
+    Own,
 }
 
 /// Reads the body of a payout.
@@ -57,6 +59,10 @@ pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -
                 method: method.get(&sound).map(Id::from),
                 from_balance: from_balance.and_then(|given| given.get(&sound)).unwrap_or(false),
             };
+        }
+        Form::Own => {
+            sound = fields.finish()?;
+            receiver = Receiver::Own;
         }
         Form::Credit | Form::Change => {
             let bank = fields.required("banco", |value| credit_bank(value, banks));
@@ -119,6 +125,11 @@ pub fn change(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Change)
 }
 
+/// POST /v1/payouts/instant
+pub fn instant(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Own)
+}
+
 /// GET /v1/payouts/:id
 pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
@@ -157,7 +168,7 @@ pub fn created(payout: &Payout, new: bool) -> Rendered {
 fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payout(payout) => show(payout),
-        Entity::Payment(_) | Entity::Merchant(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => b"{}".to_vec(),
+        _ => b"{}".to_vec(),
     }
 }
 

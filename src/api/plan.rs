@@ -139,6 +139,8 @@ pub enum Plan {
         /// On which path; the newest use without.
         path: Option<String>,
     },
+    /// The balance of a seller now.
+    SellerBalance(Id),
     /// A batch of payouts, unless its reference is known.
     Batch(Box<NewBatch>),
     /// A batch with its items as they are.

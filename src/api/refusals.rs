@@ -55,5 +55,6 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::ChargebackNotAllowed => Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back"),
         Refusal::ChargebackExceedsPayment => Problem::conflict("chargeback_exceeds_payment", "the chargebacks of a payment never exceed its amount"),
         Refusal::ChargebackClosed => Problem::conflict("chargeback_closed", "the dispute is decided"),
+        Refusal::PayoutAccountNotVerified => Problem::conflict("payout_account_not_verified", "the payout account is not verified; set it and verify it first"),
     }
 }

@@ -1,6 +1,6 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and the one that is kept for an Idempotency-Key.
 
-use crate::api::{balance, batches, chargebacks, debits, merchants, payments, payouts, refusals, testing};
+use crate::api::{balance, batches, chargebacks, debits, merchants, own_account, payments, payouts, refusals, testing};
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
 use crate::domain::record::Entity;
@@ -22,6 +22,8 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::NewPayoutMethod, Some(Entity::Merchant(merchant))) => merchants::newest_method(merchant, facts.record),
         (Shape::MerchantDeleted, Some(Entity::Merchant(merchant))) => merchants::deleted(merchant),
         (Shape::Batch, Some(Entity::Batch(batch))) => batches::created(batch, facts),
+        (Shape::OwnAccount, Some(Entity::OwnAccount(account))) => own_account::changed(account, facts),
+        (Shape::OwnVerificationStarted, Some(Entity::OwnAccount(account))) => own_account::verification_started(account, facts),
         (Shape::Movement, _) => balance::new_movement(facts),
         (Shape::Clock, _) => testing::clock(facts.time),
         (Shape::Charged, Some(Entity::Payment(payment))) => payments::charged(payment, facts.record.is_some()),

@@ -2,7 +2,7 @@
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{balance, batches, cards, chargebacks, debits, events, merchants, methods, payments, payouts, reference, testing, transfers};
+use crate::api::{balance, batches, cards, chargebacks, debits, events, merchants, methods, own_account, payments, payouts, reference, testing, transfers};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -76,10 +76,17 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payments/credit", Payout, "creditPhone", payouts::credit),
         row(post(), "/v1/payments/credit/account", Payout, "creditAccount", payouts::credit_account),
         row(post(), "/v1/payments/change", Payout, "giveChange", payouts::change),
+        row(get(), "/v1/merchants/:id/balance", Read, "getMerchantBalance", balance::read_seller),
+        row(get(), "/v1/merchants/:id/balance/transactions", Read, "listMerchantMovements", balance::seller_transactions),
         row(post(), "/v1/payouts/batch", Payout, "createPayoutBatch", batches::create),
         row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::show_one),
         row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::disburse),
         row(post(), "/v1/payments/payouts", Payout, "payAccounts", batches::pay_accounts),
+        row(post(), "/v1/payouts/instant", Payout, "createInstantPayout", payouts::instant),
+        row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::set),
+        row(get(), "/v1/payouts/account", Read, "getPayoutAccount", own_account::read),
+        row(post(), "/v1/payouts/account/verify/start", Manage, "startPayoutAccountVerification", own_account::start_verification),
+        row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::verify),
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::read_clock),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::move_clock),
         test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::fund),

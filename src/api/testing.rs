@@ -40,6 +40,9 @@ pub fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
     let amount = fields.required("amount", |value| positive_amount(value, decimals));
     let held = fields.optional("held", Value::boolean);
     let merchant = fields.optional("merchantId", Value::uuid);
+    if fields.has("merchantId") && currency.peek().is_some_and(|currency| *currency != Currency::Ves) {
+        fields.bad("currency", "must be VES for a merchant");
+    }
     let sound = fields.finish()?;
     let ask = Adjustment {
         cause: Cause::Funded,

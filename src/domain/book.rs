@@ -3,11 +3,12 @@
 use crate::domain::banks::BankCode;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
-use crate::domain::ledger::{Account, HoldChange, Ledger, Posting};
-use crate::domain::merchants::{Merchant, MethodStatus};
+use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED};
+use crate::domain::merchants::Merchant;
 use crate::domain::money::{Currency, Ves};
+use crate::domain::own_account::Held;
 use crate::domain::phone::MobilePhone;
-use crate::domain::record::{Entity, Record, Was};
+use crate::domain::record::{Cause, Entity, Record, Was};
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
@@ -19,6 +20,8 @@ use std::sync::Arc;
 pub struct Seller {
     /// What the tenant owes it.
     pub account: Account,
+    /// Its name at the tenant's.
+    pub external_ref: String,
     /// Whether it takes part.
     pub active: bool,
     /// Its name, for payouts.
@@ -63,6 +66,8 @@ pub struct Book {
     pub sellers: HashMap<Id, Seller>,
     /// When sellers' holds end: so that time passing need not visit every seller.
     pub seller_releases: BTreeSet<(Timestamp, Id)>,
+    /// The tenant's own account, and whether money may be sent to it.
+    pub own: Option<(Held, bool)>,
     /// The number of the newest event.
     pub events: u64,
     /// What is due by itself, in order.
@@ -120,7 +125,12 @@ impl Book {
         }
         for (id, was) in &record.removed {
             self.agenda(*id, Some(*was), None);
-            self.sellers.remove(&id.id);
+            if *id == EntityId::OWN_ACCOUNT {
+                self.own = None;
+            }
+            if self.sellers.remove(&id.id).is_some() {
+                self.agenda.retain(|(_, due)| due != id);
+            }
         }
         for posting in &record.postings {
             self.post(posting);
@@ -129,6 +139,16 @@ impl Book {
             self.hold(change);
         }
         self.events += record.events.len() as u64;
+        if record.cause == Cause::SellerReleased {
+            for seller in record.events.iter().filter_map(|event| event.subject) {
+                self.agenda.retain(|(at, due)| *at > time || *due != seller);
+            }
+        }
+    }
+
+    /// Whether something of this entity is due.
+    pub fn is_due(&self, id: EntityId, now: Timestamp) -> bool {
+        self.agenda.iter().take_while(|(at, _)| *at <= now).any(|(_, due)| *due == id)
     }
 
     fn agenda(&mut self, id: EntityId, was: Option<Was>, now: Option<Timestamp>) {
@@ -153,12 +173,14 @@ impl Book {
                     self.sellers.entry(merchant).or_default().payouts += 1;
                 }
             }
+            Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
             Entity::Payout(_) | Entity::Payment(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => {}
         }
     }
 
     fn know_seller(&mut self, merchant: &Merchant) {
         let seller = self.sellers.entry(merchant.id).or_default();
+        merchant.external_ref.as_str().clone_into(&mut seller.external_ref);
         seller.active = merchant.active;
         seller.name.clone_from(&merchant.name);
         seller.identification = merchant.identification;
@@ -166,12 +188,7 @@ impl Book {
         seller.methods = merchant
             .methods
             .iter()
-            .map(|method| SellerMethod {
-                id: method.id,
-                bank: method.bank,
-                phone: method.phone,
-                verified: matches!(method.status, MethodStatus::Verified { .. }),
-            })
+            .map(|method| SellerMethod { id: method.id, bank: method.bank, phone: method.phone, verified: method.status.is_verified() })
             .collect();
     }
 
@@ -187,8 +204,16 @@ impl Book {
         match change.ledger {
             Ledger::Tenant => self.accounts.entry(change.currency).or_default().hold(change),
             Ledger::Seller(merchant) => {
-                self.sellers.entry(merchant).or_default().account.hold(change);
+                let account = &mut self.sellers.entry(merchant).or_default().account;
+                account.hold(change);
                 self.seller_releases.insert((change.release_at, merchant));
+                // A release is told: the seller is on the agenda at every instant at which something of it ends.
+                let due = (change.release_at, EntityId::merchant(merchant));
+                if account.holds_until(change.release_at) && change.release_at != UNTIL_DECIDED {
+                    self.agenda.insert(due);
+                } else {
+                    self.agenda.remove(&due);
+                }
             }
             // Nothing is held there; the invariants refuse a record that says otherwise.
             Ledger::Fees | Ledger::Rail | Ledger::Operator => {}

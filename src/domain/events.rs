@@ -2,6 +2,7 @@
 //! read or sent.
 
 use crate::domain::ids::{EntityId, Id};
+use crate::domain::money::Ves;
 use bincode::{Decode, Encode};
 
 /// The names of `service.md`, "Events". New ones are added at the end.
@@ -82,6 +83,39 @@ pub enum Extra {
     },
     /// Which of the payment's chargebacks.
     Chargeback(Id),
+    /// A seller's balance after the record.
+    SellerBalance {
+        /// The seller's name at the tenant's.
+        external_ref: String,
+        /// Held.
+        pending: Ves,
+        /// What may be paid out.
+        available: Ves,
+        /// Why it changed.
+        reason: BalanceReason,
+    },
+}
+
+/// Why a seller's balance changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum BalanceReason {
+    /// A sale landed.
+    Sale,
+    /// A hold ended.
+    Release,
+    /// A sale went back.
+    Reversal,
+}
+
+impl BalanceReason {
+    /// As webhooks say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BalanceReason::Sale => "sale",
+            BalanceReason::Release => "release",
+            BalanceReason::Reversal => "reversal",
+        }
+    }
 }
 
 /// Something that happened.

@@ -112,6 +112,8 @@ pub enum Kind {
     Chargeback = 16,
     /// A request for the code of a debit.
     Otp = 17,
+    /// The tenant's own payout account.
+    OwnAccount = 5,
 }
 
 impl Kind {
@@ -124,6 +126,7 @@ impl Kind {
             Kind::Batch => "batch",
             Kind::Chargeback => "chargeback",
             Kind::Otp => "otp",
+            Kind::OwnAccount => "own account",
         }
     }
 }
@@ -152,6 +155,9 @@ impl EntityId {
     pub const fn merchant(id: Id) -> Self {
         EntityId { kind: Kind::Merchant, id }
     }
+
+    /// The tenant's own payout account: there is one per mode.
+    pub const OWN_ACCOUNT: EntityId = EntityId { kind: Kind::OwnAccount, id: Id::from_bytes([0; 16]) };
 
     /// The batch `id`.
     pub const fn batch(id: Id) -> Self {

@@ -40,6 +40,8 @@ pub enum Space {
     Transfer = 16,
     /// Chargebacks of all tenants, under the platform's key; the value is the tenant key.
     Chargeback = 17,
+    /// The tenant's own payout account, which has no reference.
+    OwnAccount = 6,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -193,6 +195,7 @@ fn space(state: &Entity) -> Option<Space> {
         Entity::Payout(_) => Some(Space::Payout),
         Entity::Merchant(_) => Some(Space::Merchant),
         Entity::Batch(_) => Some(Space::Batch),
+        Entity::OwnAccount(_) => Some(Space::OwnAccount),
         Entity::Chargeback(_) | Entity::Otp(_) => None,
     }
 }

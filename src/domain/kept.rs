@@ -46,6 +46,10 @@ pub enum Shape {
     Chargeback(Id),
     /// A request for the code of a debit.
     OtpRequested,
+    /// The tenant's own payout account.
+    OwnAccount,
+    /// The verification of it, begun.
+    OwnVerificationStarted,
 }
 
 /// Which use of which key.

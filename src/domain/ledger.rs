@@ -197,6 +197,11 @@ impl Account {
         self.holds.get(&(release_at, hold)).copied().unwrap_or(0)
     }
 
+    /// Whether anything is held until exactly then.
+    pub fn holds_until(&self, release_at: Timestamp) -> bool {
+        self.holds.range((release_at, Id::from_bytes([0; 16]))..=(release_at, Id::from_bytes([0xFF; 16]))).next().is_some()
+    }
+
     /// What may be spent, before any reserve.
     pub fn free(&self) -> i64 {
         self.net - self.held

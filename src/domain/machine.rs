@@ -14,6 +14,7 @@ use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
 use crate::domain::money::Ves;
+use crate::domain::own_account;
 use crate::domain::payments::{self, c2p, charge, otp, reversal};
 use crate::domain::payouts::batch::{self, NewBatch};
 use crate::domain::payouts::{self, NewPayout};
@@ -21,6 +22,7 @@ use crate::domain::phone::MobilePhone;
 use crate::domain::platform::{self, PLATFORM, PlatformAsk, PlatformBook, is_live};
 use crate::domain::record::{Cause, Entity, Record};
 use crate::domain::refusal::Refusal;
+use crate::domain::sellers;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Query, View, balance};
@@ -95,6 +97,12 @@ pub enum Ask {
     CloseChargeback(Id, chargebacks::Verdict),
     /// The payer's bank is to send a code.
     RequestOtp(Box<otp::NewOtp>),
+    /// Where the tenant itself is paid.
+    SetOwnAccount(own_account::Held),
+    /// Send micro-deposits of these amounts to the tenant's own account.
+    StartOwnVerification((Ves, Ves)),
+    /// The amounts that the tenant saw.
+    VerifyOwn((Ves, Ves)),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -275,6 +283,7 @@ impl Machine for Domain {
     fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
         match (book, query) {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
+            (AnyBook::Tenant(book), Query::Seller(merchant)) => View::Seller(sellers::balance(book, merchant)),
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
             }
@@ -306,14 +315,20 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::AddMethod(bank, phone), Some(Entity::Merchant(merchant))) => merchants::add_method(merchant, bank, phone, turn),
         (Ask::SetDefaultMethod(method), Some(Entity::Merchant(merchant))) => merchants::set_default(merchant, method, turn),
         (Ask::DeleteMethod(method), Some(Entity::Merchant(merchant))) => merchants::delete_method(merchant, method, turn),
-        (Ask::StartVerification { method, amounts }, Some(Entity::Merchant(merchant))) => merchants::start_verification(merchant, method, amounts, turn),
+        (Ask::StartVerification { method, amounts }, Some(Entity::Merchant(merchant))) => merchants::start_verification(merchant, method, amounts, keep, turn),
         (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => merchants::verify(merchant, method, seen, turn),
         (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
+        (Ask::Deadline, Some(Entity::Merchant(merchant))) => sellers::release(book, merchant.id, turn),
         (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
         (Ask::PayBatch(new), None) => batch::create(book, *new, turn),
         (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
         (Ask::Answered { kept, status, body }, Some(Entity::Batch(_))) => batch::answered(kept, status, body),
+        (Ask::SetOwnAccount(held), None) => own_account::set(None, held, turn),
+        (Ask::SetOwnAccount(held), Some(Entity::OwnAccount(account))) => own_account::set(Some(account), held, turn),
+        (Ask::StartOwnVerification(amounts), Some(Entity::OwnAccount(account))) => own_account::start_verification(account, amounts, keep, turn),
+        (Ask::VerifyOwn(seen), Some(Entity::OwnAccount(account))) => own_account::verify(account, seen, turn),
+        (Ask::Heard(heard), Some(Entity::OwnAccount(account))) => own_account::heard(account, &heard, turn),
         (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
         (Ask::MoveClock(advance_ms), _) => {
             let mut draft = Draft::new(Cause::ClockMoved);
@@ -338,7 +353,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
 fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &Turn<'_>) -> Outcome {
     match heard.operation.entity_and_operation().1 {
         payments::CHARGE => charge::heard(book, payment, heard, turn),
-        payments::REVERSE => reversal::heard(payment, heard, turn),
+        payments::REVERSE => reversal::heard(book, payment, heard, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),
     }

@@ -8,21 +8,15 @@ use crate::domain::events::{EventKind, Extra};
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
+use crate::domain::kept::KeepRef;
 use crate::domain::money::Ves;
 use crate::domain::phone::MobilePhone;
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
+use crate::domain::verification::{MethodStatus, NOT_THE_CLIENT};
 use bincode::{Decode, Encode};
-
-/// Wrong tries after which a start is void.
-pub const TRIES: u8 = 3;
-
-/// A start that nobody confirmed can be repeated after so long.
-const START_MS: i64 = 24 * 60 * 60 * 1000;
-
-/// The bank's code for "these data are not this client's".
-const NOT_THE_CLIENT: &str = "BE01";
+use std::sync::Arc;
 
 /// Where a merchant stands; derived from its methods. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,40 +43,6 @@ impl Status {
             Status::Unverified => "unverified",
             Status::Verified => "verified",
             Status::Rejected => "rejected",
-        }
-    }
-}
-
-/// How far the proof of a payout method is.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
-pub enum MethodStatus {
-    /// Not begun, or void.
-    Unverified,
-    /// The deposits were sent.
-    Verifying {
-        /// The operation that sent them.
-        operation: Id,
-        /// Their amounts.
-        amounts: (Ves, Ves),
-        /// Tries left; none is locked.
-        tries_left: u8,
-        /// When.
-        started_at: Timestamp,
-    },
-    /// Proved.
-    Verified {
-        /// When.
-        at: Timestamp,
-    },
-}
-
-impl MethodStatus {
-    /// As the API writes it.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            MethodStatus::Unverified | MethodStatus::Verifying { tries_left: 0, .. } => "unverified",
-            MethodStatus::Verifying { .. } => "verifying",
-            MethodStatus::Verified { .. } => "verified",
         }
     }
 }
@@ -136,7 +96,7 @@ pub struct Merchant {
 impl Merchant {
     /// Where it stands.
     pub fn status(&self) -> Status {
-        if self.methods.iter().any(|method| matches!(method.status, MethodStatus::Verified { .. })) {
+        if self.methods.iter().any(|method| method.status.is_verified()) {
             Status::Verified
         } else if !self.methods.is_empty() {
             Status::Unverified
@@ -167,7 +127,7 @@ impl Merchant {
     fn drop_method(&mut self, id: Id) {
         self.methods.retain(|method| method.id != id);
         if self.default_method == Some(id) {
-            let verified = self.methods.iter().find(|method| matches!(method.status, MethodStatus::Verified { .. }));
+            let verified = self.methods.iter().find(|method| method.status.is_verified());
             self.default_method = verified.or(self.methods.first()).map(|method| method.id);
         }
     }
@@ -320,19 +280,12 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Outcome {
 }
 
 /// Sends the two micro-deposits.
-pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), turn: &Turn) -> Outcome {
+pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     let Some(found) = merchant.method(method) else { return Outcome::refuse(Refusal::NotFound) };
-    match found.status {
-        MethodStatus::Verified { .. } => return Outcome::refuse(Refusal::AlreadyVerified),
-        MethodStatus::Verifying { tries_left: 1.., started_at, .. } if turn.now < started_at.plus_ms(START_MS) => {
-            return Outcome::refuse(Refusal::VerificationInProgress);
-        }
-        MethodStatus::Unverified | MethodStatus::Verifying { .. } => {}
-    }
-    if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
-    }
-    let operation = Id::derived(turn.now.unix_ms(), turn.seed, 2);
+    let (status, operation) = match found.status.started(amounts, kept, turn) {
+        Ok(started) => started,
+        Err(refusal) => return Outcome::refuse(refusal),
+    };
     let effect = Effect {
         entity: EntityId::merchant(merchant.id),
         operation,
@@ -340,7 +293,6 @@ pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), 
         how: How::Send,
         order: Order::MicroDeposit { bank: found.bank, phone: found.phone, identity: merchant.identification, amounts },
     };
-    let status = MethodStatus::Verifying { operation, amounts, tries_left: TRIES, started_at: turn.now };
     let draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
     Outcome::write_then(draft, vec![effect])
 }
@@ -356,40 +308,37 @@ fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
 
 /// What the bank says about the deposits.
 pub fn heard(merchant: &Merchant, heard: Heard, turn: &Turn) -> Outcome {
-    let sent_by = |method: &&PayoutMethod| matches!(method.status, MethodStatus::Verifying { operation, .. } if operation == heard.operation);
-    let Some(method) = merchant.methods.iter().find(sent_by).map(|method| method.id) else { return Outcome::unchanged() };
+    let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(heard.operation)) else { return Outcome::unchanged() };
+    let (method, kept) = (found.id, found.status.kept());
     let Answer::Refused { code } = heard.answer else { return Outcome::unchanged() };
-    if code != NOT_THE_CLIENT {
-        return change(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, MethodStatus::Unverified)));
+    let mut draft;
+    if code == NOT_THE_CLIENT {
+        let rejected = merchant.changed(turn.now, |merchant| {
+            merchant.drop_method(method);
+            merchant.rejected = merchant.methods.is_empty();
+        });
+        draft = change_draft(merchant, rejected);
+        draft.event_with(EventKind::MerchantRejected, Some(EntityId::merchant(merchant.id)), Extra::Method { id: method, failure_code: Some(code) });
+    } else {
+        draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, MethodStatus::Unverified)));
     }
-    let rejected = merchant.changed(turn.now, |merchant| {
-        merchant.drop_method(method);
-        merchant.rejected = merchant.methods.is_empty();
-    });
-    let mut draft = change_draft(merchant, rejected);
-    draft.event_with(EventKind::MerchantRejected, Some(EntityId::merchant(merchant.id)), Extra::Method { id: method, failure_code: Some(code) });
+    draft.replace_kept(kept);
     Outcome::write(draft)
 }
 
 /// The amounts that the seller saw, in either order.
 pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Outcome {
     let Some(method) = merchant.method(id) else { return Outcome::refuse(Refusal::NotFound) };
-    let MethodStatus::Verifying { operation, amounts, tries_left, started_at } = method.status else {
-        let refusal = if matches!(method.status, MethodStatus::Verified { .. }) { Refusal::AlreadyVerified } else { Refusal::VerificationNotStarted };
-        return Outcome::refuse(refusal);
+    let (status, refusal) = match method.status.tried(seen, turn.now) {
+        Ok(tried) => tried,
+        Err(refusal) => return Outcome::refuse(refusal),
     };
-    if tries_left == 0 {
-        return Outcome::refuse(Refusal::VerificationLocked);
+    let mut draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, id, status)));
+    match refusal {
+        Some(refusal) => Outcome::write_and_refuse(draft, refusal),
+        None => {
+            draft.event_with(EventKind::MerchantVerified, Some(EntityId::merchant(merchant.id)), Extra::Method { id, failure_code: None });
+            Outcome::write(draft)
+        }
     }
-    if seen == amounts || (seen.1, seen.0) == amounts {
-        let verified = merchant.changed(turn.now, |merchant| set_status(merchant, id, MethodStatus::Verified { at: turn.now }));
-        let mut draft = change_draft(merchant, verified);
-        draft.event_with(EventKind::MerchantVerified, Some(EntityId::merchant(merchant.id)), Extra::Method { id, failure_code: None });
-        return Outcome::write(draft);
-    }
-    let tries_left = tries_left - 1;
-    let status = MethodStatus::Verifying { operation, amounts, tries_left, started_at };
-    let draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, id, status)));
-    let refusal = if tries_left == 0 { Refusal::VerificationLocked } else { Refusal::AmountsMismatch { attempts_left: tries_left } };
-    Outcome::write_and_refuse(draft, refusal)
 }

@@ -233,6 +233,8 @@ pub enum Receiver {
         /// The holder's name.
         name: String,
     },
+    /// The tenant itself.
+    Own,
 }
 
 impl Receiver {
@@ -243,6 +245,7 @@ impl Receiver {
             Receiver::Credit(_) => PayoutKind::Credit,
             Receiver::Change { .. } => PayoutKind::Change,
             Receiver::Account { .. } => PayoutKind::Account,
+            Receiver::Own => PayoutKind::Instant,
         }
     }
 }
@@ -288,6 +291,7 @@ fn differs(payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
             fields.extend(to_phone(to));
             fields.push(("paymentId", payout.payment != *payment));
         }
+        Receiver::Own => {}
         Receiver::Account { account, identity, name } => {
             let (paid, whose, called) = match &payout.destination {
                 Destination::Account { account, identity, name } => (Some(account), Some(identity), Some(name)),
@@ -296,6 +300,7 @@ fn differs(payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
             fields.extend([("cuenta", paid != Some(account)), ("cedula", whose != Some(identity)), ("nombre", called != Some(name))]);
         }
     }
+    // Where the tenant's own money went then is no part of what is asked.
     fields.extend([("monto", payout.amount != again.amount), ("concepto", payout.concept != again.concept)]);
     fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
 }
@@ -369,6 +374,10 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
             of = payment;
             to_phone(to)
         }
+        Receiver::Own => match book.own {
+            Some((own, true)) => Destination::Phone { bank: own.bank, phone: own.phone, identity: Some(own.identification) },
+            Some((_, false)) | None => return Err(Refusal::PayoutAccountNotVerified),
+        },
         Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
     };
     if !turn.has_rail {

@@ -6,6 +6,7 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Kept;
 use crate::domain::ledger::{HoldChange, Posting};
 use crate::domain::merchants::Merchant;
+use crate::domain::own_account::OwnAccount;
 use crate::domain::payments::Payment;
 use crate::domain::payments::otp::Otp;
 use crate::domain::payouts::Payout;
@@ -73,6 +74,10 @@ pub enum Cause {
     OtpRequested,
     /// It answered.
     OtpSettled,
+    /// Holds of a seller ended.
+    SellerReleased,
+    /// The tenant's own payout account was set, proved or taken away.
+    OwnAccountChanged,
 }
 
 impl Cause {
@@ -106,6 +111,8 @@ impl Cause {
             Cause::ChargebackClosed => "chargeback.closed",
             Cause::OtpRequested => "otp.requested",
             Cause::OtpSettled => "otp.settled",
+            Cause::SellerReleased => "merchant.released",
+            Cause::OwnAccountChanged => "own_account.changed",
         }
     }
 }
@@ -125,6 +132,8 @@ pub enum Entity {
     Chargeback(Chargeback),
     /// A request for the code of a debit.
     Otp(Otp),
+    /// The tenant's own payout account.
+    OwnAccount(OwnAccount),
 }
 
 impl Entity {
@@ -137,6 +146,7 @@ impl Entity {
             Entity::Batch(batch) => EntityId::batch(batch.id),
             Entity::Chargeback(chargeback) => EntityId::chargeback(chargeback.id),
             Entity::Otp(otp) => EntityId::otp(otp.id),
+            Entity::OwnAccount(_) => EntityId::OWN_ACCOUNT,
         }
     }
 
@@ -146,7 +156,7 @@ impl Entity {
             Entity::Payment(payment) => payment.facet(),
             Entity::Payout(payout) => payout.facet(),
             Entity::Merchant(merchant) => merchant.facet(),
-            Entity::Batch(_) => 0,
+            Entity::Batch(_) | Entity::OwnAccount(_) => 0,
             Entity::Chargeback(chargeback) => chargeback.facet(),
             Entity::Otp(otp) => otp.status as u8,
         }
@@ -157,7 +167,7 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::Chargeback(_) => None,
+            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
             Entity::Otp(otp) => otp.deadline(),
         }
     }
@@ -169,6 +179,7 @@ impl Entity {
             Entity::Payout(payout) => Some(&payout.external_ref),
             Entity::Merchant(merchant) => Some(&merchant.external_ref),
             Entity::Batch(batch) => Some(&batch.external_ref),
+            Entity::OwnAccount(_) => Some(""),
             Entity::Chargeback(_) | Entity::Otp(_) => None,
         }
     }
@@ -210,6 +221,12 @@ impl From<&Otp> for Was {
 impl From<&Merchant> for Was {
     fn from(merchant: &Merchant) -> Was {
         Was { facet: merchant.facet(), deadline: None }
+    }
+}
+
+impl From<&OwnAccount> for Was {
+    fn from(_: &OwnAccount) -> Was {
+        Was { facet: 0, deadline: None }
     }
 }
 

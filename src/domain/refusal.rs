@@ -87,6 +87,8 @@ pub enum Refusal {
     ChargebackExceedsPayment,
     /// The dispute is decided.
     ChargebackClosed,
+    /// The tenant has no account of its own, or it is not proved.
+    PayoutAccountNotVerified,
 }
 
 impl Refusal {

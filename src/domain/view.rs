@@ -1,8 +1,10 @@
 //! What a book answers: its balance at an instant, its clock, its platform.
 
 use crate::domain::book::Book;
+use crate::domain::ids::Id;
 use crate::domain::money::{Currency, Ves};
 use crate::domain::platform::{ApiKey, Tenant};
+use crate::domain::sellers::SellerBalance;
 use crate::domain::time::Timestamp;
 use std::sync::Arc;
 
@@ -15,6 +17,8 @@ pub enum Query {
     Clock,
     /// All tenants and keys, of the platform's book.
     Platform,
+    /// The balance of a seller, now.
+    Seller(Id),
 }
 
 /// The answer.
@@ -30,6 +34,8 @@ pub enum View {
         /// Every key.
         keys: Vec<Arc<ApiKey>>,
     },
+    /// To [`Query::Seller`]; `None` when there is no such seller.
+    Seller(Option<SellerBalance>),
 }
 
 /// The balance in bolívares (`service.md`, "Balance").

@@ -176,7 +176,7 @@ impl Gateway {
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
         match self.services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
             View::Clock(now) => Ok(now),
-            View::Balance(_) | View::Platform { .. } => Err(Problem::internal_error()),
+            _ => Err(Problem::internal_error()),
         }
     }
 
@@ -257,7 +257,11 @@ impl Gateway {
             }
             Plan::Balance => match engine.view(tenant, Query::Balance).await.map_err(failure)? {
                 View::Balance(now) => Ok(Reply::json(200, balance::show(&now))),
-                View::Clock(_) | View::Platform { .. } => Err(Problem::internal_error()),
+                _ => Err(Problem::internal_error()),
+            },
+            Plan::SellerBalance(merchant) => match engine.view(tenant, Query::Seller(merchant)).await.map_err(failure)? {
+                View::Seller(Some(now)) => Ok(Reply::json(200, balance::show_seller(&now, doing.caller.livemode()))),
+                _ => Err(Problem::not_found()),
             },
             Plan::BalanceAt(at) => {
                 if at > self.clock(tenant).await? {

@@ -3,6 +3,7 @@
 #[path = "../api/harness/mod.rs"]
 mod harness;
 
+mod batches;
 mod durability;
 mod load;
 mod shutdown;

@@ -4,13 +4,14 @@ use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, sale::HOLD_M
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
 use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
+use crate::domain::events::{BalanceReason, EventKind};
 use crate::domain::ids::EntityId;
 use crate::domain::kept::KeepRef;
 use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row, UNTIL_DECIDED};
 use crate::domain::money::{Currency, Ves};
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
+use crate::domain::sellers;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
@@ -115,11 +116,11 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
 }
 
 /// What the bank says about it.
-pub fn heard(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
+pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
     let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) = (&payment.phase, payment.debtor()) else { return Outcome::unchanged() };
     let (looks, resent, aside) = (*looks, *resent, *aside);
     match (heard.answer, heard.how) {
-        (Answer::Done { reference }, _) => reversed(payment, aside, reference, turn),
+        (Answer::Done { reference }, _) => reversed(book, payment, aside, reference, turn),
         (Answer::Refused { code: _ }, _) => {
             let restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::ReversalRefused);
@@ -146,7 +147,7 @@ pub fn heard(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
     }
 }
 
-fn reversed(payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Outcome {
+fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Outcome {
     let reversed =
         Payment { status: Status::Reversed, phase: Phase::Idle, reversed_at: Some(turn.now), reversal_ref: Some(reference), kept: None, ..payment.clone() };
     let mut draft = Draft::new(Cause::PaymentReversed);
@@ -178,6 +179,9 @@ fn reversed(payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> 
     }
     draft.change(payment, Entity::Payment(reversed));
     draft.event(EventKind::PaymentReversed, EntityId::payment(payment.id));
+    if let Some(sale) = payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero())) {
+        sellers::tell(&mut draft, book, sale.merchant, -(aside.seller_from_hold + aside.seller_from_available), BalanceReason::Reversal);
+    }
     draft.replace_kept(payment.kept.clone());
     Outcome::write(draft)
 }

@@ -4,11 +4,12 @@ use super::{Marketplace, Method, Payment, Phase, Status};
 use crate::domain::book::Book;
 use crate::domain::calendar::nth_business_day_after;
 use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
+use crate::domain::events::{BalanceReason, EventKind};
 use crate::domain::ids::EntityId;
 use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::domain::money::{Currency, Ves};
 use crate::domain::record::{Cause, Entity};
+use crate::domain::sellers;
 use crate::domain::time::Timestamp;
 
 /// Every completed payment is held so long (`service.md`, "Balances and ledger").
@@ -50,9 +51,12 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
     let available_at = now.plus_ms(HOLD_MS);
     let seller_available_at = seller_available_at(book, now, turn);
     let marketplace = payment.marketplace.as_ref().map(|sale| {
-        let seller_net = figures.seller_net.map(|net| net.max(Ves::ZERO));
+        // A seller who was deleted while the charge was at the bank cannot be owed anything; the tenant keeps the share.
+        let there = book.sellers.contains_key(&sale.merchant);
+        let seller_net = figures.seller_net.map(|net| if there { net.max(Ves::ZERO) } else { Ves::ZERO });
         Box::new(Marketplace { commission: figures.commission, seller_net, seller_available_at: Some(seller_available_at), ..(**sale).clone() })
     });
+    let shared = marketplace.as_ref().and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
     let completed = Payment {
         status: Status::Completed,
         phase: Phase::Idle,
@@ -68,6 +72,9 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
     post(&mut draft, &completed, available_at, seller_available_at);
     draft.change(payment, Entity::Payment(completed));
     draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
+    if let Some((seller, share)) = shared {
+        sellers::tell(&mut draft, book, seller, share.minor(), BalanceReason::Sale);
+    }
     draft.replace_kept(payment.kept.clone());
     Outcome::write(draft)
 }

@@ -1,0 +1,87 @@
+//! The tenant's own payout account: setting, proving and showing it, and paying to it (`contract.md`, sections 7 and 17). It is the tenant's own and shown in clear.
+
+use crate::api::fields::Fields;
+use crate::api::payouts::credit_bank;
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::api::value::Value;
+use crate::api::writer::Object;
+use crate::domain::identity::IdentityDocument;
+use crate::domain::ids::EntityId;
+use crate::domain::kept::Shape;
+use crate::domain::machine::{Ask, Facts, Rendered};
+use crate::domain::money::Ves;
+use crate::domain::own_account::{Held, OwnAccount};
+use crate::domain::phone::MobilePhone;
+use crate::domain::record::Entity;
+use crate::domain::verification::{MethodStatus, TRIES};
+
+/// PUT /v1/payouts/account
+pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let bank = fields.required("bankCode", |value| credit_bank(value, call.banks));
+    let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
+    let identification = fields.required("identification", |value| value.text_as(IdentityDocument::parse));
+    let sound = fields.finish()?;
+    let held = Held { bank: bank.get(&sound), phone: phone.get(&sound), identification: identification.get(&sound) };
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::SetOwnAccount(held), Shape::OwnAccount))
+}
+
+/// GET /v1/payouts/account
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::OWN_ACCOUNT, show_entity))
+}
+
+/// POST /v1/payouts/account/verify/start
+pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::StartOwnVerification(call.micro_deposits), Shape::OwnVerificationStarted))
+}
+
+/// POST /v1/payouts/account/verify
+pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let first = fields.required("amount1", Value::amount);
+    let second = fields.required("amount2", Value::amount);
+    let sound = fields.finish()?;
+    let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::VerifyOwn(seen), Shape::OwnAccount))
+}
+
+/// The account after a change: 201 when it is the first.
+pub fn changed(account: &OwnAccount, facts: &Facts<'_>) -> Rendered {
+    let new = facts.record.and_then(|record| record.entities.first()).is_some_and(|written| written.was.is_none());
+    (if new { 201 } else { 200 }, show(account))
+}
+
+/// The answer to the start of a verification; an account that the bank rejected is gone by now.
+pub fn verification_started(account: &OwnAccount, facts: &Facts<'_>) -> Rendered {
+    let rejected = facts.record.is_some_and(|record| !record.removed.is_empty());
+    let body = if rejected {
+        Object::new().plain("status", "rejected").plain("failureCode", "BE01").plain("action", "payout_account_deleted")
+    } else {
+        Object::new().plain("status", account.status.name()).number("attemptsLeft", TRIES)
+    };
+    (202, body.end())
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    if let Entity::OwnAccount(account) = entity { show(account) } else { b"{}".to_vec() }
+}
+
+fn show(account: &OwnAccount) -> Vec<u8> {
+    let verified_at = if let MethodStatus::Verified { at } = account.status { Some(at) } else { None };
+    Object::new()
+        .plain("object", "payout_account")
+        .plain("bankCode", account.held.bank)
+        .plain("phone", account.held.phone.clear())
+        .plain("identification", account.held.identification.clear())
+        .plain("status", account.status.name())
+        .boolean("livemode", account.livemode)
+        .plain("createdAt", account.created_at)
+        .plain("updatedAt", account.updated_at)
+        .maybe_plain("verifiedAt", verified_at)
+        .end()
+}

@@ -1,0 +1,97 @@
+//! The tenant's own payout account, one per mode: where instant payouts go once it is proved (`contract.md`, sections 7 and 17).
+
+use crate::domain::bank::{Answer, Effect, Heard, How, Order};
+use crate::domain::banks::BankCode;
+use crate::domain::decision::{Draft, Outcome, Turn};
+use crate::domain::identity::IdentityDocument;
+use crate::domain::ids::EntityId;
+use crate::domain::kept::KeepRef;
+use crate::domain::money::Ves;
+use crate::domain::phone::MobilePhone;
+use crate::domain::record::{Cause, Entity};
+use crate::domain::time::Timestamp;
+use crate::domain::verification::{MethodStatus, NOT_THE_CLIENT};
+use bincode::{Decode, Encode};
+use std::sync::Arc;
+
+/// Where the tenant itself is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Held {
+    /// The bank.
+    pub bank: BankCode,
+    /// The phone.
+    pub phone: MobilePhone,
+    /// Whose it is.
+    pub identification: IdentityDocument,
+}
+
+/// The account, and how far its proof is.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct OwnAccount {
+    /// Where.
+    pub held: Held,
+    /// How far its proof is.
+    pub status: MethodStatus,
+    /// Test accounts receive no real money.
+    pub livemode: bool,
+    /// When it was set first.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+fn change(account: &OwnAccount, status: MethodStatus, turn: &Turn) -> Draft {
+    let mut draft = Draft::new(Cause::OwnAccountChanged);
+    draft.change(account, Entity::OwnAccount(OwnAccount { status, updated_at: turn.now, ..account.clone() }));
+    draft
+}
+
+/// Sets it. Another one is not proved by the proof of the one before.
+pub fn set(existing: Option<&OwnAccount>, held: Held, turn: &Turn) -> Outcome {
+    let created_at = existing.map_or(turn.now, |account| account.created_at);
+    let account = OwnAccount { held, status: MethodStatus::Unverified, livemode: turn.livemode, created_at, updated_at: turn.now };
+    let mut draft = Draft::new(Cause::OwnAccountChanged);
+    match existing {
+        Some(existing) if existing.held == held => return Outcome::unchanged(),
+        Some(existing) => draft.change(existing, Entity::OwnAccount(account)),
+        None => draft.create(Entity::OwnAccount(account)),
+    }
+    Outcome::write(draft)
+}
+
+/// Sends the two micro-deposits.
+pub fn start_verification(account: &OwnAccount, amounts: (Ves, Ves), kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    let (status, operation) = match account.status.started(amounts, kept, turn) {
+        Ok(started) => started,
+        Err(refusal) => return Outcome::refuse(refusal),
+    };
+    let Held { bank, phone, identification } = account.held;
+    let order = Order::MicroDeposit { bank, phone, identity: Some(identification), amounts };
+    let effect = Effect { entity: EntityId::OWN_ACCOUNT, operation, at: turn.now, how: How::Send, order };
+    Outcome::write_then(change(account, status, turn), vec![effect])
+}
+
+/// The amounts that the tenant saw.
+pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Outcome {
+    match account.status.tried(seen, turn.now) {
+        Err(refusal) => Outcome::refuse(refusal),
+        Ok((status, None)) => Outcome::write(change(account, status, turn)),
+        Ok((status, Some(refusal))) => Outcome::write_and_refuse(change(account, status, turn), refusal),
+    }
+}
+
+/// What the bank says about the deposits. An account that is not the tenant's is taken away.
+pub fn heard(account: &OwnAccount, heard: &Heard, turn: &Turn) -> Outcome {
+    let Answer::Refused { code } = &heard.answer else { return Outcome::unchanged() };
+    if !account.status.waits_for(heard.operation) {
+        return Outcome::unchanged();
+    }
+    let mut draft = Draft::new(Cause::OwnAccountChanged);
+    if code == NOT_THE_CLIENT {
+        draft.remove(EntityId::OWN_ACCOUNT, account);
+    } else {
+        draft = change(account, MethodStatus::Unverified, turn);
+    }
+    draft.replace_kept(account.status.kept());
+    Outcome::write(draft)
+}
