@@ -13,6 +13,7 @@ use pasarela::domain::ledger::Ledger;
 use pasarela::domain::machine::{AnyBook, Ask, Command, Domain};
 use pasarela::domain::merchants::Registration;
 use pasarela::domain::money::{Currency, Rate, Usd, Ves};
+use pasarela::domain::payments::Debtor;
 use pasarela::domain::payments::c2p::{Execute, NewIntent};
 use pasarela::domain::payouts::NewPayout;
 use pasarela::domain::phone::MobilePhone;
@@ -176,7 +177,8 @@ impl World {
         if !matches!(bank, Bank::Silent) {
             // A bank that answers twice, and contradicts itself, finds it settled.
             let records = self.records.len();
-            for answer in [heard.answer, Answer::Done { reference: "87654321".to_owned() }, Answer::Refused { code: "AC01".to_owned() }, Answer::NeverReceived] {
+            for answer in [heard.answer, Answer::Done { reference: "87654321".to_owned() }, Answer::Refused { code: "AC01".to_owned() }, Answer::NeverReceived]
+            {
                 let again = self.ask(effect.entity, Ask::Heard(Heard { operation: effect.operation, how: effect.how, answer }));
                 assert!(again.is_ok_and(|effects| effects.is_empty()));
             }
@@ -225,18 +227,14 @@ impl World {
             usd,
             rate,
             ves,
-            bank: bank_code(),
             debtor: debtor(),
-            phone: phone(),
             bank_sends_otp: false,
         };
         self.ask(id, Ask::RequestC2p(Box::new(new))).expect("requested");
         let execute = Execute {
             external_ref,
             usd,
-            bank: bank_code(),
             debtor: debtor(),
-            phone: phone(),
             token: Token::parse_c2p("12345678").expect("a token"),
             token_mark: [1; 16],
             marketplace: None,
@@ -387,8 +385,8 @@ fn bank_code() -> BankCode {
     BankCode::parse("0134").expect("a bank")
 }
 
-fn debtor() -> IdentityDocument {
-    IdentityDocument::parse("V12345678").expect("a document")
+fn debtor() -> Debtor {
+    Debtor { bank: bank_code(), id: IdentityDocument::parse("V12345678").expect("a document"), phone: phone() }
 }
 
 fn phone() -> MobilePhone {

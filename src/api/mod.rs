@@ -4,6 +4,7 @@
 //! `value.rs` and `number.rs` the members of a body, `query.rs` the parameters, `page.rs` and `writer.rs` write, `problem.rs` is what a caller sees when something is refused.
 
 pub mod balance;
+pub mod cards;
 pub mod fields;
 pub mod json;
 pub mod merchants;

@@ -2,7 +2,7 @@
 
 use crate::api::writer::Object;
 use crate::domain::ids::Id;
-use crate::domain::payments::{self, Payment, Phase, Status};
+use crate::domain::payments::{self, Means, Payment, Phase, Status};
 use crate::domain::payouts::{self, Payout};
 use crate::domain::record::Entity;
 use crate::domain::time::Timestamp;
@@ -37,14 +37,14 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
 
 fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
     match n {
-        payments::CHARGE if payment.token_mark.is_some() => {
+        payments::CHARGE if was_charged(payment) => {
             let status = match payment.status {
                 Status::Pending => "pending",
                 Status::Completed | Status::Reversed => "completed",
                 Status::Failed | Status::Canceled => "failed",
             };
             Some(Operation {
-                kind: "charge",
+                kind: kind_of_charge(&payment.means),
                 status,
                 code: payment.failure_code.as_deref(),
                 reference: payment.bank_reference.as_deref(),
@@ -59,6 +59,19 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
             updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
         }),
         _ => None,
+    }
+}
+
+/// An intent has no charge before its code has come; the others begin with one.
+fn was_charged(payment: &Payment) -> bool {
+    !matches!(payment.means, Means::C2p { token_mark: None, .. })
+}
+
+const fn kind_of_charge(means: &Means) -> &'static str {
+    match means {
+        Means::C2p { .. } | Means::Card { .. } => "charge",
+        Means::Debit { .. } => "debit",
+        Means::Transfer { .. } => "verification",
     }
 }
 

@@ -1,9 +1,10 @@
-//! Payments: C2P request, execute and reverse; reading them (`service.md`, "C2P collection"; `contract.md`, section 5).
+//! Payments: C2P request, execute and reverse; reading payments of every method (`service.md`, "C2P collection"; `contract.md`, section 5).
 
-use crate::api::fields::{Bad, Fields, Got};
+use crate::api::fields::{Bad, Fields, Got, Sound};
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
+use crate::api::refusals::problem;
 use crate::api::value::Value;
 use crate::api::writer::Object;
 use crate::domain::banks::{BankCode, Catalogue, Service, sends_otp};
@@ -13,15 +14,17 @@ use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::Space;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Ask, Facts, Rendered};
-use crate::domain::money::{Rate, Usd, Ves};
-use crate::domain::payments::{CancelReason, Method, Payment, Phase, Status, c2p, facet};
+use crate::domain::money::{Rate, Usd};
+use crate::domain::payments::charge::{NewCharge, Price, USD_MAX};
+use crate::domain::payments::{CancelReason, Debtor, Means, Method, Payment, Phase, Status, c2p, facet};
 use crate::domain::phone::MobilePhone;
 use crate::domain::record::Entity;
+use crate::domain::refusal::Refusal;
 use crate::domain::token::Token;
 use rust_decimal::Decimal;
 
-/// The largest price of one payment: 100,000 USD.
-const USD_MAX: Usd = Usd::from_minor(10_000_000);
+/// Characters of a description.
+pub const DESCRIPTION_MAX: usize = 255;
 
 /// The details that the request and the charge share.
 struct Details {
@@ -58,32 +61,16 @@ pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let details = details(&mut fields, call.banks);
     let sound = fields.finish()?;
-    let Some(rate) = call.bcv_rate else { return Err(rate_unavailable()) };
+    let Some(rate) = call.bcv_rate else { return Err(problem(&Refusal::RateUnavailable)) };
     let usd = details.usd.get(&sound);
-    let Some(ves) = usd.decimal().checked_mul(rate.0).and_then(Ves::rounded) else {
-        return Err(Problem::invalid_field("usdAmount", "is too large at the rate in force"));
-    };
+    let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
     let bank = details.bank.get(&sound);
     let external_ref = details.external_ref.get(&sound);
     let id = call.new_id();
     let name = external_ref.as_str().to_owned();
-    let new = c2p::NewIntent {
-        id,
-        external_ref,
-        usd,
-        rate,
-        ves,
-        bank,
-        debtor: details.debtor.get(&sound),
-        phone: details.phone.get(&sound),
-        bank_sends_otp: sends_otp(bank),
-    };
+    let debtor = Debtor { bank, id: details.debtor.get(&sound), phone: details.phone.get(&sound) };
+    let new = c2p::NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp: sends_otp(bank) };
     Ok(Plan::Create { space: Space::Payment, name, id: EntityId::payment(id), ask: Ask::RequestC2p(Box::new(new)), shape: Shape::Intent })
-}
-
-/// 503: no BCV rate is in force.
-pub fn rate_unavailable() -> Problem {
-    Problem::refused(503, "rate_unavailable", "there is no BCV rate in force; try again later").after(60)
 }
 
 /// POST /v1/payments/c2p
@@ -92,27 +79,50 @@ pub fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let intent = fields.required("intentId", Value::uuid);
     let details = details(&mut fields, call.banks);
     let token = fields.required("token", |value| value.text_as(Token::parse_c2p));
+    let marketplace = marketplace(&mut fields);
+    let sound = fields.finish()?;
+    let intent = Id::from(intent.get(&sound));
+    let token = token.get(&sound);
+    let token_mark = (call.mark)(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
+    let execute = c2p::Execute {
+        external_ref: details.external_ref.get(&sound),
+        usd: details.usd.get(&sound),
+        debtor: Debtor { bank: details.bank.get(&sound), id: details.debtor.get(&sound), phone: details.phone.get(&sound) },
+        token,
+        token_mark,
+        marketplace: marketplace.get(&sound),
+    };
+    Ok(Plan::Entity(EntityId::payment(intent), Ask::ExecuteC2p(Box::new(execute)), Shape::Executed))
+}
+
+/// A charge without an intent, under its reference.
+pub fn create_charge(new: NewCharge) -> Plan {
+    let name = new.external_ref.as_str().to_owned();
+    Plan::Create { space: Space::Payment, name, id: EntityId::payment(new.id), ask: Ask::Charge(Box::new(new)), shape: Shape::Charged }
+}
+
+/// What is read of a marketplace sale.
+pub struct GotMarketplace {
+    merchant: Got<Option<uuid::Uuid>>,
+    percent: Got<Option<Rate>>,
+}
+
+impl GotMarketplace {
+    /// The seller and what the tenant keeps, in percent.
+    pub fn get(self, sound: &Sound) -> Option<(Id, Rate)> {
+        let percent = self.percent.get(sound).unwrap_or(Rate(Decimal::ZERO));
+        self.merchant.get(sound).map(|merchant| (Id::from(merchant), percent))
+    }
+}
+
+/// The seller of a marketplace sale, and the tenant's commission.
+pub fn marketplace(fields: &mut Fields<'_>) -> GotMarketplace {
     let merchant = fields.optional("merchantId", Value::uuid);
     let percent = fields.optional("applicationFeePercent", commission_percent);
     if percent.peek_some().is_some() && merchant.peek().is_some_and(Option::is_none) {
         fields.bad("applicationFeePercent", "needs a merchantId");
     }
-    let sound = fields.finish()?;
-    let intent = Id::from(intent.get(&sound));
-    let token = token.get(&sound);
-    let percent = percent.get(&sound).unwrap_or(Rate(Decimal::ZERO));
-    let token_mark = (call.mark)(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
-    let execute = c2p::Execute {
-        external_ref: details.external_ref.get(&sound),
-        usd: details.usd.get(&sound),
-        bank: details.bank.get(&sound),
-        debtor: details.debtor.get(&sound),
-        phone: details.phone.get(&sound),
-        token,
-        token_mark,
-        marketplace: merchant.get(&sound).map(|merchant| (Id::from(merchant), percent)),
-    };
-    Ok(Plan::Entity(EntityId::payment(intent), Ask::ExecuteC2p(Box::new(execute)), Shape::Executed))
+    GotMarketplace { merchant, percent }
 }
 
 /// What the tenant keeps of a marketplace sale: 0 to 100 percent, up to four decimals.
@@ -179,9 +189,10 @@ pub fn intent(facts: &Facts<'_>) -> Rendered {
     let Some(Entity::Payment(payment)) = facts.record.and_then(|record| record.entities.first()).map(|written| &*written.state) else {
         return (200, b"{}".to_vec());
     };
+    let otp_requested = matches!(payment.means, Means::C2p { otp_requested: true, .. });
     let body = Object::new()
         .plain("intentId", payment.id)
-        .boolean("otpRequested", payment.otp_requested)
+        .boolean("otpRequested", otp_requested)
         .plain("status", payment.status.name())
         .number("usdAmount", payment.usd)
         .number("vesAmount", payment.ves)
@@ -199,6 +210,16 @@ pub fn settled(payment: &Payment) -> Rendered {
     (status, show(payment))
 }
 
+/// The answer to a charge without an intent, or to a repeat of one (`contract.md`, section 1, "Status of a create").
+pub fn charged(payment: &Payment, new: bool) -> Rendered {
+    let status = match (new, &payment.phase) {
+        (false, _) => 200,
+        (true, Phase::Idle) => 201,
+        (true, _) => 202,
+    };
+    (status, show(payment))
+}
+
 /// A payment of any kind, as JSON.
 pub fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
@@ -210,6 +231,8 @@ pub fn show_entity(entity: &Entity) -> Vec<u8> {
 /// A payment, as JSON (`contract.md`, section 5, "Record").
 pub fn show(payment: &Payment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();
+    let debtor = payment.debtor();
+    let card = payment.card();
     let reversed = payment.status == Status::Reversed;
     Object::with_capacity(1280)
         .plain("id", payment.id)
@@ -217,7 +240,7 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .plain("object", "payment")
         .text("externalRef", &*payment.external_ref)
         .plain("status", payment.status.name())
-        .plain("method", payment.method.name())
+        .plain("method", payment.method().name())
         .maybe_text("failureCode", payment.failure_code.as_deref())
         .maybe_plain("cancelReason", payment.cancel_reason.map(CancelReason::name))
         .number("usdAmount", payment.usd)
@@ -229,11 +252,11 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .maybe_number("applicationFeePercent", sale.map(|sale| sale.commission_percent.0.normalize()))
         .maybe_number("applicationFeeVes", sale.and_then(|sale| sale.commission))
         .maybe_number("sellerNetVes", sale.and_then(|sale| sale.seller_net))
-        .plain("debtorBankCode", payment.debtor_bank)
-        .plain("debtorId", payment.debtor_id.masked())
-        .plain("debtorCellPhone", payment.debtor_phone.masked())
-        .null("cardLast4")
-        .null("cardBrand")
+        .maybe_plain("debtorBankCode", debtor.map(|debtor| debtor.bank))
+        .maybe_plain("debtorId", debtor.map(|debtor| debtor.id.masked()))
+        .maybe_plain("debtorCellPhone", debtor.map(|debtor| debtor.phone.masked()))
+        .maybe_plain("cardLast4", card.map(|(_, last_four)| format!("{last_four:04}")))
+        .maybe_plain("cardBrand", card.map(|(brand, _)| brand.name()))
         .maybe_text("bankReference", payment.bank_reference.as_deref())
         .maybe_plain("operationId", payment.operation())
         .maybe_text("description", payment.description.as_deref())

@@ -50,5 +50,10 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::AmountsMismatch { attempts_left } => {
             Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits").with("attemptsLeft", *attempts_left)
         }
+        Refusal::RateUnavailable => Problem::refused(503, "rate_unavailable", "there is no BCV rate in force; try again later").after(60),
+        Refusal::ReferenceAlreadyUsed => Problem::conflict("reference_already_used", "this transfer pays for something already"),
+        Refusal::ChargebackNotAllowed => Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back"),
+        Refusal::ChargebackExceedsPayment => Problem::conflict("chargeback_exceeds_payment", "the chargebacks of a payment never exceed its amount"),
+        Refusal::ChargebackClosed => Problem::conflict("chargeback_closed", "the dispute is decided"),
     }
 }

@@ -23,6 +23,7 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::MerchantDeleted, Some(Entity::Merchant(merchant))) => merchants::deleted(merchant),
         (Shape::Movement, _) => balance::new_movement(facts),
         (Shape::Clock, _) => testing::clock(facts.time),
+        (Shape::Charged, Some(Entity::Payment(payment))) => payments::charged(payment, facts.record.is_some()),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

@@ -2,7 +2,7 @@
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{balance, merchants, payments, payouts, reference, testing};
+use crate::api::{balance, cards, merchants, payments, payouts, reference, testing};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -76,5 +76,6 @@ pub fn routes() -> Vec<Route> {
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::read_clock),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::move_clock),
         test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::fund),
+        row(post(), "/v1/payments/vpos", Collect, "chargeCard", cards::charge),
     ]
 }

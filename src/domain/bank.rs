@@ -2,6 +2,8 @@
 
 use crate::domain::account::AccountNumber;
 use crate::domain::banks::BankCode;
+use crate::domain::card::Card;
+use crate::domain::date::Date;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::money::Ves;
@@ -113,6 +115,28 @@ pub enum Order {
         /// The two amounts.
         amounts: (Ves, Ves),
     },
+    /// Take money from a card.
+    ChargeCard {
+        /// How much.
+        amount: Ves,
+        /// The card; gone after a crash, and not needed to ask.
+        card: Option<Box<Card>>,
+    },
+    /// Look for a transfer that a customer made to us.
+    FindTransfer {
+        /// The customer's bank.
+        bank: BankCode,
+        /// Who paid.
+        debtor: IdentityDocument,
+        /// The phone that the bank knows the customer by.
+        phone: MobilePhone,
+        /// The day of the transfer.
+        date: Date,
+        /// What is known of its reference, without leading zeros.
+        reference: String,
+        /// How much it must be.
+        amount: Ves,
+    },
 }
 
 impl Order {
@@ -126,6 +150,8 @@ impl Order {
             Order::Credit { .. } => "credit",
             Order::CreditAccount { .. } => "credit_account",
             Order::MicroDeposit { .. } => "micro_deposit",
+            Order::ChargeCard { .. } => "charge_card",
+            Order::FindTransfer { .. } => "find_transfer",
         }
     }
 }

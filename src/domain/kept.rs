@@ -36,6 +36,8 @@ pub enum Shape {
     Clock,
     /// A tenant with its new keys, or anything else of the operators'; never kept.
     Platform,
+    /// A payment without an intent, new or repeated.
+    Charged,
 }
 
 /// Which use of which key.

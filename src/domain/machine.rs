@@ -13,7 +13,7 @@ use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
 use crate::domain::money::Ves;
-use crate::domain::payments::{self, c2p, reversal};
+use crate::domain::payments::{self, c2p, charge, reversal};
 use crate::domain::payouts::{self, NewPayout};
 use crate::domain::phone::MobilePhone;
 use crate::domain::platform::{self, PLATFORM, PlatformAsk, PlatformBook, is_live};
@@ -74,6 +74,8 @@ pub enum Ask {
     Sheet(Sheet),
     /// Of the platform's book.
     Platform(Box<PlatformAsk>),
+    /// A payment without an intent: by card, debit or transfer; the entity is the one on its reference, if there is one.
+    Charge(Box<charge::NewCharge>),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -266,7 +268,8 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Heard(heard), Some(Entity::Payment(payment))) => payment_heard(book, payment, heard, turn),
         (Ask::Deadline, Some(Entity::Payment(payment))) => match payment.phase {
             payments::Phase::Reversing { .. } => reversal::deadline(payment, turn),
-            payments::Phase::Idle | payments::Phase::Charging { .. } => c2p::deadline(payment, turn),
+            payments::Phase::Charging { .. } => charge::deadline(payment, turn),
+            payments::Phase::Idle => c2p::deadline(payment, turn),
         },
         (Ask::Pay(new), None) => payouts::create(book, *new, keep, turn),
         (Ask::Pay(new), Some(Entity::Payout(payout))) => payouts::repeat(payout, &new),
@@ -289,6 +292,8 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
             Outcome::write(draft)
         }
         (Ask::Sheet(sheet), _) => new_sheet(book, sheet),
+        (Ask::Charge(new), None) => charge::create(book, *new, keep, turn),
+        (Ask::Charge(new), Some(Entity::Payment(payment))) => charge::repeat(book, payment, &new),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.
@@ -298,7 +303,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
 
 fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &Turn<'_>) -> Outcome {
     match heard.operation.entity_and_operation().1 {
-        payments::CHARGE => c2p::heard(book, payment, heard, turn),
+        payments::CHARGE => charge::heard(book, payment, heard, turn),
         payments::REVERSE => reversal::heard(payment, heard, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),

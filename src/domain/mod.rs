@@ -8,6 +8,7 @@ pub mod bank;
 pub mod banks;
 pub mod book;
 pub mod calendar;
+pub mod card;
 pub mod codec;
 pub mod date;
 pub mod decision;

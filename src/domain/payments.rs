@@ -1,12 +1,16 @@
-//! Payments: money collected from a payer. C2P in three steps: an intent, the payer's code, the charge; and its reversal.
+//! Payments: money collected from a payer. C2P in three steps (an intent, the payer's code, the charge) and its reversal; cards, debits and transfers in one.
 //!
 //! States and transitions are `service.md`, "States and transitions"; fields and edges `contract.md`, sections 5 and 17.
 
 pub mod c2p;
+pub mod charge;
 pub mod reversal;
 pub mod sale;
 
 use crate::domain::banks::BankCode;
+use crate::domain::card::Brand;
+use crate::domain::date::Date;
+use crate::domain::decision::Turn;
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::Id;
@@ -143,6 +147,68 @@ pub struct Marketplace {
     pub seller_available_at: Option<Timestamp>,
 }
 
+/// The payer, as their bank knows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Debtor {
+    /// The bank.
+    pub bank: BankCode,
+    /// Who pays.
+    pub id: IdentityDocument,
+    /// The phone that the bank knows.
+    pub phone: MobilePhone,
+}
+
+/// By what a payment is made, and what only payments by it have.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Means {
+    /// A pull from the payer's bank with a code.
+    C2p {
+        /// Who pays.
+        debtor: Debtor,
+        /// Whether the bank was told to send the payer a code.
+        otp_requested: bool,
+        /// A keyed hash of the code that was used: tells a repeat from another try.
+        token_mark: Option<[u8; 16]>,
+    },
+    /// A card, of which nothing more is kept.
+    Card {
+        /// Whose card it is.
+        brand: Brand,
+        /// The last four digits.
+        last_four: u16,
+        /// A keyed hash of number and expiry: tells a repeat from another card.
+        mark: [u8; 16],
+    },
+    /// An immediate debit with a code.
+    Debit {
+        /// Who pays.
+        debtor: Debtor,
+        /// The payer's name.
+        name: String,
+    },
+    /// A transfer that the payer made, and that is looked for.
+    Transfer {
+        /// Who paid.
+        debtor: Debtor,
+        /// The day of the transfer.
+        date: Date,
+        /// The digits of its reference that the payer gave, without leading zeros.
+        reference: String,
+    },
+}
+
+impl Means {
+    /// The method that it is.
+    pub const fn method(&self) -> Method {
+        match self {
+            Means::C2p { .. } => Method::C2p,
+            Means::Card { .. } => Method::Vpos,
+            Means::Debit { .. } => Method::Debit,
+            Means::Transfer { .. } => Method::PagoMovil,
+        }
+    }
+}
+
 /// A payment. What its sale moved is in the ledger; this is the rest.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Payment {
@@ -150,8 +216,8 @@ pub struct Payment {
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// How it is collected.
-    pub method: Method,
+    /// By what it is made.
+    pub means: Means,
     /// Where it stands.
     pub status: Status,
     /// What a bank is doing about it.
@@ -166,16 +232,6 @@ pub struct Payment {
     pub fee: Option<Ves>,
     /// The seller, for a marketplace sale.
     pub marketplace: Option<Box<Marketplace>>,
-    /// The payer's bank.
-    pub debtor_bank: BankCode,
-    /// Who pays.
-    pub debtor_id: IdentityDocument,
-    /// The payer's phone.
-    pub debtor_phone: MobilePhone,
-    /// Whether the bank was told to send the payer a code.
-    pub otp_requested: bool,
-    /// A keyed hash of the code that was used: tells a repeat from another try.
-    pub token_mark: Option<[u8; 16]>,
     /// The bank's reference of the charge.
     pub bank_reference: Option<String>,
     /// The bank's code when it failed.
@@ -212,6 +268,64 @@ pub const REVERSE: u16 = 2;
 pub const REQUEST_OTP: u16 = 3;
 
 impl Payment {
+    /// A new one, which nobody has sent to a bank.
+    pub fn new(id: Id, external_ref: ExternalRef, means: Means, price: charge::Figured, turn: &Turn) -> Payment {
+        Payment {
+            id,
+            external_ref,
+            means,
+            status: Status::Pending,
+            phase: Phase::Idle,
+            usd: price.usd,
+            ves: price.ves,
+            bcv_rate: price.rate,
+            fee: None,
+            marketplace: None,
+            bank_reference: None,
+            failure_code: None,
+            cancel_reason: None,
+            description: None,
+            reversed_at: None,
+            reversal_ref: None,
+            previous: None,
+            kept: None,
+            livemode: turn.livemode,
+            created_at: turn.now,
+            expires_at: None,
+            completed_at: None,
+            available_at: None,
+        }
+    }
+
+    /// How it is collected.
+    pub fn method(&self) -> Method {
+        self.means.method()
+    }
+
+    /// The payer, when a bank knows them.
+    pub fn debtor(&self) -> Option<&Debtor> {
+        match &self.means {
+            Means::C2p { debtor, .. } | Means::Debit { debtor, .. } | Means::Transfer { debtor, .. } => Some(debtor),
+            Means::Card { .. } => None,
+        }
+    }
+
+    /// Brand and last four digits of the card.
+    pub fn card(&self) -> Option<(Brand, u16)> {
+        match &self.means {
+            Means::Card { brand, last_four, .. } => Some((*brand, *last_four)),
+            Means::C2p { .. } | Means::Debit { .. } | Means::Transfer { .. } => None,
+        }
+    }
+
+    /// The name under which a transfer can pay once: its bank, day and reference, unless it was not found.
+    pub fn transfer(&self) -> Option<String> {
+        match &self.means {
+            Means::Transfer { debtor, date, reference } => Some(transfer_name(debtor.bank, *date, reference)),
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } => None,
+        }
+    }
+
     /// What comes of it for the tenant and the seller together; set on completion.
     pub fn net(&self) -> Option<Ves> {
         self.fee.and_then(|fee| self.ves.minus(fee))
@@ -219,7 +333,7 @@ impl Payment {
 
     /// The byte by which lists are filtered.
     pub fn facet(&self) -> u8 {
-        facet(self.method, self.status)
+        facet(self.method(), self.status)
     }
 
     /// When something is due by itself.
@@ -244,6 +358,11 @@ impl Payment {
     pub fn moved_at(&self) -> Vec<Timestamp> {
         self.completed_at.into_iter().chain(self.reversed_at).collect()
     }
+}
+
+/// The name under which a transfer can pay once.
+pub fn transfer_name(bank: BankCode, date: Date, reference: &str) -> String {
+    format!("{bank} {} {reference}", date.days())
 }
 
 /// The facet of payments by this method in this state.

@@ -77,6 +77,16 @@ pub enum Refusal {
         /// Tries left.
         attempts_left: u8,
     },
+    /// There is no BCV rate in force.
+    RateUnavailable,
+    /// The transfer pays for something already.
+    ReferenceAlreadyUsed,
+    /// The payment is no completed card payment.
+    ChargebackNotAllowed,
+    /// More than is left of the payment.
+    ChargebackExceedsPayment,
+    /// The dispute is decided.
+    ChargebackClosed,
 }
 
 impl Refusal {
@@ -90,6 +100,7 @@ impl Refusal {
                 | Refusal::AmountOverflow
                 | Refusal::PayoutMethodNotVerified
                 | Refusal::AmountsMismatch { .. }
+                | Refusal::RateUnavailable
         )
     }
 }

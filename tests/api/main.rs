@@ -15,3 +15,4 @@ mod movements;
 mod payouts;
 mod reversal;
 mod tenants;
+mod vpos;

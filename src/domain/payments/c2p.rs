@@ -1,17 +1,15 @@
-//! C2P: the intent, the charge, what the bank says, and the two ways an intent ends by itself (superseded, expired).
+//! C2P: the intent, its execution, and the two ways an intent ends by itself (superseded, expired).
 
-use super::{CHARGE, CancelReason, Marketplace, Method, Payment, Phase, REQUEST_OTP, Status, sale};
-use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
-use crate::domain::banks::BankCode;
+use super::charge::{self, Secret};
+use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status};
+use crate::domain::bank::{Effect, How, Order};
 use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::EventKind;
 use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::KeepRef;
 use crate::domain::money::{Rate, Usd, Ves};
-use crate::domain::phone::MobilePhone;
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
 use crate::domain::token::Token;
@@ -32,12 +30,8 @@ pub struct NewIntent {
     pub rate: Rate,
     /// What the payer pays.
     pub ves: Ves,
-    /// The payer's bank.
-    pub bank: BankCode,
     /// Who pays.
-    pub debtor: IdentityDocument,
-    /// The payer's phone.
-    pub phone: MobilePhone,
+    pub debtor: Debtor,
     /// Whether the bank sends the payer a code when told to.
     pub bank_sends_otp: bool,
 }
@@ -48,12 +42,8 @@ pub struct Execute {
     pub external_ref: ExternalRef,
     /// The price.
     pub usd: Usd,
-    /// The payer's bank.
-    pub bank: BankCode,
     /// Who pays.
-    pub debtor: IdentityDocument,
-    /// The payer's phone.
-    pub phone: MobilePhone,
+    pub debtor: Debtor,
     /// The code.
     pub token: Token,
     /// Its keyed hash.
@@ -92,55 +82,29 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
                     differs.push(name);
                 }
             };
-            compare("method", old.method == Method::C2p);
+            let debtor = old.debtor();
+            compare("method", old.method() == Method::C2p);
             compare("usdAmount", old.usd == new.usd);
-            compare("debtorId", old.debtor_id == new.debtor);
-            compare("debtorCellPhone", old.debtor_phone == new.phone);
-            compare("debtorBankCode", old.debtor_bank == new.bank);
+            compare("debtorId", debtor.is_some_and(|debtor| debtor.id == new.debtor.id));
+            compare("debtorCellPhone", debtor.is_some_and(|debtor| debtor.phone == new.debtor.phone));
+            compare("debtorBankCode", debtor.is_some_and(|debtor| debtor.bank == new.debtor.bank));
             Outcome::refuse(Refusal::ExternalRefConflict { existing: old.id, differs })
         }
     }
 }
 
 fn intent(new: NewIntent, previous: Option<Id>, turn: &Turn) -> (Payment, Option<Effect>) {
-    let NewIntent { id, external_ref, usd, rate, ves, bank, debtor, phone, bank_sends_otp } = new;
+    let NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp } = new;
     let effect = bank_sends_otp.then_some(Effect {
         entity: EntityId::payment(id),
         operation: id.operation(REQUEST_OTP),
         at: turn.now,
         how: How::Send,
-        order: Order::RequestOtp { bank, debtor, phone, amount: ves },
+        order: Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount: ves },
     });
-    let payment = Payment {
-        id,
-        external_ref,
-        method: Method::C2p,
-        status: Status::Pending,
-        phase: Phase::Idle,
-        usd,
-        ves,
-        bcv_rate: rate,
-        fee: None,
-        marketplace: None,
-        debtor_bank: bank,
-        debtor_id: debtor,
-        debtor_phone: phone,
-        otp_requested: bank_sends_otp,
-        token_mark: None,
-        bank_reference: None,
-        failure_code: None,
-        cancel_reason: None,
-        description: None,
-        reversed_at: None,
-        reversal_ref: None,
-        previous,
-        kept: None,
-        livemode: turn.livemode,
-        created_at: turn.now,
-        expires_at: Some(turn.now.plus_ms(INTENT_MS)),
-        completed_at: None,
-        available_at: None,
-    };
+    let means = Means::C2p { debtor, otp_requested: bank_sends_otp, token_mark: None };
+    let payment =
+        Payment { expires_at: Some(turn.now.plus_ms(INTENT_MS)), previous, ..Payment::new(id, external_ref, means, charge::Figured { usd, ves, rate }, turn) };
     (payment, effect)
 }
 
@@ -152,29 +116,21 @@ fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
 
 /// The payer's code has come: charge (`contract.md`, sections 5 and 17, "Payments").
 pub fn execute(book: &Book, payment: &Payment, ask: Execute, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    if payment.method != Method::C2p {
+    let Means::C2p { debtor, otp_requested, token_mark } = &payment.means else { return Outcome::refuse(Refusal::NotFound) };
+    if charge::unknown_seller(book, ask.marketplace) {
         return Outcome::refuse(Refusal::NotFound);
     }
-    let seller = match &ask.marketplace {
-        Some((merchant, _)) => match book.sellers.get(merchant) {
-            Some(seller) => Some(seller),
-            None => return Outcome::refuse(Refusal::NotFound),
-        },
-        None => None,
-    };
     let same_details = payment.usd == ask.usd
         && payment.external_ref == ask.external_ref
-        && payment.debtor_bank == ask.bank
-        && payment.debtor_id == ask.debtor
-        && payment.debtor_phone == ask.phone
-        && (payment.token_mark.is_none() || payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)) == ask.marketplace);
+        && *debtor == ask.debtor
+        && (token_mark.is_none() || payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)) == ask.marketplace);
     if !same_details {
         return Outcome::refuse(Refusal::IntentMismatch);
     }
     match (payment.status, &payment.phase) {
         (Status::Canceled, _) => return Outcome::refuse(Refusal::IntentCanceled),
         (Status::Failed, _) => return Outcome::refuse(Refusal::IntentFailed),
-        (Status::Completed | Status::Reversed, _) if payment.token_mark == Some(ask.token_mark) => return Outcome::unchanged(),
+        (Status::Completed | Status::Reversed, _) if *token_mark == Some(ask.token_mark) => return Outcome::unchanged(),
         (Status::Completed | Status::Reversed, _) => return Outcome::refuse(Refusal::IntentCompleted),
         (Status::Pending, Phase::Idle) => {}
         (Status::Pending, _) => return Outcome::refuse(Refusal::ChargeInProgress),
@@ -185,44 +141,20 @@ pub fn execute(book: &Book, payment: &Payment, ask: Execute, kept: Option<Arc<Ke
         cancel(&mut draft, payment, CancelReason::Expired);
         return Outcome::write_and_refuse(draft, Refusal::IntentCanceled);
     }
-    if seller.is_some_and(|seller| !seller.active) {
-        return Outcome::refuse(Refusal::MerchantInactive);
-    }
-    if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
-    }
-    let marketplace = ask.marketplace.map(|(merchant, commission_percent)| {
-        Box::new(Marketplace { merchant, commission_percent, commission: None, seller_net: None, seller_available_at: None })
-    });
-    let next_look = turn.now.plus_ms(POLL_MS);
-    let charging = Payment { phase: Phase::Charging { looks: 0, next_look }, token_mark: Some(ask.token_mark), marketplace, kept, ..payment.clone() };
-    match sale::figures(book, &charging) {
-        None => return Outcome::refuse(Refusal::AmountOverflow),
-        Some(figures) if figures.seller_net.is_some_and(Ves::is_negative) => {
-            return Outcome::refuse(Refusal::Invalid { field: "applicationFeePercent", message: "the commission and the fee together exceed the amount" });
-        }
-        Some(_) => {}
-    }
-    let effect = charge(&charging, How::Send, Some(ask.token), turn);
+    let means = Means::C2p { debtor: *debtor, otp_requested: *otp_requested, token_mark: Some(ask.token_mark) };
+    let charging = match charge::begin(book, Payment { means, kept, ..payment.clone() }, ask.marketplace, turn) {
+        Ok(charging) => charging,
+        Err(refusal) => return Outcome::refuse(refusal),
+    };
+    let effect = charge::order(&charging, How::Send, Secret::Token(ask.token), turn);
     let mut draft = Draft::new(Cause::PaymentCharging);
     draft.change(payment, Entity::Payment(charging));
     Outcome::write_then(draft, vec![effect])
 }
 
-fn charge(payment: &Payment, how: How, token: Option<Token>, turn: &Turn) -> Effect {
-    Effect {
-        entity: EntityId::payment(payment.id),
-        operation: payment.id.operation(CHARGE),
-        at: turn.now,
-        how,
-        order: Order::ChargeC2p { bank: payment.debtor_bank, debtor: payment.debtor_id, phone: payment.debtor_phone, amount: payment.ves, token },
-    }
-}
-
-/// The intent's time is up, or the bank is to be asked about the charge.
+/// The intent's time is up.
 pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
     match (&payment.phase, payment.status) {
-        (Phase::Charging { .. }, _) => Outcome::effects(vec![charge(payment, How::Ask, None, turn)]),
         (Phase::Idle, Status::Pending) if payment.deadline().is_some_and(|at| at <= turn.now) => {
             let mut draft = Draft::new(Cause::PaymentCanceled);
             cancel(&mut draft, payment, CancelReason::Expired);
@@ -230,32 +162,4 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
         }
         _ => Outcome::unchanged(),
     }
-}
-
-/// What the bank says about the charge. A second answer finds the payment settled and changes nothing.
-pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
-    let Phase::Charging { looks, .. } = payment.phase else { return Outcome::unchanged() };
-    match (heard.answer, heard.how) {
-        (Answer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
-        (Answer::Refused { code }, _) => failed(payment, code),
-        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
-        (Answer::Waiting | Answer::Silent, How::Ask) => {
-            let next_look = next_poll(turn.now, looks + 1);
-            let later = Payment { phase: Phase::Charging { looks: looks + 1, next_look }, ..payment.clone() };
-            let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payment, Entity::Payment(later));
-            Outcome::write(draft)
-        }
-        // The payer's code was never written down, so the charge cannot be sent again: it timed out.
-        (Answer::NeverReceived, _) => failed(payment, "AB01".to_owned()),
-    }
-}
-
-fn failed(payment: &Payment, code: String) -> Outcome {
-    let failed = Payment { status: Status::Failed, phase: Phase::Idle, failure_code: Some(code), kept: None, ..payment.clone() };
-    let mut draft = Draft::new(Cause::PaymentFailed);
-    draft.change(payment, Entity::Payment(failed));
-    draft.event(EventKind::PaymentFailed, EntityId::payment(payment.id));
-    draft.replace_kept(payment.kept.clone());
-    Outcome::write(draft)
 }

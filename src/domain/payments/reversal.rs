@@ -1,6 +1,6 @@
 //! Reversal of a C2P payment: the money is set aside, the bank is asked, and only then it goes back (`contract.md`, sections 5 and 17, "Payments").
 
-use super::{CHARGE, Method, Payment, Phase, REVERSE, Status, sale::HOLD_MS};
+use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, sale::HOLD_MS};
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
 use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
@@ -29,9 +29,7 @@ pub struct Aside {
 
 /// The tenant asks for it.
 pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    if payment.method != Method::C2p {
-        return Outcome::refuse(Refusal::NotReversible);
-    }
+    let Means::C2p { debtor, .. } = &payment.means else { return Outcome::refuse(Refusal::NotReversible) };
     if matches!(payment.phase, Phase::Reversing { .. }) {
         return Outcome::refuse(Refusal::ReversalInProgress);
     }
@@ -48,7 +46,7 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     };
     let phase = Phase::Reversing { looks: 0, next_look: turn.now.plus_ms(POLL_MS), resent: false, aside };
     let reversing = Payment { phase, kept, ..payment.clone() };
-    let effect = order(&reversing, How::Send, turn);
+    let effect = order(&reversing, debtor, How::Send, turn);
     let mut draft = Draft::new(Cause::ReversalBegun);
     move_aside(&mut draft, payment, aside, 1);
     draft.change(payment, Entity::Payment(reversing));
@@ -94,7 +92,7 @@ fn move_aside(draft: &mut Draft, payment: &Payment, aside: Aside, sign: i64) {
     }
 }
 
-fn order(payment: &Payment, how: How, turn: &Turn) -> Effect {
+fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
     Effect {
         entity: EntityId::payment(payment.id),
         operation: payment.id.operation(REVERSE),
@@ -102,8 +100,8 @@ fn order(payment: &Payment, how: How, turn: &Turn) -> Effect {
         how,
         order: Order::ReverseC2p {
             original: payment.id.operation(CHARGE),
-            bank: payment.debtor_bank,
-            debtor: payment.debtor_id,
+            bank: debtor.bank,
+            debtor: debtor.id,
             reference: payment.bank_reference.clone().unwrap_or_default(),
             amount: payment.ves,
         },
@@ -112,12 +110,14 @@ fn order(payment: &Payment, how: How, turn: &Turn) -> Effect {
 
 /// The bank is to be asked about it.
 pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
-    Outcome::effects(vec![order(payment, How::Ask, turn)])
+    let Some(debtor) = payment.debtor() else { return Outcome::unchanged() };
+    Outcome::effects(vec![order(payment, debtor, How::Ask, turn)])
 }
 
 /// What the bank says about it.
 pub fn heard(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
-    let Phase::Reversing { looks, next_look: _, resent, aside } = payment.phase else { return Outcome::unchanged() };
+    let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) = (&payment.phase, payment.debtor()) else { return Outcome::unchanged() };
+    let (looks, resent, aside) = (*looks, *resent, *aside);
     match (heard.answer, heard.how) {
         (Answer::Done { reference }, _) => reversed(payment, aside, reference, turn),
         (Answer::Refused { code: _ }, _) => {
@@ -132,7 +132,7 @@ pub fn heard(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
         (Answer::NeverReceived, _) if !resent => {
             let phase = Phase::Reversing { looks, next_look: turn.now.plus_ms(POLL_MS), resent: true, aside };
             let again = Payment { phase, ..payment.clone() };
-            let effect = order(&again, How::Send, turn);
+            let effect = order(&again, debtor, How::Send, turn);
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::Payment(again));
             Outcome::write_then(draft, vec![effect])

@@ -27,7 +27,7 @@ pub struct Figures {
 /// The figures of `payment`, were it completed now; `None` when a figure does not fit.
 pub fn figures(book: &Book, payment: &Payment) -> Option<Figures> {
     let fees = &book.sheet.settings.fees;
-    let fee = match payment.method {
+    let fee = match payment.method() {
         Method::C2p => fees.c2p,
         Method::Vpos => fees.vpos,
         Method::Debit => fees.debit,

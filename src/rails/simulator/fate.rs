@@ -1,6 +1,7 @@
 //! What becomes of an order: the table of magic values, and nothing else. Pure.
 
 use super::{reference, refused};
+use crate::domain::card::Card;
 use crate::domain::money::Ves;
 use crate::domain::phone::MobilePhone;
 use crate::domain::token::Token;
@@ -45,6 +46,16 @@ pub enum Refusal {
     NoTransaction,
     /// The bank does not want to.
     ByBank,
+    /// The card's issuer says no, and not why.
+    CardDeclined,
+    /// The card has not enough.
+    CardFunds,
+    /// The card is too old.
+    CardExpired,
+    /// The card's issuer could not be asked.
+    CardProcessing,
+    /// There is no such transfer.
+    NoTransfer,
 }
 
 impl Refusal {
@@ -58,11 +69,28 @@ impl Refusal {
             Refusal::WrongToken => "TKCM",
             Refusal::NoTransaction => "12",
             Refusal::ByBank => "41",
+            Refusal::CardDeclined => "card_declined",
+            Refusal::CardFunds => "insufficient_funds",
+            Refusal::CardExpired => "expired_card",
+            Refusal::CardProcessing => "processing_error",
+            Refusal::NoTransfer => "reference_not_found",
         }
     }
 
-    const ALL: [Refusal; 7] =
-        [Refusal::TimeOut, Refusal::NoAccount, Refusal::NoFunds, Refusal::WrongIdentity, Refusal::WrongToken, Refusal::NoTransaction, Refusal::ByBank];
+    const ALL: [Refusal; 12] = [
+        Refusal::TimeOut,
+        Refusal::NoAccount,
+        Refusal::NoFunds,
+        Refusal::WrongIdentity,
+        Refusal::WrongToken,
+        Refusal::NoTransaction,
+        Refusal::ByBank,
+        Refusal::CardDeclined,
+        Refusal::CardFunds,
+        Refusal::CardExpired,
+        Refusal::CardProcessing,
+        Refusal::NoTransfer,
+    ];
 }
 
 impl Fate {
@@ -132,6 +160,8 @@ pub fn of<E>(order: &Order, original: impl FnOnce(Uuid) -> Result<Option<Fate>, 
         Order::RequestOtp { .. } => Fate::Done,
         Order::Credit { amount, .. } | Order::CreditAccount { amount, .. } => of_amount(*amount),
         Order::MicroDeposit { phone, .. } => of_phone(*phone),
+        Order::ChargeCard { card, .. } => of_card(card.as_deref()),
+        Order::FindTransfer { reference, .. } => of_reference(reference),
     })
 }
 
@@ -159,6 +189,22 @@ fn of_amount(amount: Ves) -> Fate {
 
 fn of_phone(phone: MobilePhone) -> Fate {
     if phone.last_four() == 1 { Fate::Refused(Refusal::WrongIdentity) } else { Fate::Done }
+}
+
+fn of_card(card: Option<&Card>) -> Fate {
+    match card.map(|card| card.number.reveal()) {
+        Some("4000000000000002") => Fate::Refused(Refusal::CardDeclined),
+        Some("4000000000009995") => Fate::Refused(Refusal::CardFunds),
+        Some("4000000000000069") => Fate::Refused(Refusal::CardExpired),
+        // A card that the gateway lost in a crash is no card.
+        Some("4000000000000119") | None => Fate::Refused(Refusal::CardProcessing),
+        Some(_) => Fate::Done,
+    }
+}
+
+/// What ends in 0000 is not there; a reference that is all zeros has lost them.
+fn of_reference(reference: &str) -> Fate {
+    if reference == "0" || reference.ends_with("0000") { Fate::Refused(Refusal::NoTransfer) } else { Fate::Done }
 }
 
 #[cfg(test)]

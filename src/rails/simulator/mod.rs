@@ -7,7 +7,7 @@ pub mod books;
 mod fate;
 
 use crate::domain::money::Ves;
-use crate::rails::{Answer, BoxFuture, Call, Rail};
+use crate::rails::{Answer, BoxFuture, Call, Order, Rail};
 use books::{Books, BooksError};
 use fate::{Fate, Refusal};
 use std::path::Path;
@@ -56,16 +56,16 @@ impl Simulator {
             Some(decided) => {
                 let total = self.books.count_duplicate()?;
                 tracing::error!(operation = %call.operation_id, order = call.order.kind(), total, "an operation was sent twice to the simulated bank");
-                return Ok(decided.settled(call.operation_id));
+                return Ok(worded(&call.order, decided.settled(call.operation_id)));
             }
         };
         self.books.put(call.operation_id, fate)?;
-        Ok(fate.first(call.operation_id))
+        Ok(worded(&call.order, fate.first(call.operation_id)))
     }
 
     fn look_up(&self, call: &Call) -> Result<Answer, BooksError> {
         let _turn = self.turn(call.operation_id);
-        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| fate.settled(call.operation_id)))
+        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(&call.order, fate.settled(call.operation_id))))
     }
 
     fn turn(&self, operation: Uuid) -> MutexGuard<'_, ()> {
@@ -95,6 +95,14 @@ fn heard(result: Result<Answer, BooksError>, call: &Call) -> Answer {
         tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
         Answer::Silent
     })
+}
+
+/// A transfer that was found keeps its own reference: the digits that were given are all of it.
+fn worded(order: &Order, answer: Answer) -> Answer {
+    match (order, answer) {
+        (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => Answer::Done { reference: reference.clone() },
+        (_, answer) => answer,
+    }
 }
 
 /// The bank's reference of an operation: 8 digits that follow from its id alone.

@@ -68,6 +68,20 @@ impl Api {
         payment
     }
 
+    /// Charges a card; members of `over` are added or replaced, those of its `card` within the card.
+    #[track_caller]
+    pub fn vpos(&self, usd: impl Into<Value>, over: Value) -> Answer {
+        self.post("/v1/payments/vpos", &vpos_body(usd, over))
+    }
+
+    /// A completed card payment of so many dollars.
+    #[track_caller]
+    pub fn vpos_pay(&self, usd: impl Into<Value>) -> Value {
+        let payment = self.vpos(usd, json!({})).expect(201);
+        assert_eq!(payment["status"], "COMPLETED", "{payment}");
+        payment
+    }
+
     /// The payment as it is now.
     #[track_caller]
     pub fn payment(&self, of: &Value) -> Value {
@@ -202,6 +216,17 @@ impl Api {
     pub fn assert_books(&self, ledger: &str, held: &str, available: &str) {
         assert_eq!(figures(&self.books()), [ledger, held, available]);
     }
+}
+
+/// A charge of a card that is approved.
+pub fn vpos_body(usd: impl Into<Value>, mut over: Value) -> Value {
+    let card = json!({ "number": "4111111111111111", "expMonth": 12, "expYear": 2035, "cvv": "123", "holderName": "Ana Pérez", "holderId": "V12345678" });
+    let card = match over.as_object_mut().expect("an object").remove("card") {
+        Some(Value::Object(of_card)) => merged(card, Value::Object(of_card)),
+        Some(other) => other,
+        None => card,
+    };
+    merged(json!({ "usdAmount": usd.into(), "card": card, "externalRef": fresh("card"), "description": "compra" }), over)
 }
 
 /// The body that executes an intent with the details it was asked for with.

@@ -1,0 +1,60 @@
+//! POST /v1/payments/vpos: collecting by card (`contract.md`, sections 5 and 17, "Payments"). Number and code go from the body into the order to the bank, and nowhere else.
+
+use crate::api::fields::{Bad, Fields};
+use crate::api::payments::{DESCRIPTION_MAX, create_charge, marketplace, usd_amount};
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::value::Value;
+use crate::domain::card::{Card, Cvv, Expiry, Number};
+use crate::domain::external_ref::ExternalRef;
+use crate::domain::identity::IdentityDocument;
+use crate::domain::payments::Means;
+use crate::domain::payments::charge::{NewCharge, Price, Secret};
+
+/// Characters of the name on a card.
+const HOLDER_NAME_MAX: usize = 100;
+
+/// POST /v1/payments/vpos
+pub fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let usd = fields.required("usdAmount", usd_amount);
+    let card = fields.required("card", read_card);
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let description = fields.optional("description", |value| value.trimmed(1..=DESCRIPTION_MAX));
+    let marketplace = marketplace(&mut fields);
+    let sound = fields.finish()?;
+    let card = card.get(&sound);
+    let expiry = format!("{:04}-{:02}", card.expiry.year, card.expiry.month);
+    let mark = (call.mark)(&[b"card", card.number.reveal().as_bytes(), expiry.as_bytes()]);
+    Ok(create_charge(NewCharge {
+        id: call.new_id(),
+        external_ref: external_ref.get(&sound),
+        price: Price::Usd(usd.get(&sound)),
+        rate: call.bcv_rate,
+        means: Means::Card { brand: card.number.brand(), last_four: card.number.last_four(), mark },
+        description: description.get(&sound).map(|text| text.into_owned()),
+        marketplace: marketplace.get(&sound),
+        secret: Secret::Card(Box::new(card)),
+        transfer_used: false,
+    }))
+}
+
+/// A card. Whether it is still good is a question to the tenant's clock.
+fn read_card(value: Value<'_>) -> Result<Card, Bad> {
+    let mut fields = value.object()?;
+    let number = fields.required("number", |value| value.text_as(Number::parse));
+    let month = fields.required("expMonth", |value| value.integer(1..=12));
+    let year = fields.required("expYear", |value| value.integer(1970..=9999));
+    let cvv = fields.required("cvv", |value| value.text_as(Cvv::parse));
+    let holder_name = fields.required("holderName", |value| value.trimmed(1..=HOLDER_NAME_MAX));
+    let holder_id = fields.required("holderId", |value| value.text_as(IdentityDocument::parse));
+    let sound = fields.finish()?;
+    let small = |number: i64| i32::try_from(number).unwrap_or(i32::MAX);
+    Ok(Card {
+        number: number.get(&sound),
+        expiry: Expiry { year: small(year.get(&sound)), month: small(month.get(&sound)) },
+        cvv: cvv.get(&sound),
+        holder_name: holder_name.get(&sound).into_owned(),
+        holder_id: holder_id.get(&sound),
+    })
+}
