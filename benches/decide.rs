@@ -61,7 +61,15 @@ impl Bench {
     }
 
     fn adjust(&mut self, minor: i64) {
-        let ask = Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant: None, held: false, description: "bench".to_owned(), external_ref: None };
+        let ask = Adjustment {
+            cause: Cause::Funded,
+            currency: Currency::Ves,
+            minor,
+            merchant: None,
+            held: false,
+            description: "bench".to_owned(),
+            external_ref: None,
+        };
         self.turn(None, Ask::Adjust(Box::new(ask)));
     }
 
