@@ -6,7 +6,7 @@ use super::load::Load;
 use super::prepare::{self, Extent};
 use super::requests::Requests;
 use super::server::Server;
-use super::table::{Line, Report, Table, bytes_each, grouped, mebibytes};
+use super::table::{Line, Report, Table, bytes_each, grouped, mebibytes, microseconds, nanoseconds_each};
 use super::{Outcome, Place, machine, progress};
 use clap::Args;
 use std::sync::Arc;
@@ -55,8 +55,11 @@ impl Memory {
 
     /// Measures.
     pub fn report(&self) -> Outcome<Report> {
-        let mut table = Table::new("Memory", &["state", "memory MiB", "bytes each"]);
-        table.remark("What is the server process's own (RssAnon): without the pages of files.");
+        let mut table = Table::new("Memory", &["state", "memory MiB", "bytes each", "server CPU µs/payout"]);
+        table.remark(
+            "What is the server process's own (RssAnon): without the pages of files. The CPU is that of the payouts just before, over 256 connections: it must not grow with what was paid \
+             before.",
+        );
         table.remark(machine::describe(&self.place.made()?));
         let idle = self.idle(&mut table)?;
         let finished = self.finished(&mut table)?;
@@ -67,11 +70,11 @@ impl Memory {
     fn idle(&self, table: &mut Table) -> Outcome<String> {
         let scratch = Scratch::new(&self.place.made()?, "idle")?;
         let few = after_restart(&scratch, FEW)?;
-        table.row([format!("just started, {FEW} tenants"), mebibytes(few), String::new()]);
+        table.row([format!("just started, {FEW} tenants"), mebibytes(few), String::new(), String::new()]);
         progress(&format!("preparing {} tenants", grouped(self.tenants as u64)));
         let many = after_restart(&scratch, self.tenants)?;
         let each = bytes_each(few, many, self.tenants as u64);
-        table.row([format!("just started, {} idle tenants more, each with funds", grouped(self.tenants as u64)), mebibytes(many), each.clone()]);
+        table.row([format!("just started, {} idle tenants more, each with funds", grouped(self.tenants as u64)), mebibytes(many), each.clone(), String::new()]);
         Ok(each)
     }
 
@@ -83,19 +86,20 @@ impl Memory {
         let load = Load { server: &server, requests: &requests, connections: CONNECTIONS, threads: 1, warm_up: Duration::ZERO, time: SLICE };
         let mut before = None;
         loop {
-            load.run()?;
+            let measured = load.run()?;
+            let cpu = microseconds(nanoseconds_each(measured.server_cpu, measured.answers));
             server.rest()?;
             let paid = requests.sent();
             let memory = machine::own_memory(server.pid())?;
-            progress(&format!("{} payouts: {} MiB", grouped(paid), mebibytes(memory)));
+            progress(&format!("{} payouts: {} MiB, {cpu} µs of CPU each", grouped(paid), mebibytes(memory)));
             match before {
                 None if paid >= self.payouts => {
-                    table.row([format!("after {} finished payouts", grouped(paid)), mebibytes(memory), String::new()]);
+                    table.row([format!("after {} finished payouts", grouped(paid)), mebibytes(memory), String::new(), cpu]);
                     before = Some((paid, memory));
                 }
                 Some((first, bytes)) if paid >= first + self.payouts => {
                     let each = bytes_each(bytes, memory, paid - first);
-                    table.row([format!("after {} finished payouts", grouped(paid)), mebibytes(memory), each.clone()]);
+                    table.row([format!("after {} finished payouts", grouped(paid)), mebibytes(memory), each.clone(), cpu]);
                     return Ok(each);
                 }
                 _ => {}

@@ -1,0 +1,146 @@
+//! What the pure part of a debit and of a payout costs, without actors, disk or HTTP: decide, apply, check the invariants, index, encode. One thread, medians of rounds. Whatever a
+//! request costs beyond this is carrying.
+
+// Without `harness = false` in Cargo.toml nothing calls `main`.
+#![cfg_attr(test, allow(dead_code))]
+
+use actors::{Machine, Turn};
+use pasarela::api::render::render;
+use pasarela::domain::adjustments::Adjustment;
+use pasarela::domain::bank::{Answer, Heard};
+use pasarela::domain::banks::BankCode;
+use pasarela::domain::external_ref::ExternalRef;
+use pasarela::domain::ids::{EntityId, Id};
+use pasarela::domain::machine::{AnyBook, Ask, Domain};
+use pasarela::domain::merchants::Registration;
+use pasarela::domain::money::{Currency, Ves};
+use pasarela::domain::payouts::NewPayout;
+use pasarela::domain::phone::MobilePhone;
+use pasarela::domain::record::{Cause, Entity, Record};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+use wal::IndexOps;
+
+const TENANT: u64 = 3;
+const TURNS: u64 = 100_000;
+const ROUNDS: usize = 7;
+
+/// A book and the machine that decides on it.
+struct Bench {
+    domain: Domain,
+    book: AnyBook,
+    seed: u64,
+    bytes: usize,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let domain = Domain { live_rails: false, holidays: Vec::new(), render };
+        let book = domain.empty(TENANT);
+        let mut bench = Bench { domain, book, seed: 0, bytes: 0 };
+        bench.adjust(9_000_000_000_000);
+        bench
+    }
+
+    /// One turn of a book, as its actor takes it.
+    fn turn(&mut self, entity: Option<&Entity>, ask: Ask) -> Record {
+        self.seed += 1;
+        let now_ms = 1_800_000_000_000 + i64::try_from(self.seed / 100).expect("few turns");
+        self.domain.settle(&mut self.book, now_ms);
+        let decision = self.domain.decide(&self.book, entity, ask.into(), Turn { tenant: TENANT, now_ms, seed: self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) });
+        assert!(decision.refusal.is_none(), "{:?}", decision.refusal);
+        let record = decision.record.expect("a record");
+        self.domain.evolve(&mut self.book, &record, now_ms);
+        self.domain.check(&self.book, &record).expect("sound books");
+        let mut index = IndexOps::new();
+        self.domain.index(TENANT, now_ms, &record, &mut index);
+        self.bytes = black_box(self.domain.encode(&record)).len();
+        black_box(index);
+        record
+    }
+
+    fn adjust(&mut self, minor: i64) {
+        let ask = Adjustment {
+            cause: Cause::Funded,
+            currency: Currency::Ves,
+            minor,
+            merchant: None,
+            held: false,
+            description: "bench".to_owned(),
+            external_ref: None,
+        };
+        self.turn(None, Ask::Adjust(Box::new(ask)));
+    }
+
+    /// A merchant whose method is verified, with its id.
+    fn merchant(&mut self) -> Id {
+        let id = Id::derived(1, 1, 0);
+        let phone = MobilePhone::parse("04147654321").expect("a phone");
+        let bank = BankCode::parse("0134").expect("a bank");
+        let ask = Registration {
+            id,
+            external_ref: ExternalRef::parse("bench").expect("a reference"),
+            name: "Bodega La Esquina".to_owned(),
+            identification: None,
+            contact_email: None,
+            contact_phone: None,
+            method: Some((bank, phone)),
+        };
+        let record = self.turn(None, Ask::Register(Box::new(ask)));
+        let Some(Entity::Merchant(merchant)) = record.entities.first().map(|written| &*written.state) else { panic!("no merchant") };
+        let (method, amounts) = (merchant.methods[0].id, (Ves::from_minor(32), Ves::from_minor(45)));
+        let mut entity = state(&record);
+        for ask in [Ask::StartVerification { method, amounts }, Ask::Verify { method, seen: amounts }] {
+            entity = state(&self.turn(Some(&entity), ask));
+        }
+        id
+    }
+
+    /// Created, then paid by the bank: two records.
+    fn payout(&mut self, merchant: Id) {
+        let id = Id::derived(1_800_000_000_000, self.seed, 0);
+        let new = NewPayout {
+            id,
+            external_ref: ExternalRef::parse(&format!("bench-{:012x}", self.seed)).expect("a reference"),
+            merchant,
+            method: None,
+            amount: Ves::from_minor(100),
+            concept: "pago de prueba".to_owned(),
+            from_merchant_balance: false,
+        };
+        let created = self.turn(None, Ask::Pay(Box::new(new)));
+        let operation = match &*state(&created) {
+            Entity::Payout(payout) => payout.operation().expect("sent"),
+            _ => panic!("not {:?}", EntityId::payout(id)),
+        };
+        let heard = Heard { operation, how: pasarela::domain::bank::How::Send, answer: Answer::Done { reference: "000000000042".to_owned() } };
+        self.turn(Some(&state(&created)), Ask::Heard(heard));
+    }
+}
+
+fn state(record: &Record) -> Arc<Entity> {
+    Arc::clone(&record.entities.first().expect("an entity").state)
+}
+
+/// Nanoseconds of one call, the median of the rounds.
+fn time(mut call: impl FnMut()) -> u128 {
+    let mut rounds: Vec<u128> = (0..ROUNDS)
+        .map(|_| {
+            let began = Instant::now();
+            (0..TURNS).for_each(|_| call());
+            began.elapsed().as_nanos() / u128::from(TURNS)
+        })
+        .collect();
+    rounds.sort_unstable();
+    rounds[ROUNDS / 2]
+}
+
+fn main() {
+    let mut bench = Bench::new();
+    let merchant = bench.merchant();
+    let debit = time(|| bench.adjust(-1));
+    println!("debit (one record of {} bytes): {debit} ns", bench.bytes);
+    let payout = time(|| bench.payout(merchant));
+    println!("payout (two records, the last of {} bytes): {payout} ns", bench.bytes);
+}
