@@ -71,10 +71,8 @@ fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
     for posting in &record.postings {
         match posting.ledger {
             Ledger::Tenant if book.available_ves() < 0 => return Err(format!("{} overdraws the balance: {} left", record.cause.name(), book.available_ves())),
-            Ledger::Seller(id) => {
-                if book.sellers.get(&id).is_none_or(|seller| seller.account.free() < 0) {
-                    return Err(format!("{} overdraws seller {id}", record.cause.name()));
-                }
+            Ledger::Seller(id) if book.sellers.get(&id).is_none_or(|seller| seller.account.free() < 0) => {
+                return Err(format!("{} overdraws seller {id}", record.cause.name()));
             }
             _ => {}
         }

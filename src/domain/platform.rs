@@ -47,7 +47,7 @@ pub fn tenant_key(number: u32, mode: Mode) -> u64 {
 
 /// Whether real money moves under a tenant key.
 pub fn is_live(tenant: u64) -> bool {
-    tenant % 2 == 0
+    tenant.is_multiple_of(2)
 }
 
 /// What a key may do, one bit each.

@@ -143,7 +143,8 @@ impl Gateway {
         if caller.livemode() && route.modes == Modes::TestOnly {
             return Err(Problem::test_mode_only());
         }
-        if !caller.key.scopes.allow(route.scope) && !(route.method == Method::GET && caller.key.scopes.allow(Scope::Read)) {
+        let allowed = caller.key.scopes.allow(route.scope) || (route.method == Method::GET && caller.key.scopes.allow(Scope::Read));
+        if !allowed {
             return Err(Problem::scope_missing(route.scope.name()));
         }
         self.throttle.check(caller.key.id).map_err(Problem::rate_limited)?;

@@ -67,6 +67,7 @@ impl<'a> Newest<'a> {
     }
 
     /// The next one.
+    #[expect(clippy::should_implement_trait, reason = "reading may fail, and callers want `?`")]
     pub fn next(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
         let Some(head) = self.heads.pop() else { return Ok(None) };
         self.find(head.part, &head.suffix)?;
