@@ -14,7 +14,7 @@ use pasarela::domain::ids::{EntityId, Id};
 use pasarela::domain::machine::{AnyBook, Ask, Domain};
 use pasarela::domain::merchants::Registration;
 use pasarela::domain::money::{Currency, Ves};
-use pasarela::domain::payouts::NewPayout;
+use pasarela::domain::payouts::{NewPayout, Receiver};
 use pasarela::domain::phone::MobilePhone;
 use pasarela::domain::record::{Cause, Entity, Record};
 use std::hint::black_box;
@@ -103,11 +103,9 @@ impl Bench {
         let new = NewPayout {
             id,
             external_ref: ExternalRef::parse(&format!("bench-{:012x}", self.seed)).expect("a reference"),
-            merchant,
-            method: None,
+            receiver: Receiver::Merchant { merchant, method: None, from_balance: false },
             amount: Ves::from_minor(100),
             concept: "pago de prueba".to_owned(),
-            from_merchant_balance: false,
         };
         let created = self.turn(None, Ask::Pay(Box::new(new)));
         let operation = match &*state(&created) {

@@ -66,6 +66,14 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
     let event = record.events.get(n)?;
     let subject = event.subject.and_then(|subject| record.entity(subject));
     let data = match (subject.map(|subject| &**subject), &event.extra) {
+        (_, Extra::SellerBalance { external_ref, pending, available, reason }) => Object::new()
+            .maybe_plain("merchantId", event.subject.map(|subject| subject.id))
+            .text("externalRef", external_ref)
+            .plain("pendingVes", pending)
+            .plain("availableVes", available)
+            .plain("reason", reason.name())
+            .boolean("livemode", world.livemode)
+            .end(),
         (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?),
         (Some(Entity::Payment(payment)), _) => payments::show(payment),
         (Some(Entity::Payout(payout)), _) => Object::reopened(payouts::show(payout)).plain("currency", "VES").end(),
@@ -77,7 +85,7 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
             .maybe_text("reason", reason.as_deref())
             .boolean("livemode", world.livemode)
             .end(),
-        _ => Object::new().boolean("livemode", world.livemode).end(),
+        (_, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => Object::new().boolean("livemode", world.livemode).end(),
     };
     Some(data)
 }

@@ -150,9 +150,7 @@ fn a_payout_and_a_switch_at_once_have_an_order() {
     for (n, answer) in answers.iter().enumerate().filter(|(n, answer)| *n != 10 && answer.status != 201) {
         assert_eq!(answer.json()["error"], "merchant_inactive", "{n}");
     }
-    let switched = answers[10].wal_seq();
-    let last_paid = answers.iter().filter(|answer| answer.status == 201).map(|answer| answer.wal_seq()).count();
-    assert!(switched > 0 && last_paid == paid);
+    answers[10].expect(200);
     api.payout(&merchant, "1.00", json!({})).refused(409, "merchant_inactive");
     assert_eq!(sum(&api.movements(), "amountVes"), Decimal::from(100 - paid));
 }

@@ -10,8 +10,8 @@ use crate::store::{Item, Scan, Store, StoreCursor, StoreError};
 use crate::witness::{self, Witness};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator, DBRecoveryMode, ErrorKind, LogLevel, Options, ReadOptions, WriteBatch,
-    WriteOptions,
+    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator, DBRecoveryMode, ErrorKind, LogLevel, Options,
+    ReadOptions, WriteBatch, WriteOptions,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -273,6 +273,11 @@ fn index_options(cache: &Cache) -> Options {
     // Filters and indexes live in the cache, so that memory has one bound; the newest stay.
     table.set_cache_index_and_filter_blocks(true);
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    // In parts: the filter of a large file as one block outgrows a shard of the cache, is never kept, and is read again by every look.
+    table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+    table.set_partition_filters(true);
+    table.set_metadata_block_size(4 << 10);
+    table.set_pin_top_level_index_and_filter(true);
     table.set_block_size(4 << 10); // point reads and short scans
     table.set_format_version(5);
     options.set_block_based_table_factory(&table);

@@ -143,3 +143,69 @@ pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Outcome {
     draft.answer = Some((status, body));
     Outcome::write(draft)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::banks::BankCode;
+    use crate::domain::identity::IdentityDocument;
+    use crate::domain::money::{Currency, Ves};
+    use crate::domain::payouts::{PhoneHolder, Receiver};
+    use crate::domain::phone::MobilePhone;
+
+    fn item(n: u16, reference: &str, minor: i64) -> NewItem {
+        let to = PhoneHolder {
+            bank: BankCode::parse("0134").expect("a bank"),
+            phone: MobilePhone::parse("04147654321").expect("a phone"),
+            identity: IdentityDocument::parse("V87654321").expect("an identity"),
+        };
+        let external_ref = ExternalRef::parse(reference).expect("a reference");
+        NewItem::Sound(NewPayout {
+            id: Id::derived(1, u64::from(n), 0),
+            external_ref,
+            receiver: Receiver::Credit(to),
+            amount: Ves::from_minor(minor),
+            concept: "x".to_owned(),
+        })
+    }
+
+    fn batch(items: Vec<NewItem>) -> NewBatch {
+        let explain = |refusal: &Refusal| (if matches!(refusal, Refusal::InsufficientBalance { .. }) { "poor" } else { "conflict" }, String::new());
+        let external_ref = ExternalRef::parse("b").expect("a reference");
+        NewBatch { id: Id::derived(1, 0, 0), external_ref, mark: [0; 16], items, known: HashMap::new(), explain }
+    }
+
+    fn decide(money: i64, items: Vec<NewItem>) -> (Vec<Option<String>>, Draft, usize) {
+        let mut book = Book::default();
+        book.accounts.entry(Currency::Ves).or_default().net = money;
+        let turn = Turn { now: Timestamp::from_unix_ms(1), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+        let Outcome { draft, refusal, effects } = create(&book, batch(items), &turn);
+        assert_eq!(refusal, None);
+        let draft = draft.expect("a record");
+        let Entity::Batch(batch) = &*draft.entities[0].state else { panic!("the batch comes first") };
+        let codes = batch.items.iter().map(|place| if let Place::Refused { code, .. } = place { Some(code.clone()) } else { None }).collect();
+        (codes, draft, effects.len())
+    }
+
+    #[test]
+    fn what_fits_is_debited_in_order() {
+        let poor = Some("poor".to_owned());
+        let (codes, draft, sent) = decide(100, vec![item(1, "a", 60), item(2, "b", 50), item(3, "c", 40), item(4, "d", 1)]);
+        assert_eq!(codes, [None, poor.clone(), None, poor]);
+        assert_eq!((sent, draft.entities.len(), draft.postings.iter().map(|posting| posting.minor).sum::<i64>()), (2, 3, 0));
+    }
+
+    #[test]
+    fn twins_are_one_payout_and_a_refused_reference_is_free() {
+        let (codes, draft, sent) = decide(100, vec![item(1, "a", 200), item(2, "a", 60), item(3, "a", 60), item(4, "a", 61)]);
+        assert_eq!(codes, [Some("poor".to_owned()), None, None, Some("conflict".to_owned())]);
+        assert_eq!((sent, draft.entities.len()), (1, 2));
+    }
+
+    #[test]
+    fn nothing_is_debited_from_less_than_nothing() {
+        let (codes, draft, sent) = decide(-1, vec![item(1, "a", 1), NewItem::Bad { external_ref: None, error: "the item must be an object".to_owned() }]);
+        assert_eq!(codes, [Some("poor".to_owned()), Some("invalid_data".to_owned())]);
+        assert_eq!((sent, draft.entities.len(), draft.postings.len()), (0, 1, 0));
+    }
+}
