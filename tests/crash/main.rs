@@ -7,3 +7,4 @@ mod batches;
 mod durability;
 mod load;
 mod shutdown;
+mod tools;

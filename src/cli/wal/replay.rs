@@ -80,23 +80,33 @@ fn snapshots_by_seq(reader: &Reader) -> Result<Vec<(Seq, u64)>, Damage> {
     Ok(found)
 }
 
-/// A snapshot must be the book that the records lead to. Holds that had ended when it was taken are let go on both sides.
+/// A snapshot must be the book that the records lead to, each hold included. It may have been taken some time after its last record, so the replayed book is brought to that time: just
+/// before the earliest hold that the snapshot still has.
 fn compare(machine: &Domain, reader: &Reader, books: &mut HashMap<u64, AnyBook>, tenant: u64, seq: Seq) -> Result<(), Damage> {
     let damage = |detail: String| Damage { seq, detail };
     let stored = reader.snapshot(tenant, Some(seq)).map_err(|error| damage(error.to_string()))?;
     let stored = stored.filter(|stored| stored.seq == seq).ok_or_else(|| damage(format!("the snapshot of book {tenant} at {seq} is gone")))?;
     let mut saved = machine.restore(tenant, &stored.state).map_err(|error| damage(format!("the snapshot of book {tenant} at {seq}: {error}")))?;
     let book = books.entry(tenant).or_insert_with(|| machine.empty(tenant));
-    let (settled, now) = (machine.save(book), i64::MAX / 2);
-    let mut replayed = machine.restore(tenant, &settled).map_err(damage)?;
-    machine.settle(&mut saved, now);
-    machine.settle(&mut replayed, now);
+    let mut replayed = machine.restore(tenant, &machine.save(book)).map_err(damage)?;
+    let taken = before_the_earliest_hold(&saved);
+    machine.settle(&mut saved, taken);
+    machine.settle(&mut replayed, taken);
     let same = match (&saved, &replayed) {
         (AnyBook::Platform(saved), AnyBook::Platform(replayed)) => saved == replayed,
         (AnyBook::Tenant(saved), AnyBook::Tenant(replayed)) => saved == replayed,
         _ => false,
     };
     if same { Ok(()) } else { Err(damage(format!("the snapshot of book {tenant} at {seq} is not what the records lead to"))) }
+}
+
+/// A time at which all holds of the book still run, and those that are gone from it have ended.
+fn before_the_earliest_hold(book: &AnyBook) -> i64 {
+    let AnyBook::Tenant(book) = book else { return 0 };
+    let accounts = book.accounts.values().chain(book.sellers.values().map(|seller| &seller.account));
+    let earliest = accounts.filter_map(|account| account.holds.first_key_value()).map(|((release_at, _), _)| release_at.unix_ms()).min();
+    // Holds without an end run for ever.
+    earliest.unwrap_or(i64::MAX).min(i64::MAX / 2) - 1
 }
 
 /// The entries of a record must be there; those that a later record may have replaced must name a record at least as new.
