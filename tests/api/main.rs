@@ -24,5 +24,6 @@ mod pago_movil;
 mod payouts;
 mod races;
 mod reversal;
+mod slow_banks;
 mod tenants;
 mod vpos;
