@@ -22,6 +22,7 @@ mod methods;
 mod movements;
 mod pago_movil;
 mod payouts;
+mod products;
 mod reversal;
 mod tenants;
 mod vpos;
