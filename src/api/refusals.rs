@@ -55,6 +55,11 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::ChargebackNotAllowed => Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back"),
         Refusal::ChargebackExceedsPayment => Problem::conflict("chargeback_exceeds_payment", "the chargebacks of a payment never exceed its amount"),
         Refusal::ChargebackClosed => Problem::conflict("chargeback_closed", "the dispute is decided"),
+        Refusal::SlugTaken => Problem::conflict("slug_taken", "the slug belongs to another payment link; choose another one, or leave it out"),
+        Refusal::TooManyLinks => Problem::conflict("too_many_links", "a product has at most 100 payment links; delete one that nothing was sold through"),
+        Refusal::ProductHasSales => Problem::conflict("product_has_sales", "a checkout of it was paid; deactivate the product or disable the link instead"),
+        Refusal::SessionPaid => Problem::conflict("session_paid", "the checkout was paid; nothing was charged"),
+        Refusal::SessionExpired => Problem::conflict("session_expired", "the checkout has expired; nothing was charged"),
         Refusal::PayoutAccountNotVerified => Problem::conflict("payout_account_not_verified", "the payout account is not verified; set it and verify it first"),
     }
 }

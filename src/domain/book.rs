@@ -7,7 +7,9 @@ use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED}
 use crate::domain::merchants::Merchant;
 use crate::domain::money::{Currency, Ves};
 use crate::domain::own_account::Held;
+use crate::domain::payments::Status;
 use crate::domain::phone::MobilePhone;
+use crate::domain::products::product_of;
 use crate::domain::record::{Cause, Entity, Record, Was};
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
@@ -72,6 +74,8 @@ pub struct Book {
     pub events: u64,
     /// What is due by itself, in order.
     pub agenda: BTreeSet<(Timestamp, EntityId)>,
+    /// Products and payment links of which something was sold: they can't be deleted.
+    pub sold: BTreeSet<Id>,
 }
 
 static NOTHING: Account = Account { net: 0, held: 0, holds: BTreeMap::new() };
@@ -174,7 +178,12 @@ impl Book {
                 }
             }
             Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
-            Entity::Payout(_) | Entity::Payment(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => {}
+            Entity::Payment(payment) => {
+                if let Some(link) = payment.checkout.as_ref().and_then(|sale| sale.link).filter(|_| payment.status == Status::Completed) {
+                    self.sold.extend([link, product_of(link).id]);
+                }
+            }
+            Entity::Payout(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => {}
         }
     }
 

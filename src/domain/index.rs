@@ -16,7 +16,7 @@ use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::money::Currency;
 use crate::domain::payments::Status;
 use crate::domain::platform::PLATFORM;
-use crate::domain::record::{Entity, Record, Written};
+use crate::domain::record::{Cause, Entity, Record, Written};
 use crate::domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -42,6 +42,12 @@ pub enum Space {
     Chargeback = 17,
     /// The tenant's own payout account, which has no reference.
     OwnAccount = 6,
+    /// Slugs of payment links, under the platform's key; the value is the tenant key and the link.
+    Slug = 12,
+    /// Payments by C2P that were made for a checkout session: its id names the newest.
+    Checkout = 13,
+    /// Checkout sessions of all tenants, under the platform's key; the value is the tenant key.
+    Session = 14,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -151,14 +157,13 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
             key
         };
         match written.was {
-            Some(was) if was.facet == facet || id.kind == Kind::Otp => {}
+            Some(was) if was.facet == facet || !is_listed(id.kind) => {}
             Some(was) => {
                 ops.delete(&listed(was.facet));
                 ops.put(&listed(facet), &[]);
             }
             None => {
-                // Requests for codes are looked up by their operation, and by nothing else.
-                if id.kind != Kind::Otp {
+                if is_listed(id.kind) {
                     ops.put(&listed(facet), &[]);
                 }
                 if let (Some(space), Some(external_ref)) = (space(state), state.external_ref()) {
@@ -166,6 +171,9 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
                 }
                 if id.kind == Kind::Chargeback {
                     ops.put(&name(PLATFORM, Space::Chargeback, &id.id.to_string()), &tenant.to_be_bytes());
+                }
+                if id.kind == Kind::Session {
+                    ops.put(&name(PLATFORM, Space::Session, &id.id.to_string()), &tenant.to_be_bytes());
                 }
             }
         }
@@ -177,9 +185,14 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
         key.extend_from_slice(id.id.as_bytes());
         ops.delete(&key);
     }
+    let freed_name = |freed: &String| match record.cause {
+        Cause::ProductDeleted | Cause::LinkDeleted => name(PLATFORM, Space::Slug, freed),
+        _ => name(tenant, Space::Merchant, freed),
+    };
     for freed in &record.freed {
-        ops.delete(&name(tenant, Space::Merchant, freed));
+        ops.delete(&freed_name(freed));
     }
+    index_slug(tenant, record, ops);
     index_movements(tenant, time, record, ops);
     if !record.events.is_empty() {
         ops.put_seq(&event(tenant, record.first_event));
@@ -191,12 +204,27 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
 
 fn space(state: &Entity) -> Option<Space> {
     match state {
+        // A session's attempts are in a space of their own: no reference of the tenant's can meddle with them.
+        Entity::Payment(payment) if payment.checkout.is_some() => Some(Space::Checkout),
         Entity::Payment(_) => Some(Space::Payment),
         Entity::Payout(_) => Some(Space::Payout),
         Entity::Merchant(_) => Some(Space::Merchant),
         Entity::Batch(_) => Some(Space::Batch),
         Entity::OwnAccount(_) => Some(Space::OwnAccount),
-        Entity::Chargeback(_) | Entity::Otp(_) => None,
+        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
+    }
+}
+
+/// Whether there is a list of them. Requests for codes are looked up by their operation and sessions by their id, and by nothing else.
+const fn is_listed(kind: Kind) -> bool {
+    !matches!(kind, Kind::Otp | Kind::Session)
+}
+
+/// A new link's address leads to the tenant and the link.
+fn index_slug(tenant: u64, record: &Record, ops: &mut IndexOps) {
+    let (Cause::LinkCreated, Some(Entity::Product(product))) = (record.cause, record.entities.first().map(|written| &*written.state)) else { return };
+    if let Some(link) = product.links.last() {
+        ops.put(&name(PLATFORM, Space::Slug, &link.slug), &[tenant.to_be_bytes().as_slice(), link.id.as_bytes()].concat());
     }
 }
 
@@ -228,7 +256,7 @@ fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut Inde
         };
         own_ves |= ledger == LedgerKey::Tenant(Currency::Ves);
         kinds.insert((ledger, row.kind));
-        if let (Some(external_ref), crate::domain::record::Cause::Adjusted) = (&row.external_ref, record.cause) {
+        if let (Some(external_ref), Cause::Adjusted) = (&row.external_ref, record.cause) {
             ops.put_seq(&name(tenant, Space::Adjustment, external_ref));
         }
     }

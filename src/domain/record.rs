@@ -1,6 +1,7 @@
 //! What one command writes: everything about it, in one record.
 
 use crate::domain::chargebacks::Chargeback;
+use crate::domain::checkout::Session;
 use crate::domain::events::Event;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Kept;
@@ -12,6 +13,7 @@ use crate::domain::payments::otp::Otp;
 use crate::domain::payouts::Payout;
 use crate::domain::payouts::batch::Batch;
 use crate::domain::platform::PlatformChange;
+use crate::domain::products::Product;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
@@ -78,6 +80,18 @@ pub enum Cause {
     SellerReleased,
     /// The tenant's own payout account was set, proved or taken away.
     OwnAccountChanged,
+    /// A new product.
+    ProductCreated,
+    /// A product or one of its links changed.
+    ProductChanged,
+    /// A product is gone, with its links.
+    ProductDeleted,
+    /// A new payment link.
+    LinkCreated,
+    /// A payment link is gone.
+    LinkDeleted,
+    /// A hosted checkout.
+    SessionOpened,
 }
 
 impl Cause {
@@ -113,6 +127,12 @@ impl Cause {
             Cause::OtpSettled => "otp.settled",
             Cause::SellerReleased => "merchant.released",
             Cause::OwnAccountChanged => "own_account.changed",
+            Cause::ProductCreated => "product.created",
+            Cause::ProductChanged => "product.changed",
+            Cause::ProductDeleted => "product.deleted",
+            Cause::LinkCreated => "payment_link.created",
+            Cause::LinkDeleted => "payment_link.deleted",
+            Cause::SessionOpened => "checkout.opened",
         }
     }
 }
@@ -134,6 +154,10 @@ pub enum Entity {
     Otp(Otp),
     /// The tenant's own payout account.
     OwnAccount(OwnAccount),
+    /// Something that is sold through links.
+    Product(Product),
+    /// A hosted checkout.
+    Session(Session),
 }
 
 impl Entity {
@@ -147,6 +171,8 @@ impl Entity {
             Entity::Chargeback(chargeback) => EntityId::chargeback(chargeback.id),
             Entity::Otp(otp) => EntityId::otp(otp.id),
             Entity::OwnAccount(_) => EntityId::OWN_ACCOUNT,
+            Entity::Product(product) => EntityId::product(product.id),
+            Entity::Session(session) => EntityId::session(session.id),
         }
     }
 
@@ -156,9 +182,10 @@ impl Entity {
             Entity::Payment(payment) => payment.facet(),
             Entity::Payout(payout) => payout.facet(),
             Entity::Merchant(merchant) => merchant.facet(),
-            Entity::Batch(_) | Entity::OwnAccount(_) => 0,
+            Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Session(_) => 0,
             Entity::Chargeback(chargeback) => chargeback.facet(),
             Entity::Otp(otp) => otp.status as u8,
+            Entity::Product(product) => product.facet(),
         }
     }
 
@@ -167,7 +194,7 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
+            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) | Entity::Product(_) | Entity::Session(_) => None,
             Entity::Otp(otp) => otp.deadline(),
         }
     }
@@ -180,7 +207,7 @@ impl Entity {
             Entity::Merchant(merchant) => Some(&merchant.external_ref),
             Entity::Batch(batch) => Some(&batch.external_ref),
             Entity::OwnAccount(_) => Some(""),
-            Entity::Chargeback(_) | Entity::Otp(_) => None,
+            Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
         }
     }
 }
@@ -230,6 +257,12 @@ impl From<&OwnAccount> for Was {
     }
 }
 
+impl From<&Product> for Was {
+    fn from(product: &Product) -> Was {
+        Was { facet: product.facet(), deadline: None }
+    }
+}
+
 /// A new state of an entity.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Written {
@@ -254,7 +287,7 @@ pub struct Record {
     pub entities: Vec<Written>,
     /// What is gone.
     pub removed: Vec<(EntityId, Was)>,
-    /// References that are free again.
+    /// References that are free again: of merchants, or the slugs of payment links.
     pub freed: Vec<String>,
     /// The number of the first event in it.
     pub first_event: u64,

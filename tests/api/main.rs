@@ -23,6 +23,7 @@ mod movements;
 mod pago_movil;
 mod payouts;
 mod races;
+mod products;
 mod reversal;
 mod slow_banks;
 mod tenants;
