@@ -7,7 +7,7 @@ use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::{LedgerKey, Space};
 use crate::domain::kept::Shape;
 use crate::domain::machine::Ask;
-use crate::domain::money::Rate;
+use crate::domain::money::{Currency, Rate, Usdt};
 use crate::domain::payouts::batch::NewBatch;
 use crate::domain::platform::{ApiKey, Tenant, is_live};
 use crate::domain::record::Entity;
@@ -54,6 +54,10 @@ pub struct Call<'a> {
     pub fresh_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
     pub micro_deposits: (crate::domain::money::Ves, crate::domain::money::Ves),
+    /// What the market asks for a USDT in this currency, unless nobody knows.
+    pub market_rate: &'a dyn Fn(Currency) -> Option<Rate>,
+    /// What the networks take for a USDT payout, in the order of [`crate::domain::crypto::address::Network`].
+    pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
 }
@@ -175,6 +179,25 @@ pub enum Plan {
     },
     /// One event.
     Event(Id, World),
+    /// One entity, if it is one that is shown.
+    ReadShown(EntityId, fn(&Entity) -> Option<Vec<u8>>),
+    /// A command to the entity that a name names.
+    EntityNamed {
+        /// The space of the name.
+        space: Space,
+        /// The name.
+        name: String,
+        /// What it names.
+        kind: Kind,
+        /// What to do.
+        ask: Ask,
+        /// What the answer shows.
+        shape: Shape,
+    },
+    /// The balance in USDT now.
+    CryptoBalance,
+    /// The percentage of peso payments that is converted by itself.
+    SetAutoConvert(u8),
 }
 
 /// Which movements.

@@ -1,6 +1,6 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and the one that is kept for an Idempotency-Key.
 
-use crate::api::{balance, batches, chargebacks, debits, merchants, own_account, payments, payouts, refusals, testing};
+use crate::api::{balance, batches, chargebacks, conversions, crypto, debits, merchants, own_account, payments, payouts, refusals, testing};
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
 use crate::domain::record::Entity;
@@ -30,6 +30,13 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::ChargebackOpened(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 201),
         (Shape::Chargeback(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 200),
         (Shape::OtpRequested, Some(Entity::Otp(otp))) => debits::otp_requested(otp),
+        (Shape::Quote, Some(Entity::Conversion(quote))) => conversions::quoted(quote),
+        (Shape::ConversionAccepted, Some(Entity::Conversion(conversion))) => conversions::answered(conversion, 201),
+        (Shape::Conversion, Some(Entity::Conversion(conversion))) => conversions::answered(conversion, 200),
+        (Shape::CryptoPayoutCreated, Some(Entity::CryptoPayout(payout))) => crypto::created(payout, facts.record.is_some()),
+        (Shape::CryptoPayout, Some(Entity::CryptoPayout(payout))) => crypto::reviewed(payout),
+        (Shape::DepositAddress, Some(Entity::DepositAddress(address))) => crypto::opened(address, facts.record.is_some()),
+        (Shape::Deposit, _) => crypto::deposited(facts),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

@@ -11,6 +11,8 @@ pub mod calendar;
 pub mod card;
 pub mod chargebacks;
 pub mod codec;
+pub mod conversions;
+pub mod crypto;
 pub mod date;
 pub mod decision;
 pub mod events;
