@@ -4,6 +4,7 @@
 mod harness;
 
 mod batches;
+mod collections;
 mod conversions;
 mod durability;
 mod load;
