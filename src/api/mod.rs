@@ -7,6 +7,8 @@ pub mod balance;
 pub mod batches;
 pub mod cards;
 pub mod chargebacks;
+pub mod conversions;
+pub mod crypto;
 pub mod debits;
 pub mod events;
 pub mod fields;
