@@ -9,6 +9,7 @@ mod ask;
 mod banks;
 mod call;
 mod chargebacks;
+mod cop_payouts;
 mod kept;
 mod keys;
 mod rates;

@@ -1,6 +1,6 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and the one that is kept for an Idempotency-Key.
 
-use crate::api::{balance, batches, chargebacks, debits, merchants, own_account, payments, payouts, refusals, testing};
+use crate::api::{balance, batches, chargebacks, cop_payments, cop_payouts, debits, merchants, own_account, payments, payouts, refusals, testing};
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
 use crate::domain::record::Entity;
@@ -30,6 +30,10 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::ChargebackOpened(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 201),
         (Shape::Chargeback(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 200),
         (Shape::OtpRequested, Some(Entity::Otp(otp))) => debits::otp_requested(otp),
+        (Shape::CopPaymentCreated, Some(Entity::CopPayment(payment))) => cop_payments::created(payment),
+        (Shape::CopPayment, Some(Entity::CopPayment(payment))) => cop_payments::settled(payment),
+        (Shape::CopPayoutCreated, Some(Entity::CopPayout(payout))) => cop_payouts::created(payout, facts.record.is_some()),
+        (Shape::CopPayout, Some(Entity::CopPayout(payout))) => (200, cop_payouts::show(payout)),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

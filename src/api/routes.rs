@@ -2,7 +2,10 @@
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{balance, batches, cards, chargebacks, debits, events, merchants, methods, own_account, payments, payouts, reference, testing, transfers};
+use crate::api::{
+    balance, batches, cards, chargebacks, cop_payments, cop_payouts, debits, events, merchants, methods, own_account, payments, payouts, reference, testing,
+    transfers,
+};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -101,5 +104,16 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/events/:id", Read, "getEvent", events::read),
         test(post(), "/v1/test/chargebacks", Manage, "openTestChargeback", chargebacks::open),
         test(post(), "/v1/test/chargebacks/:id/close", Manage, "closeTestChargeback", chargebacks::close),
+        row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::create),
+        row(get(), "/v1/cop/payments/:id", Read, "getCopPayment", cop_payments::read),
+        row(post(), "/v1/cop/payments/:id/otp", Collect, "submitCopOtp", cop_payments::submit_otp),
+        row(post(), "/v1/cop/payments/:id/cancel", Collect, "cancelCopPayment", cop_payments::cancel),
+        row(post(), "/v1/cop/payments/:id/refund", Collect, "refundCopPayment", cop_payments::refund),
+        row(get(), "/v1/cop/balance", Read, "getCopBalance", balance::read_cop),
+        row(get(), "/v1/cop/balance/transactions", Read, "listCopMovements", balance::cop_transactions),
+        row(get(), "/v1/cop/payouts", Read, "listCopPayouts", cop_payouts::list),
+        row(get(), "/v1/cop/payouts/:id", Read, "getCopPayout", cop_payouts::read),
+        test(post(), "/v1/test/cop/payments/:id/pay", Manage, "playCopBuyerPaying", cop_payments::play_paying),
+        test(post(), "/v1/test/cop/payments/:id/decline", Manage, "playCopBuyerDeclining", cop_payments::play_declining),
     ]
 }

@@ -2,7 +2,7 @@
 //! read or sent.
 
 use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::Ves;
+use crate::domain::money::{Cop, Ves};
 use bincode::{Decode, Encode};
 
 /// The names of `service.md`, "Events". New ones are added at the end.
@@ -91,6 +91,8 @@ pub enum Extra {
         pending: Ves,
         /// What may be paid out.
         available: Ves,
+        /// Pesos, held and available, of a seller who has had any.
+        pesos: Option<(Cop, Cop)>,
         /// Why it changed.
         reason: BalanceReason,
     },

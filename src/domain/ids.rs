@@ -114,6 +114,10 @@ pub enum Kind {
     Otp = 17,
     /// The tenant's own payout account.
     OwnAccount = 5,
+    /// Pesos collected from a buyer.
+    CopPayment = 9,
+    /// Pesos sent out by the operator.
+    CopPayout = 10,
 }
 
 impl Kind {
@@ -127,6 +131,8 @@ impl Kind {
             Kind::Chargeback => "chargeback",
             Kind::Otp => "otp",
             Kind::OwnAccount => "own account",
+            Kind::CopPayment => "cop payment",
+            Kind::CopPayout => "cop payout",
         }
     }
 }
@@ -172,6 +178,16 @@ impl EntityId {
     /// The request for a code `id`.
     pub const fn otp(id: Id) -> Self {
         EntityId { kind: Kind::Otp, id }
+    }
+
+    /// The payment in pesos `id`.
+    pub const fn cop_payment(id: Id) -> Self {
+        EntityId { kind: Kind::CopPayment, id }
+    }
+
+    /// The payout in pesos `id`.
+    pub const fn cop_payout(id: Id) -> Self {
+        EntityId { kind: Kind::CopPayout, id }
     }
 }
 

@@ -42,6 +42,8 @@ pub enum Space {
     Chargeback = 17,
     /// The tenant's own payout account, which has no reference.
     OwnAccount = 6,
+    /// The operator's payouts of pesos. Under the platform's key their ids, for operators settle one by its id alone; the value is the tenant key.
+    CopPayout = 10,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -49,7 +51,7 @@ pub enum Space {
 pub enum LedgerKey {
     /// The tenant's own, in a currency.
     Tenant(Currency),
-    /// A seller's, in bolívares.
+    /// A seller's, in every currency.
     Seller(Id),
 }
 
@@ -164,8 +166,13 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
                 if let (Some(space), Some(external_ref)) = (space(state), state.external_ref()) {
                     ops.put(&name(tenant, space, external_ref), id.id.as_bytes());
                 }
-                if id.kind == Kind::Chargeback {
-                    ops.put(&name(PLATFORM, Space::Chargeback, &id.id.to_string()), &tenant.to_be_bytes());
+                let platform_space = match id.kind {
+                    Kind::Chargeback => Some(Space::Chargeback),
+                    Kind::CopPayout => Some(Space::CopPayout),
+                    _ => None,
+                };
+                if let Some(space) = platform_space {
+                    ops.put(&name(PLATFORM, space, &id.id.to_string()), &tenant.to_be_bytes());
                 }
             }
         }
@@ -196,7 +203,8 @@ fn space(state: &Entity) -> Option<Space> {
         Entity::Merchant(_) => Some(Space::Merchant),
         Entity::Batch(_) => Some(Space::Batch),
         Entity::OwnAccount(_) => Some(Space::OwnAccount),
-        Entity::Chargeback(_) | Entity::Otp(_) => None,
+        Entity::CopPayout(_) => Some(Space::CopPayout),
+        Entity::Chargeback(_) | Entity::Otp(_) | Entity::CopPayment(_) => None,
     }
 }
 

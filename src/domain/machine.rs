@@ -6,6 +6,8 @@ use crate::domain::banks::BankCode;
 use crate::domain::book::Book;
 use crate::domain::chargebacks;
 use crate::domain::codec;
+use crate::domain::cop_payments;
+use crate::domain::cop_payouts;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
@@ -25,7 +27,8 @@ use crate::domain::refusal::Refusal;
 use crate::domain::sellers;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
-use crate::domain::view::{Query, View, balance};
+use crate::domain::token::Token;
+use crate::domain::view::{Query, View, balance, cop_balance};
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
@@ -103,6 +106,23 @@ pub enum Ask {
     StartOwnVerification((Ves, Ves)),
     /// The amounts that the tenant saw.
     VerifyOwn((Ves, Ves)),
+    /// A payment in pesos.
+    CollectCop(Box<cop_payments::collect::NewCopPayment>),
+    /// The buyer's SMS code; `None` is text that cannot be one.
+    SubmitCopCode(Option<Token>),
+    /// A payment in pesos is called off.
+    CancelCop,
+    /// Give a payment in pesos back.
+    RefundCop,
+    /// The buyer of test mode pays, or declines.
+    PlayCopBuyer {
+        /// Which of both.
+        pays: bool,
+    },
+    /// The operator pays pesos out; the entity is the payout on its reference, if there is one.
+    PayCop(Box<cop_payouts::NewCopPayout>),
+    /// The operator says what became of a payout in pesos.
+    SettleCopPayout(cop_payouts::Verdict),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -284,6 +304,7 @@ impl Machine for Domain {
         match (book, query) {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
             (AnyBook::Tenant(book), Query::Seller(merchant)) => View::Seller(sellers::balance(book, merchant)),
+            (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
             }
@@ -343,6 +364,11 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::RequestOtp(new), None) => otp::request(*new, keep, turn),
         (Ask::Heard(heard), Some(Entity::Otp(request))) => otp::heard(request, heard, turn),
         (Ask::Deadline, Some(Entity::Otp(request))) => otp::deadline(request, turn),
+        (Ask::CollectCop(new), None) => cop_payments::collect::create(book, *new, keep, turn),
+        (ask, Some(Entity::CopPayment(payment))) => cop_payment(book, payment, ask, keep, turn),
+        (Ask::PayCop(new), None) => cop_payouts::create(book, *new, turn),
+        (Ask::PayCop(new), Some(Entity::CopPayout(payout))) => cop_payouts::repeat(payout, &new),
+        (Ask::SettleCopPayout(verdict), Some(Entity::CopPayout(payout))) => cop_payouts::settle(payout, verdict, turn),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.
@@ -356,6 +382,29 @@ fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &
         payments::REVERSE => reversal::heard(book, payment, heard, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),
+    }
+}
+
+/// Which rule answers what is asked of a payment in pesos.
+fn cop_payment(book: &Book, payment: &cop_payments::CopPayment, ask: Ask, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+    use cop_payments::{Phase, collect, refund};
+    match ask {
+        Ask::SubmitCopCode(code) => collect::submit_code(payment, code, keep, turn),
+        Ask::CancelCop => collect::cancel(payment, keep, turn),
+        Ask::PlayCopBuyer { pays } => collect::play_buyer(payment, pays, keep, turn),
+        Ask::RefundCop => refund::refund(book, payment, keep, turn),
+        Ask::Heard(heard) => match heard.operation.entity_and_operation().1 {
+            cop_payments::COLLECT | cop_payments::TELL => collect::heard(book, payment, heard, turn),
+            _ => refund::heard(book, payment, heard, turn),
+        },
+        Ask::Deadline => match payment.phase {
+            Phase::Collecting { .. } => collect::deadline(payment, turn),
+            Phase::Refunding { .. } => refund::deadline(payment, turn),
+            Phase::Idle => Outcome::unchanged(),
+        },
+        Ask::Reverse => Outcome::refuse(Refusal::NotReversible),
+        Ask::OpenChargeback(_) => Outcome::refuse(Refusal::ChargebackNotAllowed),
+        _ => Outcome::refuse(Refusal::NotFound),
     }
 }
 
@@ -419,7 +468,8 @@ impl Domain {
                 (self.render)(of.shape, &facts)
             };
             let (status, body) = draft.answer.unwrap_or_else(from_record);
-            record.kept = Some(Kept { of, status, body });
+            let void = refusal.as_ref().is_some_and(Refusal::is_void);
+            record.kept = Some(Kept { of, status, body, void });
         }
         Decision { record: Some(record), refusal, effects }
     }

@@ -1,6 +1,8 @@
 //! What one command writes: everything about it, in one record.
 
 use crate::domain::chargebacks::Chargeback;
+use crate::domain::cop_payments::CopPayment;
+use crate::domain::cop_payouts::CopPayout;
 use crate::domain::events::Event;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Kept;
@@ -78,6 +80,28 @@ pub enum Cause {
     SellerReleased,
     /// The tenant's own payout account was set, proved or taken away.
     OwnAccountChanged,
+    /// A payment in pesos is about to be collected.
+    CopPaymentRequested,
+    /// The processor is about to be told something about it, or the code was wrong.
+    CopPaymentTold,
+    /// The pesos came.
+    CopPaymentCompleted,
+    /// They did not.
+    CopPaymentFailed,
+    /// The tenant called it off.
+    CopPaymentCanceled,
+    /// Pesos are set aside for a refund.
+    CopRefundBegun,
+    /// The processor did not refund.
+    CopRefundRefused,
+    /// The pesos went back.
+    CopPaymentRefunded,
+    /// A payout in pesos was debited.
+    CopPayoutCreated,
+    /// It arrived.
+    CopPayoutCompleted,
+    /// It did not, and the pesos are back.
+    CopPayoutFailed,
 }
 
 impl Cause {
@@ -113,6 +137,17 @@ impl Cause {
             Cause::OtpSettled => "otp.settled",
             Cause::SellerReleased => "merchant.released",
             Cause::OwnAccountChanged => "own_account.changed",
+            Cause::CopPaymentRequested => "cop_payment.requested",
+            Cause::CopPaymentTold => "cop_payment.told",
+            Cause::CopPaymentCompleted => "cop_payment.completed",
+            Cause::CopPaymentFailed => "cop_payment.failed",
+            Cause::CopPaymentCanceled => "cop_payment.canceled",
+            Cause::CopRefundBegun => "cop_payment.refund_begun",
+            Cause::CopRefundRefused => "cop_payment.refund_refused",
+            Cause::CopPaymentRefunded => "cop_payment.refunded",
+            Cause::CopPayoutCreated => "cop_payout.created",
+            Cause::CopPayoutCompleted => "cop_payout.completed",
+            Cause::CopPayoutFailed => "cop_payout.failed",
         }
     }
 }
@@ -134,6 +169,10 @@ pub enum Entity {
     Otp(Otp),
     /// The tenant's own payout account.
     OwnAccount(OwnAccount),
+    /// Pesos collected.
+    CopPayment(CopPayment),
+    /// Pesos sent out.
+    CopPayout(CopPayout),
 }
 
 impl Entity {
@@ -147,6 +186,8 @@ impl Entity {
             Entity::Chargeback(chargeback) => EntityId::chargeback(chargeback.id),
             Entity::Otp(otp) => EntityId::otp(otp.id),
             Entity::OwnAccount(_) => EntityId::OWN_ACCOUNT,
+            Entity::CopPayment(payment) => EntityId::cop_payment(payment.id),
+            Entity::CopPayout(payout) => EntityId::cop_payout(payout.id),
         }
     }
 
@@ -159,6 +200,8 @@ impl Entity {
             Entity::Batch(_) | Entity::OwnAccount(_) => 0,
             Entity::Chargeback(chargeback) => chargeback.facet(),
             Entity::Otp(otp) => otp.status as u8,
+            Entity::CopPayment(payment) => payment.facet(),
+            Entity::CopPayout(payout) => payout.facet(),
         }
     }
 
@@ -167,8 +210,9 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
+            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) | Entity::CopPayout(_) => None,
             Entity::Otp(otp) => otp.deadline(),
+            Entity::CopPayment(payment) => payment.deadline(),
         }
     }
 
@@ -180,7 +224,8 @@ impl Entity {
             Entity::Merchant(merchant) => Some(&merchant.external_ref),
             Entity::Batch(batch) => Some(&batch.external_ref),
             Entity::OwnAccount(_) => Some(""),
-            Entity::Chargeback(_) | Entity::Otp(_) => None,
+            Entity::CopPayout(payout) => Some(&payout.external_ref),
+            Entity::Chargeback(_) | Entity::Otp(_) | Entity::CopPayment(_) => None,
         }
     }
 }
@@ -221,6 +266,18 @@ impl From<&Otp> for Was {
 impl From<&Merchant> for Was {
     fn from(merchant: &Merchant) -> Was {
         Was { facet: merchant.facet(), deadline: None }
+    }
+}
+
+impl From<&CopPayment> for Was {
+    fn from(payment: &CopPayment) -> Was {
+        Was { facet: payment.facet(), deadline: payment.deadline() }
+    }
+}
+
+impl From<&CopPayout> for Was {
+    fn from(payout: &CopPayout) -> Was {
+        Was { facet: payout.facet(), deadline: None }
     }
 }
 
