@@ -22,6 +22,8 @@ mod methods;
 mod movements;
 mod pago_movil;
 mod payouts;
+mod races;
 mod reversal;
+mod slow_banks;
 mod tenants;
 mod vpos;
