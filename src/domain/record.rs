@@ -167,7 +167,9 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
+            Entity::Merchant(merchant) => merchant.deadline(),
+            Entity::OwnAccount(account) => account.status.deadline(),
+            Entity::Batch(_) | Entity::Chargeback(_) => None,
             Entity::Otp(otp) => otp.deadline(),
         }
     }
@@ -220,13 +222,13 @@ impl From<&Otp> for Was {
 
 impl From<&Merchant> for Was {
     fn from(merchant: &Merchant) -> Was {
-        Was { facet: merchant.facet(), deadline: None }
+        Was { facet: merchant.facet(), deadline: merchant.deadline() }
     }
 }
 
 impl From<&OwnAccount> for Was {
-    fn from(_: &OwnAccount) -> Was {
-        Was { facet: 0, deadline: None }
+    fn from(account: &OwnAccount) -> Was {
+        Was { facet: 0, deadline: account.status.deadline() }
     }
 }
 
