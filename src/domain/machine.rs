@@ -333,7 +333,7 @@ impl Machine for Domain {
     fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
         match book {
             AnyBook::Platform(_) => None,
-            AnyBook::Tenant(book) => book.agenda.iter().find(|(_, id)| !skip(*id)).map(|(at, id)| (at.unix_ms(), *id)),
+            AnyBook::Tenant(book) => book.next_due(skip).map(|(at, id)| (at.unix_ms(), id)),
         }
     }
 
@@ -382,7 +382,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => merchants::verify(merchant, method, seen, turn),
         (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
-        (Ask::Deadline, Some(Entity::Merchant(merchant))) => sellers::release(book, merchant.id, turn),
+        (Ask::Deadline, Some(Entity::Merchant(merchant))) => merchants::deadline(book, merchant, turn),
         (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
         (Ask::PayBatch(new), None) => batch::create(book, *new, turn),
         (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
@@ -390,6 +390,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::SetOwnAccount(held), None) => own_account::set(None, held, turn),
         (Ask::SetOwnAccount(held), Some(Entity::OwnAccount(account))) => own_account::set(Some(account), held, turn),
         (Ask::StartOwnVerification(amounts), Some(Entity::OwnAccount(account))) => own_account::start_verification(account, amounts, keep, turn),
+        (Ask::Deadline, Some(Entity::OwnAccount(account))) => own_account::deadline(account, turn),
         (Ask::VerifyOwn(seen), Some(Entity::OwnAccount(account))) => own_account::verify(account, seen, turn),
         (Ask::Heard(heard), Some(Entity::OwnAccount(account))) => own_account::heard(account, &heard, turn),
         (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),

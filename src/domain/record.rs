@@ -287,8 +287,10 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
             Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::CopPayout(_) => None,
+            Entity::Merchant(merchant) => merchant.deadline(),
+            Entity::OwnAccount(account) => account.status.deadline(),
+            Entity::Batch(_) | Entity::Chargeback(_) => None,
             Entity::Otp(otp) => otp.deadline(),
             Entity::Conversion(conversion) => conversion.deadline(),
             Entity::CryptoPayout(payout) => payout.deadline(),
@@ -347,7 +349,7 @@ impl From<&Otp> for Was {
 
 impl From<&Merchant> for Was {
     fn from(merchant: &Merchant) -> Was {
-        Was { facet: merchant.facet(), deadline: None }
+        Was { facet: merchant.facet(), deadline: merchant.deadline() }
     }
 }
 
@@ -376,8 +378,8 @@ impl From<&CopPayout> for Was {
 }
 
 impl From<&OwnAccount> for Was {
-    fn from(_: &OwnAccount) -> Was {
-        Was { facet: 0, deadline: None }
+    fn from(account: &OwnAccount) -> Was {
+        Was { facet: 0, deadline: account.status.deadline() }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::machine::{Ask, Command, Domain, Facts};
+use crate::domain::payments::Method as PaymentMethod;
 use crate::domain::platform::{PLATFORM, Scope};
 use crate::domain::products::{NewLink, product_of};
 use crate::domain::record::Entity;
@@ -232,7 +233,11 @@ impl Gateway {
             }
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.desk.hold_name(tenant, space, &name).await;
-                let known = history::named(reader, tenant, space, &name)?;
+                let known = match (history::named(reader, tenant, space, &name)?, &ask) {
+                    // C2P attempts may have come after it on the same reference; it is a repeat all the same.
+                    (Some(newest), Ask::Charge(charge)) => Some(history::attempt_by(reader, tenant, newest, charge.means.method())?),
+                    (known, _) => known,
+                };
                 let (command, held) = doing.command(ask, shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
@@ -242,6 +247,7 @@ impl Gateway {
                 let held_name = self.services.desk.hold_name(tenant, Space::Payment, &name).await;
                 let held_transfer = self.services.desk.hold_name(tenant, Space::Transfer, &transfer).await;
                 let known = history::named(reader, tenant, Space::Payment, &name)?;
+                let known = known.map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil)).transpose()?;
                 let used = history::named(reader, tenant, Space::Transfer, &transfer)?.is_some();
                 let (command, held) = doing.command(ask(used), shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
