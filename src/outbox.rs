@@ -1,10 +1,12 @@
-//! What happens outside after a record is durable: bank calls. Results come back as commands like any other.
+//! What happens outside after a record is durable: bank calls, and webhooks that hear of it. Results come back as commands like any other.
 
 use crate::domain::bank::{Answer, Effect, Heard, How};
 use crate::domain::machine::{Ask, Command, Domain};
 use crate::domain::platform::is_live;
+use crate::domain::record::Record;
 use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Rail};
+use crate::webhooks::Webhooks;
 use actors::Effects;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,12 +15,13 @@ use std::sync::Arc;
 /// The banks by mode.
 pub struct Outbox {
     simulator: Arc<Simulator>,
+    webhooks: Arc<Webhooks>,
 }
 
 impl Outbox {
     /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what would need one.
-    pub fn new(simulator: Arc<Simulator>) -> Outbox {
-        Outbox { simulator }
+    pub fn new(simulator: Arc<Simulator>, webhooks: Arc<Webhooks>) -> Outbox {
+        Outbox { simulator, webhooks }
     }
 }
 
@@ -39,5 +42,9 @@ impl Effects<Domain> for Outbox {
             };
             Ask::Heard(Heard { operation, how, answer }).into()
         })
+    }
+
+    fn durable(&self, tenant: u64, record: &Record) {
+        self.webhooks.durable(tenant, record);
     }
 }

@@ -13,6 +13,7 @@ use crate::domain::platform::{ApiKey, Tenant, is_live};
 use crate::domain::record::Entity;
 use crate::domain::time::Timestamp;
 use std::sync::Arc;
+use url::Url;
 
 /// The proof of a valid key; only authentication makes one.
 #[derive(Clone)]
@@ -56,6 +57,8 @@ pub struct Call<'a> {
     pub micro_deposits: (crate::domain::money::Ves, crate::domain::money::Ves),
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
+    /// Whether webhooks may go to loopback and private addresses.
+    pub private_targets: bool,
 }
 
 impl Call<'_> {
@@ -175,6 +178,27 @@ pub enum Plan {
     },
     /// One event.
     Event(Id, World),
+    /// The same, if a webhook may go to this address.
+    Aimed(Url, Box<Plan>),
+    /// A command to a webhook endpoint whose answer shows its secret.
+    Signing {
+        /// Which endpoint.
+        id: EntityId,
+        /// Whether it is new.
+        new: bool,
+        /// What to do.
+        ask: Ask,
+        /// What the answer shows.
+        shape: Shape,
+    },
+    /// All webhook endpoints.
+    Webhooks,
+    /// A page of an endpoint's deliveries.
+    Deliveries(Id, Page),
+    /// An event is delivered again.
+    Resend(Id),
+    /// Something is sent to every enabled endpoint, for a try.
+    TestNotification,
 }
 
 /// Which movements.

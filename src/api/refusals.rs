@@ -55,6 +55,11 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::ChargebackNotAllowed => Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back"),
         Refusal::ChargebackExceedsPayment => Problem::conflict("chargeback_exceeds_payment", "the chargebacks of a payment never exceed its amount"),
         Refusal::ChargebackClosed => Problem::conflict("chargeback_closed", "the dispute is decided"),
+        Refusal::TooManyWebhooks => Problem::conflict("too_many_webhooks", "there are 20 webhook endpoints in this mode; delete one first"),
+        Refusal::WebhookBusy => {
+            Problem::conflict("webhook_busy", "the endpoint was changed many times while its deliveries wait; let them be sent, or delete it")
+        }
+        Refusal::ResendsWaiting => Problem::overloaded(10),
         Refusal::PayoutAccountNotVerified => Problem::conflict("payout_account_not_verified", "the payout account is not verified; set it and verify it first"),
     }
 }

@@ -1,6 +1,6 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and the one that is kept for an Idempotency-Key.
 
-use crate::api::{balance, batches, chargebacks, debits, merchants, own_account, payments, payouts, refusals, testing};
+use crate::api::{balance, batches, chargebacks, debits, merchants, own_account, payments, payouts, refusals, testing, webhooks};
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
 use crate::domain::record::Entity;
@@ -30,6 +30,9 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::ChargebackOpened(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 201),
         (Shape::Chargeback(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 200),
         (Shape::OtpRequested, Some(Entity::Otp(otp))) => debits::otp_requested(otp),
+        (Shape::WebhookCreated, Some(Entity::Webhook(webhook))) => (201, webhooks::show(webhook)),
+        (Shape::Webhook | Shape::SecretRotated, Some(Entity::Webhook(webhook))) => (200, webhooks::show(webhook)),
+        (Shape::WebhookDeleted, Some(Entity::Webhook(webhook))) => webhooks::deleted(webhook),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

@@ -2,7 +2,9 @@
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{balance, batches, cards, chargebacks, debits, events, merchants, methods, own_account, payments, payouts, reference, testing, transfers};
+use crate::api::{
+    balance, batches, cards, chargebacks, debits, events, merchants, methods, own_account, payments, payouts, reference, testing, transfers, webhooks,
+};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -101,5 +103,14 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/events/:id", Read, "getEvent", events::read),
         test(post(), "/v1/test/chargebacks", Manage, "openTestChargeback", chargebacks::open),
         test(post(), "/v1/test/chargebacks/:id/close", Manage, "closeTestChargeback", chargebacks::close),
+        row(post(), "/v1/webhooks", Manage, "createWebhook", webhooks::register),
+        row(get(), "/v1/webhooks", Read, "listWebhooks", webhooks::list),
+        row(get(), "/v1/webhooks/:id", Read, "getWebhook", webhooks::read),
+        row(patch(), "/v1/webhooks/:id", Manage, "updateWebhook", webhooks::update),
+        row(delete(), "/v1/webhooks/:id", Manage, "deleteWebhook", webhooks::delete),
+        row(post(), "/v1/webhooks/:id/rotate-secret", Manage, "rotateWebhookSecret", webhooks::rotate_secret),
+        row(get(), "/v1/webhooks/:id/deliveries", Read, "listDeliveries", webhooks::deliveries),
+        row(post(), "/v1/events/:id/resend", Manage, "resendEvent", webhooks::resend),
+        row(post(), "/v1/notifications/test", Manage, "sendTestNotification", webhooks::test),
     ]
 }

@@ -2,7 +2,7 @@
 
 use crate::domain::banks::BankCode;
 use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED};
 use crate::domain::merchants::Merchant;
 use crate::domain::money::{Currency, Ves};
@@ -72,6 +72,8 @@ pub struct Book {
     pub events: u64,
     /// What is due by itself, in order.
     pub agenda: BTreeSet<(Timestamp, EntityId)>,
+    /// Webhook endpoints: how many there are, and whether anybody waits to hear of events.
+    pub webhooks: BTreeSet<Id>,
 }
 
 static NOTHING: Account = Account { net: 0, held: 0, holds: BTreeMap::new() };
@@ -128,6 +130,9 @@ impl Book {
             if *id == EntityId::OWN_ACCOUNT {
                 self.own = None;
             }
+            if id.kind == Kind::Webhook {
+                self.webhooks.remove(&id.id);
+            }
             if self.sellers.remove(&id.id).is_some() {
                 self.agenda.retain(|(_, due)| due != id);
             }
@@ -174,6 +179,9 @@ impl Book {
                 }
             }
             Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
+            Entity::Webhook(webhook) => {
+                self.webhooks.insert(webhook.id);
+            }
             Entity::Payout(_) | Entity::Payment(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) => {}
         }
     }

@@ -114,6 +114,8 @@ pub enum Kind {
     Otp = 17,
     /// The tenant's own payout account.
     OwnAccount = 5,
+    /// Where events are delivered.
+    Webhook = 11,
 }
 
 impl Kind {
@@ -127,6 +129,7 @@ impl Kind {
             Kind::Chargeback => "chargeback",
             Kind::Otp => "otp",
             Kind::OwnAccount => "own account",
+            Kind::Webhook => "webhook",
         }
     }
 }
@@ -172,6 +175,11 @@ impl EntityId {
     /// The request for a code `id`.
     pub const fn otp(id: Id) -> Self {
         EntityId { kind: Kind::Otp, id }
+    }
+
+    /// The webhook endpoint `id`.
+    pub const fn webhook(id: Id) -> Self {
+        EntityId { kind: Kind::Webhook, id }
     }
 }
 

@@ -50,6 +50,16 @@ pub enum Shape {
     OwnAccount,
     /// The verification of it, begun.
     OwnVerificationStarted,
+    /// A new webhook endpoint. Its secret is not in what is kept.
+    WebhookCreated,
+    /// A webhook endpoint.
+    Webhook,
+    /// A webhook endpoint that is gone.
+    WebhookDeleted,
+    /// A webhook endpoint with its next secret, which is not in what is kept.
+    SecretRotated,
+    /// An event that is delivered again.
+    Resent,
 }
 
 /// Which use of which key.

@@ -9,7 +9,7 @@ use crate::domain::codec;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
@@ -26,6 +26,7 @@ use crate::domain::sellers;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Query, View, balance};
+use crate::domain::webhooks::{self, EventRef, NewWebhook, Progress, WebhookChange};
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
@@ -103,6 +104,20 @@ pub enum Ask {
     StartOwnVerification((Ves, Ves)),
     /// The amounts that the tenant saw.
     VerifyOwn((Ves, Ves)),
+    /// A new webhook endpoint.
+    RegisterWebhook(Box<NewWebhook>),
+    /// A change of one.
+    ChangeWebhook(Box<WebhookChange>),
+    /// Its next secret.
+    RotateSecret,
+    /// It goes.
+    DeleteWebhook,
+    /// How far its deliveries are.
+    WebhookProgress(Box<Progress>),
+    /// Deliver this event again.
+    Resend(EventRef),
+    /// What a request to deliver again was answered: status and body.
+    KeepResent(u16, Vec<u8>),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -258,6 +273,16 @@ impl Machine for Domain {
         matches!(target, Some(Entity::Payout(payout)) if payout.is_unsent())
     }
 
+    fn is_awaited(&self, book: &AnyBook, record: &Record) -> bool {
+        // An endpoint that was just deleted is in the record alone.
+        let of_webhooks =
+            || record.entities.iter().map(|written| written.state.id()).chain(record.removed.iter().map(|(id, _)| *id)).any(|id| id.kind == Kind::Webhook);
+        match book {
+            AnyBook::Tenant(book) => (!record.events.is_empty() && !book.webhooks.is_empty()) || of_webhooks(),
+            AnyBook::Platform(_) => false,
+        }
+    }
+
     fn save(&self, book: &AnyBook) -> Vec<u8> {
         match book {
             AnyBook::Platform(book) => codec::encode(book),
@@ -343,6 +368,13 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::RequestOtp(new), None) => otp::request(*new, keep, turn),
         (Ask::Heard(heard), Some(Entity::Otp(request))) => otp::heard(request, heard, turn),
         (Ask::Deadline, Some(Entity::Otp(request))) => otp::deadline(request, turn),
+        (Ask::RegisterWebhook(new), None) => webhooks::register(book, *new, turn),
+        (Ask::ChangeWebhook(change), Some(Entity::Webhook(webhook))) => webhooks::change(book, webhook, *change),
+        (Ask::RotateSecret, Some(Entity::Webhook(webhook))) => webhooks::rotate_secret(webhook),
+        (Ask::DeleteWebhook, Some(Entity::Webhook(webhook))) => webhooks::delete(webhook),
+        (Ask::WebhookProgress(progress), Some(Entity::Webhook(webhook))) => webhooks::progress(webhook, *progress),
+        (Ask::Resend(event), Some(Entity::Webhook(webhook))) => webhooks::resend(webhook, event, turn),
+        (Ask::KeepResent(status, body), Some(Entity::Webhook(_))) => webhooks::keep_resent(status, body),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.

@@ -14,6 +14,7 @@ use crate::domain::payouts::batch::Batch;
 use crate::domain::platform::PlatformChange;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
+use crate::domain::webhooks::Webhook;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
@@ -78,6 +79,16 @@ pub enum Cause {
     SellerReleased,
     /// The tenant's own payout account was set, proved or taken away.
     OwnAccountChanged,
+    /// A new webhook endpoint.
+    WebhookCreated,
+    /// A change of one, or its next secret.
+    WebhookChanged,
+    /// An endpoint is gone.
+    WebhookDeleted,
+    /// What became of deliveries.
+    WebhookProgress,
+    /// An event is to be delivered again.
+    EventResent,
 }
 
 impl Cause {
@@ -113,6 +124,11 @@ impl Cause {
             Cause::OtpSettled => "otp.settled",
             Cause::SellerReleased => "merchant.released",
             Cause::OwnAccountChanged => "own_account.changed",
+            Cause::WebhookCreated => "webhook.created",
+            Cause::WebhookChanged => "webhook.changed",
+            Cause::WebhookDeleted => "webhook.deleted",
+            Cause::WebhookProgress => "webhook.progress",
+            Cause::EventResent => "event.resent",
         }
     }
 }
@@ -134,6 +150,8 @@ pub enum Entity {
     Otp(Otp),
     /// The tenant's own payout account.
     OwnAccount(OwnAccount),
+    /// Where events are delivered.
+    Webhook(Webhook),
 }
 
 impl Entity {
@@ -147,6 +165,7 @@ impl Entity {
             Entity::Chargeback(chargeback) => EntityId::chargeback(chargeback.id),
             Entity::Otp(otp) => EntityId::otp(otp.id),
             Entity::OwnAccount(_) => EntityId::OWN_ACCOUNT,
+            Entity::Webhook(webhook) => EntityId::webhook(webhook.id),
         }
     }
 
@@ -159,6 +178,7 @@ impl Entity {
             Entity::Batch(_) | Entity::OwnAccount(_) => 0,
             Entity::Chargeback(chargeback) => chargeback.facet(),
             Entity::Otp(otp) => otp.status as u8,
+            Entity::Webhook(webhook) => webhook.facet(),
         }
     }
 
@@ -167,7 +187,7 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
+            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) | Entity::Webhook(_) => None,
             Entity::Otp(otp) => otp.deadline(),
         }
     }
@@ -180,7 +200,7 @@ impl Entity {
             Entity::Merchant(merchant) => Some(&merchant.external_ref),
             Entity::Batch(batch) => Some(&batch.external_ref),
             Entity::OwnAccount(_) => Some(""),
-            Entity::Chargeback(_) | Entity::Otp(_) => None,
+            Entity::Chargeback(_) | Entity::Otp(_) | Entity::Webhook(_) => None,
         }
     }
 }
@@ -227,6 +247,12 @@ impl From<&Merchant> for Was {
 impl From<&OwnAccount> for Was {
     fn from(_: &OwnAccount) -> Was {
         Was { facet: 0, deadline: None }
+    }
+}
+
+impl From<&Webhook> for Was {
+    fn from(webhook: &Webhook) -> Was {
+        Was { facet: webhook.facet(), deadline: None }
     }
 }
 

@@ -89,6 +89,12 @@ pub enum Refusal {
     ChargebackClosed,
     /// The tenant has no account of its own, or it is not proved.
     PayoutAccountNotVerified,
+    /// The tenant has as many webhook endpoints as it may have.
+    TooManyWebhooks,
+    /// An endpoint was changed too often while its deliveries wait.
+    WebhookBusy,
+    /// Too many deliveries that were asked for again wait.
+    ResendsWaiting,
 }
 
 impl Refusal {
@@ -103,6 +109,7 @@ impl Refusal {
                 | Refusal::PayoutMethodNotVerified
                 | Refusal::AmountsMismatch { .. }
                 | Refusal::RateUnavailable
+                | Refusal::ResendsWaiting
         )
     }
 }

@@ -17,3 +17,4 @@ pub mod respond;
 pub mod router;
 pub mod services;
 pub mod throttle;
+pub mod webhooks;

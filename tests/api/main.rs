@@ -25,3 +25,5 @@ mod payouts;
 mod reversal;
 mod tenants;
 mod vpos;
+mod webhooks;
+mod webhooks_faults;

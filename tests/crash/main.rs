@@ -8,3 +8,4 @@ mod durability;
 mod load;
 mod shutdown;
 mod tools;
+mod webhooks;
