@@ -27,6 +27,8 @@ pub struct Config {
     pub snapshot_seconds: u64,
     /// A book without a deadline leaves memory after so many seconds without a request.
     pub idle_seconds: u64,
+    /// A caller waits so long for an effect, then is answered with what is durable; the effect goes on, and its result is taken when it comes.
+    pub patience: Duration,
     /// What to do when an invariant breaks or the log fails. It must end the process; a test may only note it.
     pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
     /// Where "now" comes from.

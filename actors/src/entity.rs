@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -23,6 +24,8 @@ pub(crate) enum EntityMessage<M: Machine> {
     Perform { effect: M::Effect, leg: Option<Leg>, until_done: Held },
     /// An effect that took its time has come to this.
     Result { command: M::Command, leg: Option<Leg>, effect: u64 },
+    /// An effect takes longer than its asker is kept waiting.
+    Late { effect: u64 },
     /// An effect that took its time has broken off; the entity's deadline will look after it.
     Lost { effect: u64 },
 }
@@ -144,6 +147,12 @@ impl<M: Machine> Actor for EntityHost<M> {
                 let asker = state.waiting.remove(&effect).flatten();
                 state.follow(outcome, asker, leg).await;
             }
+            EntityMessage::Late { effect } => {
+                // What the effect comes to has nobody who waits for it any more; until then the entity stays.
+                if let Some(asker) = state.waiting.get_mut(&effect).and_then(Option::take) {
+                    asker.finish();
+                }
+            }
             EntityMessage::Lost { effect } => {
                 let asker = state.waiting.remove(&effect).flatten();
                 state.lost(asker);
@@ -242,11 +251,18 @@ impl<M: Machine> EntityState<M> {
         self.waiting.insert(effect, asker);
         let (engine, tenant, id, leg) = (self.engine.clone(), self.tenant, self.id, leg.cloned());
         self.engine.shared.runtime.spawn(async move {
-            let performed = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| performing.as_mut().poll(context))) {
+            let mut performed = pin!(poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| performing.as_mut().poll(context))) {
                 Ok(polled) => polled.map(Some),
                 Err(_) => Poll::Ready(None),
-            });
-            let message = match performed.await {
+            }));
+            let performed = match tokio::time::timeout(engine.shared.config.patience, &mut performed).await {
+                Ok(performed) => performed,
+                Err(_) => {
+                    engine.tell_entity(tenant, id, false, EntityMessage::Late { effect });
+                    performed.await
+                }
+            };
+            let message = match performed {
                 Some(command) => EntityMessage::Result { command, leg, effect },
                 None => EntityMessage::Lost { effect },
             };
