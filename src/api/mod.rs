@@ -14,6 +14,7 @@ pub mod json;
 pub mod merchants;
 pub mod methods;
 pub mod number;
+pub mod openapi;
 pub mod operations;
 pub mod own_account;
 pub mod page;

@@ -6,5 +6,7 @@
 
 pub mod check;
 pub mod client;
+pub mod conformance;
 pub mod flows;
+pub mod schema;
 pub mod server;
