@@ -103,7 +103,8 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
-    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY)).map_err(|error| error.to_string())?);
+    let delay = Duration::from_millis(config.rails.simulator_delay_ms);
+    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
     let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
     let outbox = Arc::new(Outbox::new(Arc::clone(&simulator)));
@@ -135,6 +136,7 @@ fn engine_config(config: &Config) -> actors::Config {
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,
+        patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(|why| {
             // The first failed write is the last: the outcome is unknown, and only a restart can tell.
             tracing::error!(why, "ending the process; a restart replays the log");

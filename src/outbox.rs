@@ -1,6 +1,6 @@
 //! What happens outside after a record is durable: bank calls. Results come back as commands like any other.
 
-use crate::domain::bank::{Answer, Effect, Heard, How};
+use crate::domain::bank::{Answer, Effect, Heard, How, POLL_MS};
 use crate::domain::machine::{Ask, Command, Domain};
 use crate::domain::platform::is_live;
 use crate::rails::simulator::Simulator;
@@ -9,6 +9,10 @@ use actors::Effects;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest that a bank is listened to: well below the first look, so that no bank is asked about an order that is still on its way to it.
+const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 
 /// The banks by mode.
 pub struct Outbox {
@@ -31,10 +35,11 @@ impl Effects<Domain> for Outbox {
                 None => Answer::Silent,
                 Some(rail) => {
                     let call = Call { operation_id: operation.into(), at, tenant, order };
-                    match how {
-                        How::Send => rail.send(&call).await,
-                        How::Ask => rail.ask(&call).await,
-                    }
+                    let answering = match how {
+                        How::Send => rail.send(&call),
+                        How::Ask => rail.ask(&call),
+                    };
+                    tokio::time::timeout(CALL, answering).await.unwrap_or(Answer::Silent)
                 }
             };
             Ask::Heard(Heard { operation, how, answer }).into()

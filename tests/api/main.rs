@@ -23,6 +23,8 @@ mod movements;
 mod openapi;
 mod pago_movil;
 mod payouts;
+mod races;
 mod reversal;
+mod slow_banks;
 mod tenants;
 mod vpos;

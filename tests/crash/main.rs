@@ -4,6 +4,7 @@
 mod harness;
 
 mod batches;
+mod collections;
 mod durability;
 mod load;
 mod shutdown;
