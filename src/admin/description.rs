@@ -5,8 +5,9 @@ use crate::api::openapi::document::{Access, Chapter, Document, ErrorShape, Row};
 use crate::api::openapi::operation::{Operation, operation};
 use crate::api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
 use crate::api::openapi::values::{amount, currency, four_decimals, instant, items, page, pesos, uuid, ves};
-use crate::api::openapi::{balance, chargebacks, reference};
+use crate::api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
 use crate::api::writer::Object;
+use crate::domain::banks::Service;
 use crate::domain::platform::{Mode, Scope};
 use crate::domain::settings::LiveStatus;
 
@@ -14,7 +15,19 @@ const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their
 Send `Authorization: Bearer <admin token>`; a server for local work may need none. Every call has a twin in the command line, `pasarela admin …`. Errors and conventions are those of the tenants' API.";
 
 /// Calls that keep their answer for an Idempotency-Key: those that move money. A kept answer of the others could hold an API key.
-const KEEPS: [&str; 3] = ["createAdjustment", "openChargeback", "closeChargeback"];
+const KEEPS: [&str; 8] = [
+    "createAdjustment",
+    "openChargeback",
+    "closeChargeback",
+    "approveCryptoPayout",
+    "rejectCryptoPayout",
+    "createCopPayout",
+    "completeCopPayout",
+    "failCopPayout",
+];
+
+/// The heading of what the server knows of the world.
+const BANKS: &str = "Rates and banks";
 
 /// The document of the admin listener.
 pub fn document() -> Document {
@@ -31,8 +44,7 @@ pub fn document() -> Document {
         title: "Pasarela for operators",
         about: ABOUT,
         rows: rows.collect(),
-        chapters: vec![tenants(), keys(), money(), rates_and_banks(), server()],
-        webhooks: Vec::new(),
+        chapters: vec![tenants(), keys(), money(), crypto_payouts(), cop_payouts(), rates_and_banks(), bank_changes(), server()],
         security: vec![("operator", operator)],
     }
 }
@@ -79,6 +91,7 @@ fn tenants() -> Chapter {
             ("SettingsChange", settings(true).members_min(1)),
             ("Error", reference::error()),
         ],
+        ..Chapter::default()
     }
 }
 
@@ -161,6 +174,7 @@ fn keys() -> Chapter {
             ("Key", known(object().member("keyId", uuid())).member("lastUsedAt", instant().or_null()).member("revokedAt", instant().or_null())),
             ("KeyList", items("Key")),
         ],
+        ..Chapter::default()
     }
 }
 
@@ -201,6 +215,107 @@ fn money() -> Chapter {
             chargebacks::schemas(),
         ]
         .concat(),
+        ..Chapter::default()
+    }
+}
+
+fn crypto_payouts() -> Chapter {
+    let review = |operation: Operation| operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"]);
+    Chapter {
+        tag: "USDT payouts",
+        about: "Payouts in USDT above the limit of their account wait for a review.",
+        operations: vec![
+            operation("listAllCryptoPayouts", "List the USDT payouts of all accounts").query("status", crypto::payout_status()).pages().answers(
+                200,
+                "CryptoPayoutPage",
+                "Newest first",
+            ),
+            review(operation("approveCryptoPayout", "Approve a USDT payout")).answers(202, "CryptoPayout", "The network has not answered yet"),
+            review(operation("rejectCryptoPayout", "Reject a USDT payout"))
+                .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
+                .body_optional("Rejection")
+                .example("why", r#"{"reason":"unknown wallet"}"#),
+        ],
+        schemas: vec![
+            ("CryptoPayout", crypto::payout()),
+            ("AccountCryptoPayout", crypto::payout().member("tenantId", uuid().or_null())),
+            ("CryptoPayoutPage", page("AccountCryptoPayout")),
+            ("Rejection", object().optional("reason", text().chars(1..=200).pattern(r"\S").or_null()).closed()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+fn cop_payouts() -> Chapter {
+    let settle = |operation: Operation| operation.answers(200, "CopPayout", "The payout").refuses(409, &["payout_not_pending"]);
+    let word = || text().chars(1..=64).pattern(r"\S");
+    let name = || text().chars(1..=120).pattern(r"\S");
+    Chapter {
+        tag: "Payouts in pesos",
+        about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
+        operations: vec![
+            operation("createCopPayout", "Debit pesos that are to be paid out")
+                .body("NewCopPayout")
+                .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
+                .answers(201, "CopPayout", "The payout, pending")
+                .answers(200, "CopPayout", "The payout that is there under this reference")
+                .refuses(403, &["cop_not_enabled"])
+                .refuses(409, &["external_ref_conflict"])
+                .refuses(422, &["insufficient_balance"]),
+            settle(operation("completeCopPayout", "Say that a payout in pesos was paid")).body("CopPayoutCompletion").example("the bank's reference", r#"{"reference":"BC-812"}"#),
+            settle(operation("failCopPayout", "Say that a payout in pesos failed"))
+                .about("The pesos go back.")
+                .body("CopPayoutFailure")
+                .example("why", r#"{"failureCode":"account_closed"}"#),
+        ],
+        schemas: vec![
+            (
+                "NewCopPayout",
+                object()
+                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                    .member("amountCop", any_of([pesos(), integer().at_least("1")]).about("Whole pesos, as a string or as a number."))
+                    .member("bank", name())
+                    .member("accountNumber", text())
+                    .member("accountType", one_of(["savings", "checking", "wallet"]))
+                    .member("holderName", name())
+                    .member("documentType", cop_payments::document_type())
+                    .member("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$"))
+                    .member("externalRef", text().chars(1..=64).pattern(r"\S"))
+                    .closed(),
+            ),
+            ("CopPayoutCompletion", object().member("reference", word()).closed()),
+            ("CopPayoutFailure", object().member("failureCode", word()).closed()),
+            ("CopPayout", cop_payments::payout()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+fn bank_changes() -> Chapter {
+    let service = || one_of(Service::ALL.map(Service::code));
+    Chapter {
+        tag: BANKS,
+        operations: vec![
+            operation("refreshBanks", "Refresh the banks from their feed now")
+                .answers_with(200, list(named("BankEntry")), "The banks as they are now")
+                .refuses(503, &["bank_feed_unavailable"]),
+            operation("updateBank", "Change what is told of a bank")
+                .about("A change outlives every refresh.")
+                .body("BankChange")
+                .example("hide it", r#"{"hidden":true}"#)
+                .answers(200, "BankEntry", "The bank"),
+        ],
+        schemas: vec![(
+            "BankChange",
+            object()
+                .optional("hidden", boolean().or_null())
+                .optional("name", text().chars(1..=120).pattern(r"\S").or_null())
+                .optional("services", list(service()).or_null())
+                .optional("logoUrl", text().or_null())
+                .members_min(1)
+                .closed(),
+        )],
+        ..Chapter::default()
     }
 }
 
@@ -219,7 +334,7 @@ fn rates_and_banks() -> Chapter {
             .about("More than nothing, at most 8 decimals; as a string or as a number, exact either way.")
     };
     Chapter {
-        tag: "Rates and banks",
+        tag: BANKS,
         about: "What the server knows of the world.",
         operations: vec![
             operation("recordRate", "Enter a sample of a rate")
@@ -256,6 +371,7 @@ fn rates_and_banks() -> Chapter {
             ),
             ("BankEntry", reference::bank().member("hidden", boolean().about("Whether tenants do not see it."))),
         ],
+        ..Chapter::default()
     }
 }
 
@@ -289,6 +405,7 @@ fn server() -> Chapter {
             ),
             ("NewBackup", object().member("path", text().chars(1..=4096).about("A new directory inside one that exists on the server.")).closed()),
         ],
+        ..Chapter::default()
     }
 }
 

@@ -50,6 +50,34 @@ pub enum Shape {
     OwnAccount,
     /// The verification of it, begun.
     OwnVerificationStarted,
+    /// A new product.
+    ProductCreated,
+    /// A product.
+    Product,
+    /// A product that is gone.
+    ProductDeleted,
+    /// The payment link that was just made.
+    LinkCreated,
+    /// This payment link.
+    Link(Id),
+    /// This payment link, which is gone.
+    LinkDeleted(Id),
+    /// A new checkout session, with the random part of its client secret.
+    SessionOpened([u8; 16]),
+    /// A price for a conversion.
+    Quote,
+    /// A conversion that was just accepted.
+    ConversionAccepted,
+    /// A conversion after a change.
+    Conversion,
+    /// A new USDT payout.
+    CryptoPayoutCreated,
+    /// A USDT payout after a change.
+    CryptoPayout,
+    /// A deposit address, new or known.
+    DepositAddress,
+    /// A deposit that was just credited.
+    Deposit,
 }
 
 /// Which use of which key.

@@ -3,7 +3,7 @@
 use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, object, one_of, text};
-use super::values::{currency, instant, livemode, page, shown_ref, signed_pesos, signed_ves, uuid, ves};
+use super::values::{currency, instant, livemode, page, pesos, shown_ref, signed_pesos, signed_ves, uuid, ves};
 use crate::domain::ledger::MovementKind;
 
 /// The chapter.
@@ -18,6 +18,7 @@ pub fn chapter() -> Chapter {
             movements(operation("listMovements", "List movements")),
         ],
         schemas: schemas(),
+        ..Chapter::default()
     }
 }
 
@@ -70,6 +71,7 @@ pub(crate) fn movement() -> Schema {
         .member("externalRef", shown_ref().or_null())
         .member("description", text())
         .member("createdAt", instant())
+        .optional("conversionId", uuid())
         .optional("merchantId", uuid().about("On a seller's balance: whose."))
         .optional("availableAt", instant().about("The end of the hold, while it lasts."))
         .example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00","currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"chargebackId":null,"externalRef":"order-1","description":"C2P payment","createdAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
@@ -82,6 +84,8 @@ pub(super) fn of_a_merchant() -> Schema {
         .member("externalRef", shown_ref())
         .member("pendingVes", ves())
         .member("availableVes", ves())
+        .optional("pendingCop", pesos().about("If there ever were pesos."))
+        .optional("availableCop", pesos())
         .member("nextReleaseAt", instant().or_null())
         .member("livemode", livemode())
         .example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","livemode":false}"#)

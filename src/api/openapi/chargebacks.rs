@@ -25,7 +25,8 @@ pub fn chapter() -> Chapter {
             operation("listChargebacks", "List chargebacks").query("status", status()).pages().answers(200, "ChargebackPage", "Newest first"),
             operation("getChargeback", "Read a chargeback").answers(200, "Chargeback", "The chargeback"),
         ],
-        schemas: schemas(),
+        schemas: [schemas(), vec![("ChargebackPage", page("Chargeback"))]].concat(),
+        ..Chapter::default()
     }
 }
 
@@ -50,7 +51,6 @@ pub(crate) fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("closedAt", instant().or_null())
                 .example(r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,"createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#),
         ),
-        ("ChargebackPage", page("Chargeback")),
         (
             "NewChargeback",
             object()

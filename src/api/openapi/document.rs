@@ -51,7 +51,8 @@ pub struct Row {
     pub takes_key: bool,
 }
 
-/// The descriptions of one resource.
+/// The descriptions of one resource. A chapter of which the server has no route is not told of; several with one heading are one to the reader.
+#[derive(Default)]
 pub struct Chapter {
     /// Its heading.
     pub tag: &'static str,
@@ -61,6 +62,8 @@ pub struct Chapter {
     pub operations: Vec<Operation>,
     /// Its schemas, by name.
     pub schemas: Vec<(&'static str, Schema)>,
+    /// What is sent to webhooks about it.
+    pub webhooks: Vec<Webhook>,
 }
 
 /// A message that is sent, not asked for.
@@ -73,6 +76,11 @@ pub struct Webhook {
     pub data: Schema,
 }
 
+/// A message, when it is sent, and what it says.
+pub fn event(name: &'static str, about: &'static str, data: Schema) -> Webhook {
+    Webhook { name, about, data }
+}
+
 /// Everything that a document is made of.
 pub struct Document {
     /// Its title.
@@ -83,8 +91,6 @@ pub struct Document {
     pub rows: Vec<Row>,
     /// The chapters, in reading order.
     pub chapters: Vec<Chapter>,
-    /// What is sent to webhooks.
-    pub webhooks: Vec<Webhook>,
     /// Ways to prove who calls: name and JSON.
     pub security: Vec<(&'static str, Vec<u8>)>,
 }
@@ -95,7 +101,7 @@ const VERSION: &str = "1.0.0";
 impl Document {
     /// Rows without a description, and descriptions without a row.
     pub fn gaps(&self) -> Vec<String> {
-        let described: Vec<&str> = self.chapters.iter().flat_map(|chapter| &chapter.operations).map(|operation| operation.id).collect();
+        let described: Vec<&str> = self.told().flat_map(|chapter| &chapter.operations).map(|operation| operation.id).collect();
         let rows: Vec<&str> = self.rows.iter().map(|row| row.operation).collect();
         let undescribed = rows.iter().filter(|id| !described.contains(id)).map(|id| format!("{id} has no description"));
         let orphaned = described.iter().filter(|id| !rows.contains(id)).map(|id| format!("{id} describes no route"));
@@ -103,18 +109,31 @@ impl Document {
         undescribed.chain(orphaned).chain(twice).collect()
     }
 
+    /// The chapters of which there is a route.
+    fn told(&self) -> impl Iterator<Item = &Chapter> {
+        let is_routed = |operation: &Operation| self.rows.iter().any(|row| row.operation == operation.id);
+        self.chapters.iter().filter(move |chapter| chapter.operations.iter().any(is_routed))
+    }
+
+    fn webhooks(&self) -> impl Iterator<Item = &Webhook> {
+        self.told().flat_map(|chapter| &chapter.webhooks)
+    }
+
     /// The document.
     pub fn to_json(&self) -> Vec<u8> {
         let info = Object::new().text("title", self.title).plain("version", VERSION).text("description", self.about);
         let license = Object::new().plain("name", "Apache-2.0").plain("identifier", "Apache-2.0").end();
-        let tags = self.chapters.iter().map(|chapter| Object::new().text("name", chapter.tag).text("description", chapter.about).end());
+        let tags = self
+            .told()
+            .filter(|chapter| !chapter.about.is_empty())
+            .map(|chapter| Object::new().text("name", chapter.tag).text("description", chapter.about).end());
         let mut document = Object::with_capacity(512 << 10)
             .plain("openapi", "3.1.0")
             .json("info", &info.json("license", &license).end())
             .list("servers", [Object::new().plain("url", "/").plain("description", "this server").end()])
             .list("tags", tags)
             .json("paths", &self.paths());
-        if !self.webhooks.is_empty() {
+        if self.webhooks().next().is_some() {
             document = document.json("webhooks", &self.shown_webhooks());
         }
         document.json("components", &self.components()).end()
@@ -147,7 +166,7 @@ impl Document {
 
     fn shown_webhooks(&self) -> Vec<u8> {
         let mut out = Object::with_capacity(16 << 10);
-        for webhook in &self.webhooks {
+        for webhook in self.webhooks() {
             let envelope = super::schema::object()
                 .member("event", super::schema::text().constant(webhook.name))
                 .member("data", webhook.data.clone())
@@ -170,7 +189,7 @@ impl Document {
 
     fn components(&self) -> Vec<u8> {
         let mut schemas = Object::with_capacity(64 << 10);
-        for (name, schema) in self.chapters.iter().flat_map(|chapter| &chapter.schemas) {
+        for (name, schema) in self.told().flat_map(|chapter| &chapter.schemas) {
             schemas = schemas.json(name, &schema.to_json());
         }
         let mut security = Object::new();
@@ -179,7 +198,7 @@ impl Document {
         }
         Object::with_capacity(80 << 10)
             .json("schemas", &schemas.end())
-            .json("parameters", &shown_parameters(!self.webhooks.is_empty()))
+            .json("parameters", &shown_parameters(self.webhooks().next().is_some()))
             .json("headers", &shown_headers())
             .json("securitySchemes", &security.end())
             .end()

@@ -1,34 +1,39 @@
 //! Events and what is sent to webhooks, as the description tells of them.
 
-use super::document::{Chapter, Webhook};
+use super::document::{Chapter, Webhook, event};
 use super::operation::operation;
-use super::schema::{Schema, integer, list, named, object, one_of, text};
-use super::values::{figure, instant, livemode, shown_ref, uuid, ves};
-use crate::domain::events::{BalanceReason, EventKind};
+use super::schema::{Schema, any_of, integer, list, named, object, one_of, text};
+use super::values::{figure, instant, livemode, pesos, shown_ref, uuid, ves};
+use crate::domain::events::BalanceReason;
 use crate::domain::payments::Status;
 use crate::domain::settings::LiveStatus;
 
-/// Every event, in the order in which they are told of.
-pub(super) const EVENTS: [EventKind; 14] = [
-    EventKind::PaymentCompleted,
-    EventKind::PaymentFailed,
-    EventKind::PaymentCanceled,
-    EventKind::PaymentReversed,
-    EventKind::PaymentChargeback,
-    EventKind::PaymentChargebackClosed,
-    EventKind::PayoutCompleted,
-    EventKind::PayoutFailed,
-    EventKind::MerchantVerified,
-    EventKind::MerchantRejected,
-    EventKind::MerchantDeactivated,
-    EventKind::MerchantReactivated,
-    EventKind::MerchantBalanceUpdated,
-    EventKind::TenantLiveStatusChanged,
+/// Every event that a webhook can list.
+pub(super) const NAMES: [&str; 20] = [
+    "payment.completed",
+    "payment.failed",
+    "payment.canceled",
+    "payment.reversed",
+    "payment.chargeback",
+    "payment.chargeback_closed",
+    "payout.completed",
+    "payout.failed",
+    "merchant.verified",
+    "merchant.rejected",
+    "merchant.deactivated",
+    "merchant.reactivated",
+    "merchant.balance.updated",
+    "conversion.created",
+    "conversion.completed",
+    "conversion.canceled",
+    "tenant.live_status_changed",
+    "crypto_payout.completed",
+    "crypto_payout.failed",
+    "crypto_deposit.completed",
 ];
 
 /// The chapter.
 pub fn chapter() -> Chapter {
-    let kinds = || one_of(EVENTS.map(EventKind::name));
     Chapter {
         tag: "Events",
         about: "What happened, numbered per account and mode without gaps, so that a receiver that was down can catch up with certainty: `GET /v1/events?after=SEQUENCE`.",
@@ -45,52 +50,44 @@ pub fn chapter() -> Chapter {
                 object()
                     .member("id", uuid().about("`Svc-Event-Id` of its deliveries."))
                     .member("sequence", integer().at_least("1"))
-                    .member("event", kinds())
+                    .member("event", one_of(NAMES))
                     .member("data", object().about("What the event says; its members are under `webhooks`."))
                     .member("timestamp", instant())
                     .member("livemode", livemode())
                     .member("createdAt", instant()),
             ),
             ("EventPage", super::values::page("Event")),
+            ("CopPaymentEvent", super::cop_payments::event_data()),
             ("ChargebackEvent", chargeback()),
             ("MerchantEvent", super::merchants::merchant().optional("payoutMethodId", uuid().about("The method that it is about."))),
         ],
+        webhooks: sent(),
     }
 }
 
-/// What is sent to webhooks.
-pub fn webhooks() -> Vec<Webhook> {
-    EVENTS
-        .into_iter()
-        .map(|kind| {
-            let (about, data) = said(kind);
-            Webhook { name: kind.name(), about, data }
-        })
-        .collect()
-}
-
-/// When an event is sent, and what its data is.
-fn said(kind: EventKind) -> (&'static str, Schema) {
-    match kind {
-        EventKind::PaymentCompleted => ("A payment completed", named("Payment")),
-        EventKind::PaymentFailed => ("A payment failed; failureCode says why", named("Payment")),
-        EventKind::PaymentCanceled => ("An intent was superseded or expired", named("Payment")),
-        EventKind::PaymentReversed => ("A payment went back", reversed()),
-        EventKind::PaymentChargeback => ("The bank of a cardholder took money back", named("ChargebackEvent")),
-        EventKind::PaymentChargebackClosed => ("A dispute is decided", named("ChargebackEvent")),
-        EventKind::PayoutCompleted => ("A payout is paid", payout()),
-        EventKind::PayoutFailed => ("A payout failed; the money is back", payout()),
-        EventKind::MerchantVerified => ("A payout method is verified", named("MerchantEvent")),
-        EventKind::MerchantRejected => ("The bank says that a payout method is somebody else's; it is deleted", rejected()),
-        EventKind::MerchantDeactivated => ("A merchant was deactivated", named("MerchantEvent")),
-        EventKind::MerchantReactivated => ("A merchant was activated again", named("MerchantEvent")),
-        EventKind::MerchantBalanceUpdated => ("A seller's sale landed, was released or went back", seller_balance()),
-        EventKind::TenantLiveStatusChanged => ("The operator changed what the live key may do", live_status()),
-    }
+/// What is sent about payments, payouts, merchants and the account.
+fn sent() -> Vec<Webhook> {
+    let payment = || any_of([named("Payment"), named("CopPaymentEvent")]);
+    vec![
+        event("payment.completed", "A payment completed", payment()),
+        event("payment.failed", "A payment failed; failureCode says why", payment()),
+        event("payment.canceled", "An intent was superseded or expired, or a payment in pesos was canceled", payment()),
+        event("payment.reversed", "A payment went back", any_of([named("Payment"), named("CopPaymentEvent"), reversed()])),
+        event("payment.chargeback", "The bank of a cardholder took money back", named("ChargebackEvent")),
+        event("payment.chargeback_closed", "A dispute is decided", named("ChargebackEvent")),
+        event("payout.completed", "A payout is paid", payout()),
+        event("payout.failed", "A payout failed; the money is back", payout()),
+        event("merchant.verified", "A payout method is verified", named("MerchantEvent")),
+        event("merchant.rejected", "The bank says that a payout method is somebody else's; it is deleted", rejected()),
+        event("merchant.deactivated", "A merchant was deactivated", named("MerchantEvent")),
+        event("merchant.reactivated", "A merchant was activated again", named("MerchantEvent")),
+        event("merchant.balance.updated", "A seller's sale landed, was released or went back", seller_balance()),
+        event("tenant.live_status_changed", "The operator changed what the live key may do", live_status()),
+    ]
 }
 
 fn payout() -> Schema {
-    super::payouts::payout().member("currency", one_of(["VES", "COP"]))
+    any_of([super::payouts::payout().member("currency", one_of(["VES"])), super::cop_payments::payout()])
 }
 
 fn rejected() -> Schema {
@@ -108,6 +105,8 @@ fn seller_balance() -> Schema {
         .member("externalRef", shown_ref())
         .member("pendingVes", ves())
         .member("availableVes", ves())
+        .optional("pendingCop", pesos())
+        .optional("availableCop", pesos())
         .member("reason", one_of(reasons.map(BalanceReason::name)))
         .member("livemode", livemode())
 }

@@ -14,6 +14,7 @@ pub fn chapter() -> Chapter {
         about: "The sellers of a marketplace and how they are paid. A payout method is proved by two micro-deposits, whose amounts the seller reads from the account.",
         operations: operations(),
         schemas: schemas(),
+        ..Chapter::default()
     }
 }
 

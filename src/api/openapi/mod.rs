@@ -6,17 +6,24 @@
 
 pub(crate) mod balance;
 pub(crate) mod chargebacks;
+mod checkout;
 mod codes;
+mod conversions;
+pub(crate) mod cop_payments;
+pub(crate) mod crypto;
 pub mod document;
 mod events;
 mod merchants;
 pub mod operation;
 mod payments;
 mod payouts;
+mod products;
+mod public;
 pub(crate) mod reference;
 pub mod schema;
 mod testing;
 pub(crate) mod values;
+mod webhooks;
 
 use crate::api::routes::{Modes, routes};
 use crate::api::writer::Object;
@@ -48,12 +55,23 @@ pub fn public() -> Document {
             merchants::chapter(),
             payouts::chapter(),
             chargebacks::chapter(),
+            conversions::chapter(),
+            crypto::chapter(),
+            cop_payments::chapter(),
+            products::chapter(),
+            products::sessions(),
+            checkout::chapter(),
             events::chapter(),
+            webhooks::chapter(),
             reference::chapter(),
+            public::quote(),
+            public::chapter(),
             testing::chapter(),
+            conversions::test_calls(),
+            crypto::test_calls(),
+            cop_payments::test_calls(),
             reference::health(),
         ],
-        webhooks: events::webhooks(),
         security: vec![("apiKey", api_key)],
     }
 }

@@ -20,6 +20,7 @@ pub fn chapter() -> Chapter {
         about: "Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.",
         operations: operations(),
         schemas: schemas(),
+        ..Chapter::default()
     }
 }
 
@@ -203,7 +204,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             "Operation",
             object()
                 .member("operationId", uuid())
-                .member("kind", one_of(["charge", "debit", "verification", "reversal", "otp", "credit"]))
+                .member("kind", one_of(["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"]))
                 .member("status", one_of(["pending", "completed", "failed"]))
                 .member("code", text().or_null().about("The bank's code, when it failed."))
                 .member("reference", text().or_null().about("The bank's reference."))
@@ -240,14 +241,14 @@ fn payment() -> Schema {
         .member("id", uuid())
         .member("paymentId", uuid().about("Equal to `id`; of C2P the `intentId` too."))
         .member("object", text().constant("payment"))
-        .member("externalRef", shown_ref())
+        .member("externalRef", shown_ref().or_null().about("Null of payments in pesos."))
         .member("status", one_of(Status::ALL.map(Status::name)))
         .member("method", one_of(Method::ALL.map(Method::name)))
         .member("failureCode", text().or_null().about("The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key)."))
         .member("cancelReason", one_of([CancelReason::Superseded.name(), CancelReason::Expired.name()]).or_null())
-        .member("usdAmount", figure())
-        .member("vesAmount", figure())
-        .member("bcvRate", figure())
+        .member("usdAmount", figure().or_null())
+        .member("vesAmount", figure().or_null())
+        .member("bcvRate", figure().or_null())
         .member("feeVes", figure().or_null().about("Null until completed."))
         .member("netVes", figure().or_null().about("`vesAmount` less `feeVes`; null until completed."))
         .member("merchantId", uuid().or_null())
@@ -265,12 +266,24 @@ fn payment() -> Schema {
         .member("checkoutSession", object().or_null().about("The session through which it was paid: `id`, `reference`, `metadata`."))
         .member("reversedAt", instant().or_null())
         .member("reversalRef", text().or_null())
-        .member("reversalType", one_of(["reversal", "chargeback"]).or_null())
+        .member("reversalType", one_of(["reversal", "chargeback", "refund"]).or_null())
         .member("chargebacks", list(named("PaymentChargeback")))
         .member("livemode", livemode())
         .member("createdAt", instant())
         .member("expiresAt", instant().or_null())
         .member("completedAt", instant().or_null())
         .member("availableAt", instant().or_null().about("The end of the hold."))
+        .optional("currency", one_of(["COP"]).about("With the following members, of payments in pesos."))
+        .optional("channel", text())
+        .optional("amountCop", integer())
+        .optional("feeCop", integer().or_null())
+        .optional("netCop", integer().or_null())
+        .optional("applicationFeeCop", integer().or_null())
+        .optional("sellerNetCop", integer().or_null())
+        .optional("reference", text().or_null())
+        .optional("metadata", object().or_null())
+        .optional("amountUsd", ves().about("With `copRate`, of what was paid through a checkout session."))
+        .optional("copRate", text().or_null())
+        .optional("copMarketRate", text().or_null())
         .example(r#"{"id":"01975a2e-7c00-7000-8000-000000000000","paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","externalRef":"order-1","status":"COMPLETED","method":"C2P","failureCode":null,"cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"bankReference":"903144721","operationId":null,"description":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"reversalType":null,"chargebacks":[],"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
 }

@@ -17,6 +17,7 @@ pub fn chapter() -> Chapter {
         about: "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at once. The debit is durable before the bank is called; a payout that fails gives the money back. The same `externalRef` with the same payload never pays twice.",
         operations: operations(),
         schemas: schemas(),
+        ..Chapter::default()
     }
 }
 

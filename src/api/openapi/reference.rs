@@ -6,10 +6,13 @@ use super::schema::{Schema, anything, integer, list, named, object, one_of, text
 use super::values::instant;
 use crate::domain::banks::Service;
 
+/// The heading of what is looked up.
+pub(super) const TAG: &str = "Reference";
+
 /// Banks and Idempotency-Keys.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Reference",
+        tag: TAG,
         about: "Banks, and what became of a request whose answer was lost.",
         operations: vec![
             operation("listBanks", "List the banks").answers_with(200, list(named("Bank")), "Sorted by code; a bare array"),
@@ -35,6 +38,7 @@ pub fn chapter() -> Chapter {
                     .example(r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund","firstSeenAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-22T02:13:00.000Z","status":422,"response":{"error":"insufficient_balance","message":"the available balance does not cover the amount; nothing was debited","requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#),
             ),
         ],
+        ..Chapter::default()
     }
 }
 
@@ -59,6 +63,7 @@ pub fn health() -> Chapter {
                 .answers_with(503, object().member("status", text().constant("unavailable")).member("reason", text()), "Not yet, or not any more"),
         ],
         schemas: vec![("Error", error())],
+        ..Chapter::default()
     }
 }
 
@@ -78,6 +83,9 @@ pub(crate) fn error() -> Schema {
         .optional("availableCop", amount("Of `insufficient_balance` in pesos."))
         .optional("spendableCop", amount("Of `insufficient_balance` in pesos: holds too."))
         .optional("availableUsdt", amount("Of `insufficient_balance` in USDT."))
+        .optional("minimumUsdt", amount("Of `amount_below_minimum` on conversions."))
+        .optional("currency", amount("Of `daily_limit_exceeded`."))
+        .optional("dailyLimit", amount("Of `daily_limit_exceeded`."))
         .optional("minimumCop", integer().about("Of `amount_below_minimum` on COP payments."))
         .optional("attemptsLeft", integer().about("Of `amounts_mismatch`."))
         .optional("payoutCount", integer().about("Of `merchant_has_payouts`."))

@@ -151,8 +151,9 @@ impl Schema {
         self.fact("examples", [b"[", json.as_bytes(), b"]"].concat())
     }
 
-    /// A member that is always there.
+    /// A member that is always there. What had an example has none that fits any more.
     pub fn member(mut self, name: &'static str, schema: Schema) -> Schema {
+        self.facts.retain(|(keyword, _)| *keyword != "examples");
         self.members.push(Member { name, schema, required: true });
         self
     }

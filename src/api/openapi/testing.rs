@@ -5,10 +5,13 @@ use super::operation::operation;
 use super::schema::{boolean, integer, object, text};
 use super::values::{currency, instant, uuid};
 
+/// The heading of what exists in test mode alone.
+pub(super) const TAG: &str = "Test mode";
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Test mode",
+        tag: TAG,
         about: "A test key runs the same engine, ledger and log; only the banks are simulated. These calls move its clock, give it money, and play the parts of buyers, banks and operators.",
         operations: vec![
             operation("getTestClock", "Read the test clock").answers(200, "TestClock", "Now, in this account's test mode"),
@@ -48,5 +51,6 @@ pub fn chapter() -> Chapter {
                     .closed(),
             ),
         ],
+        ..Chapter::default()
     }
 }

@@ -59,16 +59,16 @@ impl Simulator {
             Some(decided) => {
                 let total = self.books.count_duplicate()?;
                 tracing::error!(operation = %call.operation_id, order = call.order.kind(), total, "an operation was sent twice to the simulated bank");
-                return Ok(worded(&call.order, decided.settled(call.operation_id)));
+                return Ok(worded(call, decided.settled(call.operation_id)));
             }
         };
         self.books.put(call.operation_id, fate)?;
-        Ok(worded(&call.order, fate.first(call.operation_id)))
+        Ok(worded(call, fate.first(call.operation_id)))
     }
 
     fn look_up(&self, call: &Call) -> Result<Answer, BooksError> {
         let _turn = self.turn(call.operation_id);
-        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(&call.order, fate.settled(call.operation_id))))
+        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(call, fate.settled(call.operation_id))))
     }
 
     fn turn(&self, operation: Uuid) -> MutexGuard<'_, ()> {
@@ -106,10 +106,11 @@ fn heard(result: Result<Answer, BooksError>, call: &Call) -> Answer {
     })
 }
 
-/// A transfer that was found keeps its own reference: the digits that were given are all of it.
-fn worded(order: &Order, answer: Answer) -> Answer {
-    match (order, answer) {
+/// A transfer that was found keeps its own reference: the digits that were given are all of it. What goes over a network has the network's kind of name.
+fn worded(call: &Call, answer: Answer) -> Answer {
+    match (&call.order, answer) {
         (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => Answer::Done { reference: reference.clone() },
+        (Order::SendUsdt { network, .. }, Answer::Done { .. }) => Answer::Done { reference: network.transaction(call.operation_id.as_bytes()) },
         (_, answer) => answer,
     }
 }
