@@ -18,6 +18,7 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::machine::{Ask, Command, Domain, Facts};
+use crate::domain::payments::Method as PaymentMethod;
 use crate::domain::platform::{PLATFORM, Scope};
 use crate::domain::products::{NewLink, product_of};
 use crate::domain::record::Entity;
@@ -183,7 +184,7 @@ impl Gateway {
         let now = self.clock(tenant).await?;
         // The hashes in the index are short; the record has the whole names.
         let same = kept.of.key == key && kept.of.path == path;
-        Ok((same && now < kept.expires_at()).then_some((kept, seq)))
+        Ok((same && kept.stands_at(now)).then_some((kept, seq)))
     }
 
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
@@ -239,7 +240,11 @@ impl Gateway {
             }
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.desk.hold_name(tenant, space, &name).await;
-                let known = history::named(reader, tenant, space, &name)?;
+                let known = match (history::named(reader, tenant, space, &name)?, &ask) {
+                    // C2P attempts may have come after it on the same reference; it is a repeat all the same.
+                    (Some(newest), Ask::Charge(charge)) => Some(history::attempt_by(reader, tenant, newest, charge.means.method())?),
+                    (known, _) => known,
+                };
                 let (command, held) = doing.command(ask, shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
@@ -249,6 +254,7 @@ impl Gateway {
                 let held_name = self.services.desk.hold_name(tenant, Space::Payment, &name).await;
                 let held_transfer = self.services.desk.hold_name(tenant, Space::Transfer, &transfer).await;
                 let known = history::named(reader, tenant, Space::Payment, &name)?;
+                let known = known.map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil)).transpose()?;
                 let used = history::named(reader, tenant, Space::Transfer, &transfer)?.is_some();
                 let (command, held) = doing.command(ask(used), shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
@@ -279,6 +285,10 @@ impl Gateway {
                 View::Seller(Some(now)) => Ok(Reply::json(200, balance::show_seller(&now, doing.caller.livemode()))),
                 _ => Err(Problem::not_found()),
             },
+            Plan::CopBalance => match engine.view(tenant, Query::CopBalance).await.map_err(failure)? {
+                View::CopBalance(now) => Ok(Reply::json(200, balance::show_cop(&now))),
+                _ => Err(Problem::internal_error()),
+            },
             Plan::BalanceAt(at) => {
                 if at > self.clock(tenant).await? {
                     return Err(Problem::invalid_field("at", "must not be in the future"));
@@ -290,12 +300,23 @@ impl Gateway {
                 Some(entity) => Ok(Reply::json(200, show(&entity))),
                 None => Err(Problem::not_found()),
             },
+            Plan::ReadPayment(id, show) => {
+                let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                let entity = history::entity(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                Ok(Reply::json(200, show(&entity)))
+            }
+            Plan::OfPayment(id, ask, shape) => {
+                let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, id, false, command, None, held).await, request_id)
+            }
             Plan::ReadNamed(space, name, kind, show) => {
                 let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
                 let entity = history::entity(reader, tenant, EntityId { kind, id })?.ok_or_else(Problem::not_found)?;
                 Ok(Reply::json(200, show(&entity)))
             }
             Plan::List { kind, facets, page, show } => Ok(Reply::json(200, history::list(reader, tenant, kind, &facets, &page, show)?)),
+            Plan::ListKinds { parts, page, show } => Ok(Reply::json(200, history::list_kinds(reader, tenant, parts, &page, show)?)),
             Plan::Attempts { name, facets, page, show } => Ok(Reply::json(200, history::attempts(reader, tenant, &name, &facets, &page, show)?)),
             Plan::Movements(ask) => {
                 let now = self.clock(tenant).await?;
@@ -376,7 +397,7 @@ impl Gateway {
     fn operation(&self, tenant: u64, id: Id) -> Result<Reply, Problem> {
         let reader = self.services.engine.reader();
         let (entity, n) = id.entity_and_operation();
-        for whose in [EntityId::payment(entity), EntityId::payout(entity), EntityId::otp(entity)] {
+        for whose in [EntityId::payment(entity), EntityId::payout(entity), EntityId::otp(entity), EntityId::cop_payment(entity)] {
             if let Some(found) = history::entity(reader, tenant, whose)?
                 && let Some(body) = operations::show(id, n, &found)
             {
@@ -404,7 +425,7 @@ impl Gateway {
             let seq = history::seq(&value)?;
             let read = history::record(self.services.engine.reader(), seq)?;
             let Some(kept) = read.record.kept else { continue };
-            let matches = kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && now < kept.expires_at();
+            let matches = kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && kept.stands_at(now);
             if matches && newest.as_ref().is_none_or(|(_, other, _)| other.of.first_seen <= kept.of.first_seen) {
                 newest = Some((read.time, kept, seq));
             }
