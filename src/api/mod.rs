@@ -19,6 +19,7 @@ pub mod links;
 pub mod merchants;
 pub mod methods;
 pub mod number;
+pub mod openapi;
 pub mod operations;
 pub mod own_account;
 pub mod page;

@@ -5,6 +5,7 @@ use crate::api::balance;
 use crate::api::conversions;
 use crate::api::crypto;
 use crate::api::links;
+use crate::api::openapi;
 use crate::api::operations;
 use crate::api::plan::{Call, Caller, Plan};
 use crate::api::problem::Problem;
@@ -28,6 +29,7 @@ use crate::rails::simulator::MICRO_DEPOSITS;
 use crate::server::batches;
 use crate::server::body::Inbound;
 use crate::server::desk::KeyHeld;
+use crate::server::documents::Documents;
 use crate::server::history::{self, Unreadable};
 use crate::server::listen::{Answer, Arrival};
 use crate::server::respond::{Reply, RequestId, Timing};
@@ -52,6 +54,7 @@ pub struct Gateway {
     services: Arc<Services>,
     router: Router<Route>,
     throttle: Throttle<Id>,
+    documents: Documents,
 }
 
 /// A key that this request works under.
@@ -96,13 +99,17 @@ impl Gateway {
     /// Builds the route table; it refuses to be ambiguous.
     pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32) -> Result<Gateway, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst) })
+        let documents = Documents::new(|| openapi::public().to_json());
+        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents })
     }
 
     async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let path = arrival.head.uri.path();
         if let Some(reply) = self.health(&arrival.head.method, path) {
             return Ok(reply);
+        }
+        if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers) {
+            return answer;
         }
         let found = match self.router.lookup(&arrival.head.method, path) {
             Lookup::Found(found) => found,

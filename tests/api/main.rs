@@ -22,6 +22,7 @@ mod merchants;
 mod merchants_more;
 mod methods;
 mod movements;
+mod openapi;
 mod pago_movil;
 mod payouts;
 mod products;
