@@ -169,9 +169,8 @@ mod tests {
         let tenants = [Tenant { key: "k".to_owned(), merchant: "m".to_owned() }];
         let requests = Requests::batches("127.0.0.1:80".parse().expect("an address"), &tenants);
         let mut bytes = Vec::new();
-        for nth in 0..18 {
-            requests.write(nth, &mut bytes);
-        }
+        let numbers: Vec<u64> = (0..18).map(|nth| requests.write(nth, &mut bytes)).collect();
+        assert_eq!(numbers.last(), Some(&17));
         let text = String::from_utf8(bytes).expect("UTF-8");
         assert!(!text.contains('~') && text.ends_with(r#"-000000000011-999"}]}"#), "{}", &text[text.len() - 100..]);
         let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
