@@ -1,9 +1,11 @@
-//! Payouts over HTTP in test mode: on one tenant's balance and spread over many, beside a server that does nothing. A payout is two durable records: the debit, and what the bank said.
+//! Payouts and conversions over HTTP in test mode: on one tenant's balance and spread over many, beside a server that does nothing. A payout is two durable records, the debit and what
+//! the bank said; accepting a quote is one.
 
 use super::cleanup::{self, Scratch};
+use super::conversions::Conversions;
 use super::load::{Load, Measured};
 use super::prepare::{self, Extent};
-use super::requests::Requests;
+use super::requests::{Requests, Workload};
 use super::server::Server;
 use super::table::{Line, Report, Table, grouped, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio};
 use super::{Outcome, Place, machine, progress};
@@ -17,7 +19,10 @@ const WARM_UP: Duration = Duration::from_millis(500);
 /// Until a server is ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 
-/// Payouts over HTTP, beside a server that does nothing
+/// The longest case of conversions: its quotes must not expire before they are used.
+const CONVERSION_SECONDS_MAX: u64 = 20;
+
+/// Payouts and conversions over HTTP, beside a server that does nothing
 #[derive(Args, Clone, Debug)]
 pub struct Http {
     #[command(flatten)]
@@ -40,6 +45,9 @@ pub struct Http {
     /// Leave out the server that does nothing
     #[arg(long)]
     pub(super) no_baseline: bool,
+    /// Leave out the conversions
+    #[arg(long)]
+    pub(super) no_conversions: bool,
 }
 
 /// Whom a case measures.
@@ -48,6 +56,8 @@ enum Whom {
     DoNothing,
     /// The gateway, with payouts over so many tenants.
     Gateway(usize),
+    /// The gateway, with conversions on one balance.
+    Conversion,
 }
 
 struct Case {
@@ -59,7 +69,9 @@ struct Case {
 impl Http {
     /// How long it takes, about.
     pub fn takes(&self) -> Duration {
-        let cases = self.connections.len() * (self.tenants.len() + usize::from(!self.no_baseline)) * self.rounds;
+        // A conversion case takes as long again, and half, for its quotes.
+        let each = self.tenants.len() + usize::from(!self.no_baseline) + 3 * usize::from(!self.no_conversions);
+        let cases = self.connections.len() * each * self.rounds;
         (Duration::from_secs(self.seconds) + Duration::from_millis(800)) * u32::try_from(cases).unwrap_or(u32::MAX) + Duration::from_secs(5)
     }
 
@@ -67,6 +79,9 @@ impl Http {
     pub fn run(self) -> Outcome<()> {
         if self.connections.contains(&0) || self.tenants.contains(&0) || self.tenants.is_empty() || self.rounds == 0 || self.seconds == 0 {
             return Err("there must be at least one of each".to_owned());
+        }
+        if !self.no_conversions && self.seconds > CONVERSION_SECONDS_MAX {
+            return Err(format!("conversions take at most {CONVERSION_SECONDS_MAX} seconds: quotes expire; or leave them out"));
         }
         cleanup::watch(self.takes() * 3 + Duration::from_secs(60));
         self.report()?.print();
@@ -90,19 +105,24 @@ impl Http {
         let mut cases = Vec::new();
         for connections in &self.connections {
             let gateways = self.tenants.iter().map(|tenants| Whom::Gateway(*tenants));
-            for whom in do_nothing.iter().map(|_| Whom::DoNothing).chain(gateways) {
+            let conversions = (!self.no_conversions).then_some(Whom::Conversion);
+            for whom in do_nothing.iter().map(|_| Whom::DoNothing).chain(gateways).chain(conversions) {
                 cases.push(Case { whom, connections: *connections, rounds: Vec::new() });
             }
         }
         for round in 1..=self.rounds {
             for case in &mut cases {
-                let (server, tenants) = match (case.whom, &do_nothing) {
-                    (Whom::DoNothing, Some(server)) => (server, &tenants[..1]),
+                let payouts = |server: &Server, count: usize| Arc::new(Requests::new(server.api, &tenants[..count])) as Arc<dyn Workload>;
+                let (server, requests) = match (case.whom, &do_nothing) {
+                    (Whom::DoNothing, Some(server)) => (server, payouts(server, 1)),
                     (Whom::DoNothing, None) => continue,
-                    (Whom::Gateway(count), _) => (&gateway, &tenants[..count]),
+                    (Whom::Gateway(count), _) => (&gateway, payouts(&gateway, count)),
+                    (Whom::Conversion, _) => {
+                        let time = (WARM_UP + Duration::from_secs(self.seconds)) * 3 / 2;
+                        (&gateway, Arc::new(Conversions::prepare(&gateway, &tenants[0], time)?) as Arc<dyn Workload>)
+                    }
                 };
                 gateway.rest()?;
-                let requests = Arc::new(Requests::new(server.api, tenants));
                 let load = Load {
                     server,
                     requests: &requests,
@@ -122,10 +142,10 @@ impl Http {
 
     fn table(&self, machine: &str, cases: &[Case]) -> Table {
         let columns = ["case", "connections", "requests/s", "spread", "p50 ms", "p99 ms", "p99.9 ms", "of do-nothing", "server CPU µs/request"];
-        let mut table = Table::new("Payouts over HTTP", &columns);
+        let mut table = Table::new("Payouts and conversions over HTTP", &columns);
         table.remark(format!(
-            "POST /v1/payouts in test mode, two durable records each, over kept HTTP/1.1 connections, closed loop; {} rounds of {} s with all cases interleaved, medians. \
-             Every status was checked, every 64th body read. The generator ({} threads) shares the cores with the server.",
+            "POST /v1/payouts in test mode, two durable records each, and POST /v1/conversions with quotes made beforehand, one durable record each, over kept HTTP/1.1 connections, closed \
+             loop; {} rounds of {} s with all cases interleaved, medians. Every status was checked, every 64th body read. The generator ({} threads) shares the cores with the server.",
             self.rounds, self.seconds, self.threads
         ));
         table.remark(machine);
@@ -194,6 +214,7 @@ impl Whom {
     fn name(self) -> String {
         match self {
             Whom::DoNothing => "do nothing".to_owned(),
+            Whom::Conversion => "conversion, 1 balance".to_owned(),
             Whom::Gateway(1) => "payout, 1 balance".to_owned(),
             Whom::Gateway(tenants) => format!("payout, {} balances", grouped(tenants as u64)),
         }
