@@ -124,6 +124,7 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
         turns: Arc::default(),
         banks: Arc::new(Catalogue::embedded()),
         simulator,
+        base_url: config.server.base_url(),
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
         mark_key,
     });

@@ -28,7 +28,9 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         | Entity::Chargeback(_)
         | Entity::Conversion(_)
         | Entity::CryptoPayout(_)
-        | Entity::DepositAddress(_) => return None,
+        | Entity::DepositAddress(_)
+        | Entity::Product(_)
+        | Entity::Session(_) => return None,
     };
     let body = Object::new()
         .plain("operationId", id)

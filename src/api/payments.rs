@@ -6,6 +6,7 @@ use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::refusals::problem;
+use crate::api::sessions;
 use crate::api::value::Value;
 use crate::api::writer::Object;
 use crate::domain::banks::{BankCode, Catalogue, Service, sends_otp};
@@ -70,7 +71,7 @@ pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let name = external_ref.as_str().to_owned();
     let debtor = Debtor { bank, id: details.debtor.get(&sound), phone: details.phone.get(&sound) };
-    let new = c2p::NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp: sends_otp(bank) };
+    let new = c2p::NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp: sends_otp(bank), checkout: None };
     Ok(Plan::Create { space: Space::Payment, name, id: EntityId::payment(id), ask: Ask::RequestC2p(Box::new(new)), shape: Shape::Intent })
 }
 
@@ -152,7 +153,7 @@ pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::ReadNamed(Space::Payment, name.as_str().to_owned(), Kind::Payment, show_entity))
+    Ok(Plan::ReadPaymentNamed(name.as_str().to_owned(), show_entity))
 }
 
 /// GET /v1/payments
@@ -266,7 +267,7 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .maybe_text("bankReference", payment.bank_reference.as_deref())
         .maybe_plain("operationId", payment.operation())
         .maybe_text("description", payment.description.as_deref())
-        .null("checkoutSession")
+        .json_or_null("checkoutSession", payment.checkout.as_deref().map(sessions::show_in_payment))
         .maybe_plain("reversedAt", payment.reversed_at)
         .maybe_text("reversalRef", payment.reversal_ref.as_deref())
         .maybe_plain("reversalType", reversal_type(payment))

@@ -2,10 +2,9 @@
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{
-    balance, batches, cards, chargebacks, conversions, crypto, debits, events, merchants, methods, own_account, payments, payouts, reference, testing,
-    transfers,
-};
+use crate::api::{balance, batches, cards, chargebacks, debits, events, links, merchants, methods, own_account, payments, payouts};
+use crate::api::{conversions, crypto};
+use crate::api::{products, reference, sessions, testing, transfers};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -104,6 +103,18 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/events/:id", Read, "getEvent", events::read),
         test(post(), "/v1/test/chargebacks", Manage, "openTestChargeback", chargebacks::open),
         test(post(), "/v1/test/chargebacks/:id/close", Manage, "closeTestChargeback", chargebacks::close),
+        row(post(), "/v1/products", Manage, "createProduct", products::create),
+        row(get(), "/v1/products", Read, "listProducts", products::list),
+        row(get(), "/v1/products/:id", Read, "getProduct", products::read),
+        row(patch(), "/v1/products/:id", Manage, "updateProduct", products::update),
+        row(delete(), "/v1/products/:id", Manage, "deleteProduct", products::delete),
+        row(post(), "/v1/products/:id/links", Manage, "createPaymentLink", links::create),
+        row(get(), "/v1/products/:id/links", Read, "listPaymentLinks", links::list),
+        row(get(), "/v1/payment-links/:id", Read, "getPaymentLink", links::read),
+        row(patch(), "/v1/payment-links/:id", Manage, "updatePaymentLink", links::update),
+        row(delete(), "/v1/payment-links/:id", Manage, "deletePaymentLink", links::delete),
+        row(post(), "/v1/checkout/sessions", Collect, "createCheckoutSession", sessions::create),
+        row(get(), "/v1/checkout/sessions/:id", Read, "getCheckoutSession", sessions::read),
         row(post(), "/v1/conversions/quotes", Convert, "createConversionQuote", conversions::quote),
         row(post(), "/v1/conversions", Convert, "createConversion", conversions::accept),
         row(get(), "/v1/conversions", Read, "listConversions", conversions::list),

@@ -8,7 +8,9 @@ use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED}
 use crate::domain::merchants::Merchant;
 use crate::domain::money::{Currency, Ves};
 use crate::domain::own_account::Held;
+use crate::domain::payments::Status;
 use crate::domain::phone::MobilePhone;
+use crate::domain::products::product_of;
 use crate::domain::record::{Cause, Entity, Record, Was};
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
@@ -73,6 +75,8 @@ pub struct Book {
     pub events: u64,
     /// What is due by itself, in order.
     pub agenda: BTreeSet<(Timestamp, EntityId)>,
+    /// Products and payment links of which something was sold: they can't be deleted.
+    pub sold: BTreeSet<Id>,
     /// What was converted, today and in all.
     pub converted: Totals,
     /// USDT that left the balance and has not arrived: payouts under review or on their way, fees included, in cents.
@@ -179,9 +183,20 @@ impl Book {
                 }
             }
             Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
+            Entity::Payment(payment) => {
+                if let Some(link) = payment.checkout.as_ref().and_then(|sale| sale.link).filter(|_| payment.status == Status::Completed) {
+                    self.sold.extend([link, product_of(link).id]);
+                }
+            }
             Entity::Conversion(conversion) => self.converted.evolve(conversion, was),
             Entity::CryptoPayout(payout) => self.pending_payouts_usdt += payout.pending_change(was),
-            Entity::Payout(_) | Entity::Payment(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) | Entity::DepositAddress(_) => {}
+            Entity::Payout(_)
+            | Entity::Batch(_)
+            | Entity::Chargeback(_)
+            | Entity::Otp(_)
+            | Entity::Product(_)
+            | Entity::Session(_)
+            | Entity::DepositAddress(_) => {}
         }
     }
 

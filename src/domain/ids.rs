@@ -114,6 +114,10 @@ pub enum Kind {
     Otp = 17,
     /// The tenant's own payout account.
     OwnAccount = 5,
+    /// Something that is sold through links.
+    Product = 12,
+    /// A hosted checkout.
+    Session = 14,
     /// A currency that becomes USDT, from its quote on.
     Conversion = 6,
     /// USDT sent to a wallet.
@@ -133,6 +137,8 @@ impl Kind {
             Kind::Chargeback => "chargeback",
             Kind::Otp => "otp",
             Kind::OwnAccount => "own account",
+            Kind::Product => "product",
+            Kind::Session => "checkout session",
             Kind::Conversion => "conversion",
             Kind::CryptoPayout => "crypto payout",
             Kind::DepositAddress => "deposit address",
@@ -181,6 +187,16 @@ impl EntityId {
     /// The request for a code `id`.
     pub const fn otp(id: Id) -> Self {
         EntityId { kind: Kind::Otp, id }
+    }
+
+    /// The product `id`.
+    pub const fn product(id: Id) -> Self {
+        EntityId { kind: Kind::Product, id }
+    }
+
+    /// The checkout session `id`.
+    pub const fn session(id: Id) -> Self {
+        EntityId { kind: Kind::Session, id }
     }
 
     /// The conversion `id`, and the quote that it was.

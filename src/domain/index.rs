@@ -19,7 +19,7 @@ use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::money::Currency;
 use crate::domain::payments::Status;
 use crate::domain::platform::PLATFORM;
-use crate::domain::record::{Entity, Record, Written};
+use crate::domain::record::{Cause, Entity, Record, Written};
 use crate::domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -45,6 +45,12 @@ pub enum Space {
     Chargeback = 17,
     /// The tenant's own payout account, which has no reference.
     OwnAccount = 6,
+    /// Slugs of payment links, under the platform's key; the value is the tenant key and the link.
+    Slug = 12,
+    /// Payments by C2P that were made for a checkout session: its id names the newest.
+    Checkout = 13,
+    /// Checkout sessions of all tenants, under the platform's key; the value is the tenant key.
+    Session = 14,
     /// USDT payouts; under the platform's key their ids, and the value is the tenant key.
     CryptoPayout = 7,
     /// Deposit addresses, by network, asset and customer.
@@ -173,9 +179,14 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
         key.extend_from_slice(id.id.as_bytes());
         ops.delete(&key);
     }
+    let freed_name = |freed: &String| match record.cause {
+        Cause::ProductDeleted | Cause::LinkDeleted => name(PLATFORM, Space::Slug, freed),
+        _ => name(tenant, Space::Merchant, freed),
+    };
     for freed in &record.freed {
-        ops.delete(&name(tenant, Space::Merchant, freed));
+        ops.delete(&freed_name(freed));
     }
+    index_slug(tenant, record, ops);
     index_movements(tenant, time, record, ops);
     if !record.events.is_empty() {
         ops.put_seq(&event(tenant, record.first_event));
@@ -195,8 +206,8 @@ fn listed(tenant: u64, state: &Entity, facet: u8) -> impl Iterator<Item = Vec<u8
         key
     };
     match state {
-        // Looked up by their operation, or by their names, and by nothing else.
-        Entity::Otp(_) | Entity::DepositAddress(_) => [None, None],
+        // Looked up by their operation, their names or their id, and by nothing else.
+        Entity::Otp(_) | Entity::DepositAddress(_) | Entity::Session(_) => [None, None],
         Entity::Conversion(_) if facet == UNLISTED => [None, None],
         // The id is the quote's, which may be older than that of a conversion before it.
         Entity::Conversion(conversion) => [Some(entry(tenant, Some(conversion.created_at))), None],
@@ -215,6 +226,7 @@ fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
     }
     match state {
         Entity::Chargeback(_) => ops.put(&name(PLATFORM, Space::Chargeback, &id.to_string()), &tenant.to_be_bytes()),
+        Entity::Session(_) => ops.put(&name(PLATFORM, Space::Session, &id.to_string()), &tenant.to_be_bytes()),
         Entity::CryptoPayout(_) => ops.put(&name(PLATFORM, Space::CryptoPayout, &id.to_string()), &tenant.to_be_bytes()),
         Entity::DepositAddress(address) => {
             let customer = DepositAddress::name(address.network, address.asset, &address.customer_ref);
@@ -227,13 +239,23 @@ fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
 
 fn space(state: &Entity) -> Option<Space> {
     match state {
+        // A session's attempts are in a space of their own: no reference of the tenant's can meddle with them.
+        Entity::Payment(payment) if payment.checkout.is_some() => Some(Space::Checkout),
         Entity::Payment(_) => Some(Space::Payment),
         Entity::Payout(_) => Some(Space::Payout),
         Entity::Merchant(_) => Some(Space::Merchant),
         Entity::Batch(_) => Some(Space::Batch),
         Entity::OwnAccount(_) => Some(Space::OwnAccount),
         Entity::CryptoPayout(_) => Some(Space::CryptoPayout),
-        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Conversion(_) | Entity::DepositAddress(_) => None,
+        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) | Entity::Conversion(_) | Entity::DepositAddress(_) => None,
+    }
+}
+
+/// A new link's address leads to the tenant and the link.
+fn index_slug(tenant: u64, record: &Record, ops: &mut IndexOps) {
+    let (Cause::LinkCreated, Some(Entity::Product(product))) = (record.cause, record.entities.first().map(|written| &*written.state)) else { return };
+    if let Some(link) = product.links.last() {
+        ops.put(&name(PLATFORM, Space::Slug, &link.slug), &[tenant.to_be_bytes().as_slice(), link.id.as_bytes()].concat());
     }
 }
 
@@ -265,7 +287,7 @@ fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut Inde
         };
         own_ves |= ledger == LedgerKey::Tenant(Currency::Ves);
         kinds.insert((ledger, row.kind));
-        if let (Some(external_ref), crate::domain::record::Cause::Adjusted) = (&row.external_ref, record.cause) {
+        if let (Some(external_ref), Cause::Adjusted) = (&row.external_ref, record.cause) {
             ops.put_seq(&name(tenant, Space::Adjustment, external_ref));
         }
     }

@@ -50,6 +50,20 @@ pub enum Shape {
     OwnAccount,
     /// The verification of it, begun.
     OwnVerificationStarted,
+    /// A new product.
+    ProductCreated,
+    /// A product.
+    Product,
+    /// A product that is gone.
+    ProductDeleted,
+    /// The payment link that was just made.
+    LinkCreated,
+    /// This payment link.
+    Link(Id),
+    /// This payment link, which is gone.
+    LinkDeleted(Id),
+    /// A new checkout session, with the random part of its client secret.
+    SessionOpened([u8; 16]),
     /// A price for a conversion.
     Quote,
     /// A conversion that was just accepted.

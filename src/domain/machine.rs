@@ -5,6 +5,7 @@ use crate::domain::bank::{Effect, Heard};
 use crate::domain::banks::BankCode;
 use crate::domain::book::Book;
 use crate::domain::chargebacks;
+use crate::domain::checkout::{self, NewSession};
 use crate::domain::codec;
 use crate::domain::conversions;
 use crate::domain::crypto;
@@ -22,6 +23,7 @@ use crate::domain::payouts::batch::{self, NewBatch};
 use crate::domain::payouts::{self, NewPayout};
 use crate::domain::phone::MobilePhone;
 use crate::domain::platform::{self, PLATFORM, PlatformAsk, PlatformBook, is_live};
+use crate::domain::products::{self, LinkChange, NewLink, NewProduct, ProductChange};
 use crate::domain::record::{Cause, Entity, Record};
 use crate::domain::refusal::Refusal;
 use crate::domain::sellers;
@@ -105,6 +107,22 @@ pub enum Ask {
     StartOwnVerification((Ves, Ves)),
     /// The amounts that the tenant saw.
     VerifyOwn((Ves, Ves)),
+    /// A new product.
+    CreateProduct(Box<NewProduct>),
+    /// A product changes.
+    ChangeProduct(Box<ProductChange>),
+    /// A product goes, with its links.
+    DeleteProduct,
+    /// One more payment link of a product.
+    AddLink(Box<NewLink>),
+    /// A payment link of the product changes.
+    ChangeLink(Id, Box<LinkChange>),
+    /// A payment link of the product goes.
+    DeleteLink(Id),
+    /// A hosted checkout.
+    OpenSession(Box<NewSession>),
+    /// An intent for a hosted checkout is given up for another way to pay.
+    CancelIntent,
     /// A price for a conversion.
     Quote(Box<conversions::NewQuote>),
     /// Accept the quote, under this reference.
@@ -367,6 +385,14 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::RequestOtp(new), None) => otp::request(*new, keep, turn),
         (Ask::Heard(heard), Some(Entity::Otp(request))) => otp::heard(request, heard, turn),
         (Ask::Deadline, Some(Entity::Otp(request))) => otp::deadline(request, turn),
+        (Ask::CreateProduct(new), None) => products::create(*new, turn),
+        (Ask::ChangeProduct(ask), Some(Entity::Product(product))) => products::change(product, *ask, turn),
+        (Ask::DeleteProduct, Some(Entity::Product(product))) => products::delete(book, product),
+        (Ask::AddLink(new), Some(Entity::Product(product))) => products::add_link(book, product, *new, turn),
+        (Ask::ChangeLink(link, ask), Some(Entity::Product(product))) => products::change_link(product, link, *ask, turn),
+        (Ask::DeleteLink(link), Some(Entity::Product(product))) => products::delete_link(book, product, link, turn),
+        (Ask::OpenSession(new), None) => checkout::open(*new, turn),
+        (Ask::CancelIntent, Some(Entity::Payment(payment))) => c2p::give_up(payment),
         (Ask::Quote(new), None) => conversions::quote(book, *new, turn),
         (Ask::Accept(reference), Some(Entity::Conversion(conversion))) => conversions::accept(book, conversion, reference, turn),
         (Ask::EndConversion(decision), Some(Entity::Conversion(conversion))) => conversions::decide(book, conversion, decision, turn),
@@ -426,7 +452,7 @@ impl Domain {
         let keep = keep.or(draft.replaces_kept);
         let freed = match entity {
             Some(Entity::Merchant(merchant)) if !draft.removed.is_empty() => vec![merchant.external_ref.as_str().to_owned()],
-            _ => Vec::new(),
+            _ => draft.freed,
         };
         let mut record = Record {
             cause: draft.cause,

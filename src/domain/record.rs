@@ -1,6 +1,7 @@
 //! What one command writes: everything about it, in one record.
 
 use crate::domain::chargebacks::Chargeback;
+use crate::domain::checkout::Session;
 use crate::domain::conversions::Conversion;
 use crate::domain::crypto::deposits::DepositAddress;
 use crate::domain::crypto::payouts::CryptoPayout;
@@ -15,6 +16,7 @@ use crate::domain::payments::otp::Otp;
 use crate::domain::payouts::Payout;
 use crate::domain::payouts::batch::Batch;
 use crate::domain::platform::PlatformChange;
+use crate::domain::products::Product;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
@@ -81,6 +83,18 @@ pub enum Cause {
     SellerReleased,
     /// The tenant's own payout account was set, proved or taken away.
     OwnAccountChanged,
+    /// A new product.
+    ProductCreated,
+    /// A product or one of its links changed.
+    ProductChanged,
+    /// A product is gone, with its links.
+    ProductDeleted,
+    /// A new payment link.
+    LinkCreated,
+    /// A payment link is gone.
+    LinkDeleted,
+    /// A hosted checkout.
+    SessionOpened,
     /// A price for a conversion.
     ConversionQuoted,
     /// A conversion was debited, and its USDT credited unless it waits.
@@ -140,6 +154,12 @@ impl Cause {
             Cause::OtpSettled => "otp.settled",
             Cause::SellerReleased => "merchant.released",
             Cause::OwnAccountChanged => "own_account.changed",
+            Cause::ProductCreated => "product.created",
+            Cause::ProductChanged => "product.changed",
+            Cause::ProductDeleted => "product.deleted",
+            Cause::LinkCreated => "payment_link.created",
+            Cause::LinkDeleted => "payment_link.deleted",
+            Cause::SessionOpened => "checkout.opened",
             Cause::ConversionQuoted => "conversion.quoted",
             Cause::ConversionAccepted => "conversion.accepted",
             Cause::ConversionCompleted => "conversion.completed",
@@ -173,6 +193,10 @@ pub enum Entity {
     Otp(Otp),
     /// The tenant's own payout account.
     OwnAccount(OwnAccount),
+    /// Something that is sold through links.
+    Product(Product),
+    /// A hosted checkout.
+    Session(Session),
     /// A currency that becomes USDT.
     Conversion(Conversion),
     /// USDT sent to a wallet.
@@ -192,6 +216,8 @@ impl Entity {
             Entity::Chargeback(chargeback) => EntityId::chargeback(chargeback.id),
             Entity::Otp(otp) => EntityId::otp(otp.id),
             Entity::OwnAccount(_) => EntityId::OWN_ACCOUNT,
+            Entity::Product(product) => EntityId::product(product.id),
+            Entity::Session(session) => EntityId::session(session.id),
             Entity::Conversion(conversion) => EntityId::conversion(conversion.id),
             Entity::CryptoPayout(payout) => EntityId::crypto_payout(payout.id),
             Entity::DepositAddress(address) => EntityId::deposit_address(address.id),
@@ -204,7 +230,8 @@ impl Entity {
             Entity::Payment(payment) => payment.facet(),
             Entity::Payout(payout) => payout.facet(),
             Entity::Merchant(merchant) => merchant.facet(),
-            Entity::Batch(_) | Entity::OwnAccount(_) | Entity::DepositAddress(_) => 0,
+            Entity::Product(product) => product.facet(),
+            Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Session(_) | Entity::DepositAddress(_) => 0,
             Entity::Chargeback(chargeback) => chargeback.facet(),
             Entity::Otp(otp) => otp.status as u8,
             Entity::Conversion(conversion) => conversion.facet(),
@@ -217,7 +244,8 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) | Entity::DepositAddress(_) => None,
+            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
+            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) => None,
             Entity::Otp(otp) => otp.deadline(),
             Entity::Conversion(conversion) => conversion.deadline(),
             Entity::CryptoPayout(payout) => payout.deadline(),
@@ -233,7 +261,8 @@ impl Entity {
             Entity::Batch(batch) => Some(&batch.external_ref),
             Entity::OwnAccount(_) => Some(""),
             Entity::CryptoPayout(payout) => Some(&payout.external_ref),
-            Entity::Chargeback(_) | Entity::Otp(_) | Entity::Conversion(_) | Entity::DepositAddress(_) => None,
+            Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
+            Entity::Conversion(_) | Entity::DepositAddress(_) => None,
         }
     }
 }
@@ -295,6 +324,12 @@ impl From<&OwnAccount> for Was {
     }
 }
 
+impl From<&Product> for Was {
+    fn from(product: &Product) -> Was {
+        Was { facet: product.facet(), deadline: None }
+    }
+}
+
 /// A new state of an entity.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Written {
@@ -319,7 +354,7 @@ pub struct Record {
     pub entities: Vec<Written>,
     /// What is gone.
     pub removed: Vec<(EntityId, Was)>,
-    /// References that are free again.
+    /// References that are free again: of merchants, or the slugs of payment links.
     pub freed: Vec<String>,
     /// The number of the first event in it.
     pub first_event: u64,

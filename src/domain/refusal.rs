@@ -89,6 +89,16 @@ pub enum Refusal {
     ChargebackClosed,
     /// The tenant has no account of its own, or it is not proved.
     PayoutAccountNotVerified,
+    /// The slug belongs to another link.
+    SlugTaken,
+    /// A product has so many links already.
+    TooManyLinks,
+    /// Something of the product or through the link was sold.
+    ProductHasSales,
+    /// The session was paid.
+    SessionPaid,
+    /// The session's time is over.
+    SessionExpired,
     /// Conversions of this currency are switched off.
     ConversionsNotEnabled,
     /// There is no market rate of the needed age.

@@ -4,18 +4,21 @@
 use crate::api::balance;
 use crate::api::conversions;
 use crate::api::crypto;
+use crate::api::links;
 use crate::api::operations;
 use crate::api::plan::{Call, Caller, Plan};
 use crate::api::problem::Problem;
 use crate::api::render::render;
 use crate::api::routes::{Modes, Route, routes};
+use crate::api::sessions;
 use crate::api::testing;
 use crate::api::writer::Object;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::machine::{Ask, Command, Domain, Facts};
-use crate::domain::platform::Scope;
+use crate::domain::platform::{PLATFORM, Scope};
+use crate::domain::products::{NewLink, product_of};
 use crate::domain::record::Entity;
 use crate::domain::settings::LiveStatus;
 use crate::domain::time::Timestamp;
@@ -197,6 +200,7 @@ impl Gateway {
             now,
             fresh_id: &fresh_id,
             micro_deposits: MICRO_DEPOSITS,
+            base_url: &services.base_url,
             market_rate: &|currency| services.market.rate(currency, now),
             network_fees: &services.network_fees,
             mark: &|parts| services.mark(parts),
@@ -302,6 +306,39 @@ impl Gateway {
                 Some(event) => Ok(Reply::json(200, event)),
                 None => Err(Problem::not_found()),
             },
+            Plan::ReadPaymentNamed(name, show) => {
+                let spaces = [Space::Payment, Space::Checkout];
+                let found = spaces.into_iter().find_map(|space| history::named(reader, tenant, space, &name).transpose()).transpose()?;
+                let payment = EntityId::payment(found.ok_or_else(Problem::not_found)?);
+                let entity = history::entity(reader, tenant, payment)?.ok_or_else(Problem::not_found)?;
+                Ok(Reply::json(200, show(&entity)))
+            }
+            Plan::AddLink { product, given, fresh, link } => {
+                let found = history::entity(reader, tenant, product)?.ok_or_else(Problem::not_found)?;
+                let mut free = None;
+                for slug in links::slugs(&found, given, &fresh) {
+                    let held = self.services.desk.hold_name(PLATFORM, Space::Slug, &slug).await;
+                    if reader.index_get(&index::name(PLATFORM, Space::Slug, &slug)).map_err(Unreadable::from)?.is_none() {
+                        free = Some((slug, held));
+                        break;
+                    }
+                }
+                let (slug, held_slug) = free.unzip();
+                let (command, held) = doing.command(Ask::AddLink(Box::new(NewLink { slug, ..*link })), Shape::LinkCreated);
+                reply(Shape::LinkCreated, engine.ask_entity(tenant, product, false, command, Some(Box::new(held_slug)), held).await, request_id)
+            }
+            Plan::ReadLink(id) => match history::entity(reader, tenant, product_of(id))?.as_deref() {
+                Some(Entity::Product(product)) if product.link(id).is_some() => {
+                    let (status, body) = links::one_of(product, id);
+                    Ok(Reply::json(status, body))
+                }
+                _ => Err(Problem::not_found()),
+            },
+            Plan::Session(id, secret) => {
+                let now = self.clock(tenant).await?;
+                let (session, status) = history::session(reader, tenant, id, now)?.ok_or_else(Problem::not_found)?;
+                Ok(Reply::json(200, sessions::show(&session, status, secret)))
+            }
             Plan::Operation(id) => self.operation(tenant, id),
             Plan::ReadShown(id, show) => match history::entity(reader, tenant, id)?.and_then(|entity| show(&entity)) {
                 Some(body) => Ok(Reply::json(200, body)),

@@ -5,12 +5,14 @@ use crate::api::balance::show_movement;
 use crate::api::events::{self, World};
 use crate::api::page::{Page, page_json};
 use crate::api::plan::{Movements, Show};
+use crate::domain::checkout::{self, Session, Status};
 use crate::domain::codec;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::{self, LedgerKey, OTHER, Space};
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::machine::{AnyBook, Domain};
 use crate::domain::money::Currency;
+use crate::domain::payments::Payment;
 use crate::domain::record::{Entity, Record};
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Balance, balance};
@@ -94,6 +96,23 @@ pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<O
     Ok(Some(Id::from_bytes(bytes)))
 }
 
+/// A checkout session, and where it stands.
+pub fn session(reader: &Reader, tenant: u64, id: Id, now: Timestamp) -> Result<Option<(Session, Status)>, Unreadable> {
+    let Some(found) = entity(reader, tenant, EntityId::session(id))? else { return Ok(None) };
+    let Entity::Session(session) = &*found else { return Ok(None) };
+    let newest = newest_attempt(reader, tenant, id)?;
+    Ok(Some((session.clone(), checkout::standing(session, newest.as_ref(), now))))
+}
+
+/// The newest attempt to pay a checkout session by C2P.
+pub fn newest_attempt(reader: &Reader, tenant: u64, session: Id) -> Result<Option<Payment>, Unreadable> {
+    let Some(id) = named(reader, tenant, Space::Checkout, &session.to_string())? else { return Ok(None) };
+    Ok(match entity(reader, tenant, EntityId::payment(id))?.as_deref() {
+        Some(Entity::Payment(payment)) => Some(payment.clone()),
+        _ => None,
+    })
+}
+
 /// The payment that a chargeback belongs to.
 pub fn charged_back(reader: &Reader, tenant: u64, chargeback: Id) -> Result<Option<EntityId>, Unreadable> {
     Ok(match entity(reader, tenant, EntityId::chargeback(chargeback))?.as_deref() {
@@ -127,7 +146,10 @@ pub fn list(reader: &Reader, tenant: u64, kind: Kind, facets: &[u8], page: &Page
 pub fn attempts(reader: &Reader, tenant: u64, name: &str, facets: &[u8], page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
     let mut items = Vec::new();
     let mut last = Vec::new();
-    let mut next = named(reader, tenant, Space::Payment, name)?;
+    let mut next = match named(reader, tenant, Space::Payment, name)? {
+        Some(newest) => Some(newest),
+        None => named(reader, tenant, Space::Checkout, name)?,
+    };
     while let Some(id) = next {
         let Some(found) = entity(reader, tenant, EntityId::payment(id))? else { break };
         let Entity::Payment(payment) = &*found else { break };

@@ -37,6 +37,8 @@ pub struct Services {
     pub banks: Arc<Catalogue>,
     /// The bank of test mode.
     pub simulator: Arc<Simulator>,
+    /// How the outside reaches this server, without a slash at the end.
+    pub base_url: String,
     /// The settings of a new tenant.
     pub tenant_defaults: Settings,
     /// The secret under which things are hashed that may be recognised but not known.

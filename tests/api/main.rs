@@ -24,6 +24,7 @@ mod methods;
 mod movements;
 mod pago_movil;
 mod payouts;
+mod products;
 mod races;
 mod reversal;
 mod slow_banks;

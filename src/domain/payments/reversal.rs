@@ -56,7 +56,8 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
 
 /// Who gives what: first what is left of the sale's own holds, then what is available; all or nothing.
 fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
-    let net = payment.net().unwrap_or_default().minor();
+    // The operator's share of a sale through a link comes back with the fee: what is asked of the tenant is what the sale left it.
+    let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
     let share = payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();
     let account = book.account(Currency::Ves);
     let from_hold = payment.available_at.map_or(0, |at| account.held_for(at, payment.id)).min(net - share);
@@ -167,6 +168,8 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
     post(Ledger::Rail, payment.ves, None);
     post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
     post(Ledger::Fees, fee.negated(), None);
+    post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
+    post(Ledger::Fees, payment.platform_fee().negated(), None);
     let mut hold = |ledger, minor: i64| draft.hold(HoldChange { ledger, currency: Currency::Ves, release_at: UNTIL_DECIDED, hold: payment.id, minor: -minor });
     hold(Ledger::Tenant, aside.from_hold + aside.from_available);
     if let Some(sale) = &payment.marketplace {
