@@ -8,6 +8,7 @@ mod adjustments;
 mod banks;
 mod call;
 mod chargebacks;
+mod cop_payouts;
 mod crypto;
 mod kept;
 mod keys;

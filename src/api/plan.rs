@@ -218,6 +218,21 @@ pub enum Plan {
     CryptoBalance,
     /// The percentage of peso payments that is converted by itself.
     SetAutoConvert(u8),
+    /// The balance in pesos now.
+    CopBalance,
+    /// A payment of this name, in whatever it was collected.
+    ReadPayment(Id, Show),
+    /// A command to the payment of this name, in whatever it was collected.
+    OfPayment(Id, Ask, Shape),
+    /// A page of entities of several kinds, each with facets of its own.
+    ListKinds {
+        /// Which of which kind; none of them is an empty page.
+        parts: Vec<(Kind, u8)>,
+        /// Which page.
+        page: Page,
+        /// How they are shown.
+        show: Show,
+    },
 }
 
 /// Which movements.

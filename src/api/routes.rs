@@ -3,7 +3,7 @@
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::{balance, batches, cards, chargebacks, debits, events, links, merchants, methods, own_account, payments, payouts};
-use crate::api::{conversions, crypto};
+use crate::api::{conversions, cop_payments, cop_payouts, crypto};
 use crate::api::{products, reference, sessions, testing, transfers};
 use crate::domain::platform::Scope;
 use hyper::Method;
@@ -134,5 +134,16 @@ pub fn routes() -> Vec<Route> {
         test(post(), "/v1/test/crypto/deposits", Manage, "makeTestDeposit", crypto::deposit),
         test(post(), "/v1/test/crypto/payouts/:id/approve", Manage, "approveTestCryptoPayout", crypto::approve),
         test(post(), "/v1/test/crypto/payouts/:id/reject", Manage, "rejectTestCryptoPayout", crypto::reject),
+        row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::create),
+        row(get(), "/v1/cop/payments/:id", Read, "getCopPayment", cop_payments::read),
+        row(post(), "/v1/cop/payments/:id/otp", Collect, "submitCopOtp", cop_payments::submit_otp),
+        row(post(), "/v1/cop/payments/:id/cancel", Collect, "cancelCopPayment", cop_payments::cancel),
+        row(post(), "/v1/cop/payments/:id/refund", Collect, "refundCopPayment", cop_payments::refund),
+        row(get(), "/v1/cop/balance", Read, "getCopBalance", balance::read_cop),
+        row(get(), "/v1/cop/balance/transactions", Read, "listCopMovements", balance::cop_transactions),
+        row(get(), "/v1/cop/payouts", Read, "listCopPayouts", cop_payouts::list),
+        row(get(), "/v1/cop/payouts/:id", Read, "getCopPayout", cop_payouts::read),
+        test(post(), "/v1/test/cop/payments/:id/pay", Manage, "playCopBuyerPaying", cop_payments::play_paying),
+        test(post(), "/v1/test/cop/payments/:id/decline", Manage, "playCopBuyerDeclining", cop_payments::play_declining),
     ]
 }

@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// What the balance must know of a merchant in order to pay it or sell for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Seller {
-    /// What the tenant owes it.
-    pub account: Account,
+    /// What the tenant owes it, by currency.
+    pub accounts: BTreeMap<Currency, Account>,
     /// Its name at the tenant's.
     pub external_ref: String,
     /// Whether it takes part.
@@ -37,6 +37,20 @@ pub struct Seller {
     pub default_method: Option<Id>,
     /// Payouts that it was sent, failed ones included.
     pub payouts: u64,
+}
+
+impl Seller {
+    /// What the tenant owes it in a currency.
+    pub fn account(&self, currency: Currency) -> &Account {
+        self.accounts.get(&currency).unwrap_or(&NOTHING)
+    }
+
+    /// Lets holds end.
+    fn settle(&mut self, now: Timestamp) {
+        for account in self.accounts.values_mut() {
+            account.settle(now);
+        }
+    }
 }
 
 /// A payout method as the balance sees it.
@@ -96,9 +110,10 @@ impl Book {
         self.account(Currency::Ves).free() - self.sheet.settings.reserve.minor()
     }
 
-    /// What sellers are owed: pending and available, in cents.
+    /// What sellers are owed in bolívares: pending and available, in cents.
     pub fn seller_totals(&self) -> (i64, i64) {
-        self.sellers.values().fold((0, 0), |(pending, available), seller| (pending + seller.account.held, available + seller.account.free()))
+        let accounts = self.sellers.values().map(|seller| seller.account(Currency::Ves));
+        accounts.fold((0, 0), |(pending, available), account| (pending + account.held, available + account.free()))
     }
 
     /// Whether an adjustment by `amount` fits: what would overflow is refused before anything is written.
@@ -116,7 +131,7 @@ impl Book {
         {
             self.seller_releases.pop_first();
             if let Some(seller) = self.sellers.get_mut(&merchant) {
-                seller.account.settle(now);
+                seller.settle(now);
             }
         }
     }
@@ -197,6 +212,7 @@ impl Book {
             | Entity::Product(_)
             | Entity::Session(_)
             | Entity::DepositAddress(_) => {}
+            Entity::CopPayment(_) | Entity::CopPayout(_) => {}
         }
     }
 
@@ -217,7 +233,7 @@ impl Book {
     fn post(&mut self, posting: &Posting) {
         match posting.ledger {
             Ledger::Tenant => self.accounts.entry(posting.currency).or_default().net += posting.minor,
-            Ledger::Seller(merchant) => self.sellers.entry(merchant).or_default().account.net += posting.minor,
+            Ledger::Seller(merchant) => self.sellers.entry(merchant).or_default().accounts.entry(posting.currency).or_default().net += posting.minor,
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
                 *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor
             }
@@ -228,12 +244,13 @@ impl Book {
         match change.ledger {
             Ledger::Tenant => self.accounts.entry(change.currency).or_default().hold(change),
             Ledger::Seller(merchant) => {
-                let account = &mut self.sellers.entry(merchant).or_default().account;
-                account.hold(change);
+                let seller = self.sellers.entry(merchant).or_default();
+                seller.accounts.entry(change.currency).or_default().hold(change);
+                let more_then = seller.accounts.values().any(|account| account.holds_until(change.release_at));
                 self.seller_releases.insert((change.release_at, merchant));
                 // A release is told: the seller is on the agenda at every instant at which something of it ends.
                 let due = (change.release_at, EntityId::merchant(merchant));
-                if account.holds_until(change.release_at) && change.release_at != UNTIL_DECIDED {
+                if more_then && change.release_at != UNTIL_DECIDED {
                     self.agenda.insert(due);
                 } else {
                     self.agenda.remove(&due);

@@ -124,6 +124,10 @@ pub enum Kind {
     CryptoPayout = 7,
     /// Where a customer of the tenant pays in stablecoins.
     DepositAddress = 8,
+    /// Pesos collected from a buyer.
+    CopPayment = 9,
+    /// Pesos sent out by the operator.
+    CopPayout = 10,
 }
 
 impl Kind {
@@ -142,6 +146,8 @@ impl Kind {
             Kind::Conversion => "conversion",
             Kind::CryptoPayout => "crypto payout",
             Kind::DepositAddress => "deposit address",
+            Kind::CopPayment => "cop payment",
+            Kind::CopPayout => "cop payout",
         }
     }
 }
@@ -212,6 +218,16 @@ impl EntityId {
     /// The deposit address `id`.
     pub const fn deposit_address(id: Id) -> Self {
         EntityId { kind: Kind::DepositAddress, id }
+    }
+
+    /// The payment in pesos `id`.
+    pub const fn cop_payment(id: Id) -> Self {
+        EntityId { kind: Kind::CopPayment, id }
+    }
+
+    /// The payout in pesos `id`.
+    pub const fn cop_payout(id: Id) -> Self {
+        EntityId { kind: Kind::CopPayout, id }
     }
 }
 

@@ -57,6 +57,8 @@ pub enum Space {
     DepositAddress = 8,
     /// The same, by the address itself.
     DepositTo = 9,
+    /// The operator's payouts of pesos. Under the platform's key their ids, for operators settle one by its id alone; the value is the tenant key.
+    CopPayout = 10,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -64,7 +66,7 @@ pub enum Space {
 pub enum LedgerKey {
     /// The tenant's own, in a currency.
     Tenant(Currency),
-    /// A seller's, in bolívares.
+    /// A seller's, in every currency.
     Seller(Id),
 }
 
@@ -227,6 +229,7 @@ fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
     match state {
         Entity::Chargeback(_) => ops.put(&name(PLATFORM, Space::Chargeback, &id.to_string()), &tenant.to_be_bytes()),
         Entity::Session(_) => ops.put(&name(PLATFORM, Space::Session, &id.to_string()), &tenant.to_be_bytes()),
+        Entity::CopPayout(_) => ops.put(&name(PLATFORM, Space::CopPayout, &id.to_string()), &tenant.to_be_bytes()),
         Entity::CryptoPayout(_) => ops.put(&name(PLATFORM, Space::CryptoPayout, &id.to_string()), &tenant.to_be_bytes()),
         Entity::DepositAddress(address) => {
             let customer = DepositAddress::name(address.network, address.asset, &address.customer_ref);
@@ -247,7 +250,9 @@ fn space(state: &Entity) -> Option<Space> {
         Entity::Batch(_) => Some(Space::Batch),
         Entity::OwnAccount(_) => Some(Space::OwnAccount),
         Entity::CryptoPayout(_) => Some(Space::CryptoPayout),
-        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) | Entity::Conversion(_) | Entity::DepositAddress(_) => None,
+        Entity::CopPayout(_) => Some(Space::CopPayout),
+        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) | Entity::Conversion(_) => None,
+        Entity::DepositAddress(_) | Entity::CopPayment(_) => None,
     }
 }
 

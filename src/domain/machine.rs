@@ -8,6 +8,8 @@ use crate::domain::chargebacks;
 use crate::domain::checkout::{self, NewSession};
 use crate::domain::codec;
 use crate::domain::conversions;
+use crate::domain::cop_payments;
+use crate::domain::cop_payouts;
 use crate::domain::crypto;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
@@ -29,7 +31,8 @@ use crate::domain::refusal::Refusal;
 use crate::domain::sellers;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
-use crate::domain::view::{Query, View, balance};
+use crate::domain::token::Token;
+use crate::domain::view::{Query, View, balance, cop_balance};
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
@@ -139,6 +142,23 @@ pub enum Ask {
     OpenDepositAddress(Box<crypto::deposits::NewDepositAddress>),
     /// Something came to the deposit address.
     Deposit(Box<crypto::deposits::Incoming>),
+    /// A payment in pesos.
+    CollectCop(Box<cop_payments::collect::NewCopPayment>),
+    /// The buyer's SMS code; `None` is text that cannot be one.
+    SubmitCopCode(Option<Token>),
+    /// A payment in pesos is called off.
+    CancelCop,
+    /// Give a payment in pesos back.
+    RefundCop,
+    /// The buyer of test mode pays, or declines.
+    PlayCopBuyer {
+        /// Which of both.
+        pays: bool,
+    },
+    /// The operator pays pesos out; the entity is the payout on its reference, if there is one.
+    PayCop(Box<cop_payouts::NewCopPayout>),
+    /// The operator says what became of a payout in pesos.
+    SettleCopPayout(cop_payouts::Verdict),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -326,6 +346,7 @@ impl Machine for Domain {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
             (AnyBook::Tenant(book), Query::Crypto) => View::Crypto(crypto::balance(book)),
             (AnyBook::Tenant(book), Query::Seller(merchant)) => View::Seller(sellers::balance(book, merchant)),
+            (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
             }
@@ -406,6 +427,11 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::OpenDepositAddress(new), None) => crypto::deposits::open(book, *new, turn),
         (Ask::OpenDepositAddress(_), Some(Entity::DepositAddress(_))) => Outcome::unchanged(),
         (Ask::Deposit(incoming), Some(Entity::DepositAddress(address))) => crypto::deposits::receive(book, address, *incoming, turn),
+        (Ask::CollectCop(new), None) => cop_payments::collect::create(book, *new, keep, turn),
+        (ask, Some(Entity::CopPayment(payment))) => cop_payment(book, payment, ask, keep, turn),
+        (Ask::PayCop(new), None) => cop_payouts::create(book, *new, turn),
+        (Ask::PayCop(new), Some(Entity::CopPayout(payout))) => cop_payouts::repeat(payout, &new),
+        (Ask::SettleCopPayout(verdict), Some(Entity::CopPayout(payout))) => cop_payouts::settle(payout, verdict, turn),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_) | Ask::Market(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.
@@ -419,6 +445,29 @@ fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &
         payments::REVERSE => reversal::heard(book, payment, heard, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),
+    }
+}
+
+/// Which rule answers what is asked of a payment in pesos.
+fn cop_payment(book: &Book, payment: &cop_payments::CopPayment, ask: Ask, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+    use cop_payments::{Phase, collect, refund};
+    match ask {
+        Ask::SubmitCopCode(code) => collect::submit_code(payment, code, keep, turn),
+        Ask::CancelCop => collect::cancel(payment, keep, turn),
+        Ask::PlayCopBuyer { pays } => collect::play_buyer(payment, pays, keep, turn),
+        Ask::RefundCop => refund::refund(book, payment, keep, turn),
+        Ask::Heard(heard) => match heard.operation.entity_and_operation().1 {
+            cop_payments::COLLECT | cop_payments::TELL => collect::heard(book, payment, heard, turn),
+            _ => refund::heard(book, payment, heard, turn),
+        },
+        Ask::Deadline => match payment.phase {
+            Phase::Collecting { .. } => collect::deadline(payment, turn),
+            Phase::Refunding { .. } => refund::deadline(payment, turn),
+            Phase::Idle => Outcome::unchanged(),
+        },
+        Ask::Reverse => Outcome::refuse(Refusal::NotReversible),
+        Ask::OpenChargeback(_) => Outcome::refuse(Refusal::ChargebackNotAllowed),
+        _ => Outcome::refuse(Refusal::NotFound),
     }
 }
 
@@ -482,7 +531,8 @@ impl Domain {
                 (self.render)(of.shape, &facts)
             };
             let (status, body) = draft.answer.unwrap_or_else(from_record);
-            record.kept = Some(Kept { of, status, body });
+            let void = refusal.as_ref().is_some_and(Refusal::is_void);
+            record.kept = Some(Kept { of, status, body, void });
         }
         Decision { record: Some(record), refusal, effects }
     }

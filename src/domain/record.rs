@@ -3,6 +3,8 @@
 use crate::domain::chargebacks::Chargeback;
 use crate::domain::checkout::Session;
 use crate::domain::conversions::Conversion;
+use crate::domain::cop_payments::CopPayment;
+use crate::domain::cop_payouts::CopPayout;
 use crate::domain::crypto::deposits::DepositAddress;
 use crate::domain::crypto::payouts::CryptoPayout;
 use crate::domain::events::Event;
@@ -119,6 +121,28 @@ pub enum Cause {
     DepositAddressMade,
     /// A stablecoin deposit came.
     CryptoDeposited,
+    /// A payment in pesos is about to be collected.
+    CopPaymentRequested,
+    /// The processor is about to be told something about it, or the code was wrong.
+    CopPaymentTold,
+    /// The pesos came.
+    CopPaymentCompleted,
+    /// They did not.
+    CopPaymentFailed,
+    /// The tenant called it off.
+    CopPaymentCanceled,
+    /// Pesos are set aside for a refund.
+    CopRefundBegun,
+    /// The processor did not refund.
+    CopRefundRefused,
+    /// The pesos went back.
+    CopPaymentRefunded,
+    /// A payout in pesos was debited.
+    CopPayoutCreated,
+    /// It arrived.
+    CopPayoutCompleted,
+    /// It did not, and the pesos are back.
+    CopPayoutFailed,
 }
 
 impl Cause {
@@ -172,6 +196,17 @@ impl Cause {
             Cause::CryptoPayoutFailed => "crypto_payout.failed",
             Cause::DepositAddressMade => "deposit_address.made",
             Cause::CryptoDeposited => "crypto_deposit.completed",
+            Cause::CopPaymentRequested => "cop_payment.requested",
+            Cause::CopPaymentTold => "cop_payment.told",
+            Cause::CopPaymentCompleted => "cop_payment.completed",
+            Cause::CopPaymentFailed => "cop_payment.failed",
+            Cause::CopPaymentCanceled => "cop_payment.canceled",
+            Cause::CopRefundBegun => "cop_payment.refund_begun",
+            Cause::CopRefundRefused => "cop_payment.refund_refused",
+            Cause::CopPaymentRefunded => "cop_payment.refunded",
+            Cause::CopPayoutCreated => "cop_payout.created",
+            Cause::CopPayoutCompleted => "cop_payout.completed",
+            Cause::CopPayoutFailed => "cop_payout.failed",
         }
     }
 }
@@ -203,6 +238,10 @@ pub enum Entity {
     CryptoPayout(CryptoPayout),
     /// Where a customer pays in stablecoins.
     DepositAddress(DepositAddress),
+    /// Pesos collected.
+    CopPayment(CopPayment),
+    /// Pesos sent out.
+    CopPayout(CopPayout),
 }
 
 impl Entity {
@@ -221,6 +260,8 @@ impl Entity {
             Entity::Conversion(conversion) => EntityId::conversion(conversion.id),
             Entity::CryptoPayout(payout) => EntityId::crypto_payout(payout.id),
             Entity::DepositAddress(address) => EntityId::deposit_address(address.id),
+            Entity::CopPayment(payment) => EntityId::cop_payment(payment.id),
+            Entity::CopPayout(payout) => EntityId::cop_payout(payout.id),
         }
     }
 
@@ -236,6 +277,8 @@ impl Entity {
             Entity::Otp(otp) => otp.status as u8,
             Entity::Conversion(conversion) => conversion.facet(),
             Entity::CryptoPayout(payout) => payout.facet(),
+            Entity::CopPayment(payment) => payment.facet(),
+            Entity::CopPayout(payout) => payout.facet(),
         }
     }
 
@@ -245,10 +288,11 @@ impl Entity {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
             Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
-            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) => None,
+            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::CopPayout(_) => None,
             Entity::Otp(otp) => otp.deadline(),
             Entity::Conversion(conversion) => conversion.deadline(),
             Entity::CryptoPayout(payout) => payout.deadline(),
+            Entity::CopPayment(payment) => payment.deadline(),
         }
     }
 
@@ -262,7 +306,8 @@ impl Entity {
             Entity::OwnAccount(_) => Some(""),
             Entity::CryptoPayout(payout) => Some(&payout.external_ref),
             Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
-            Entity::Conversion(_) | Entity::DepositAddress(_) => None,
+            Entity::CopPayout(payout) => Some(&payout.external_ref),
+            Entity::Conversion(_) | Entity::DepositAddress(_) | Entity::CopPayment(_) => None,
         }
     }
 }
@@ -315,6 +360,18 @@ impl From<&Conversion> for Was {
 impl From<&CryptoPayout> for Was {
     fn from(payout: &CryptoPayout) -> Was {
         Was { facet: payout.facet(), deadline: payout.deadline() }
+    }
+}
+
+impl From<&CopPayment> for Was {
+    fn from(payment: &CopPayment) -> Was {
+        Was { facet: payment.facet(), deadline: payment.deadline() }
+    }
+}
+
+impl From<&CopPayout> for Was {
+    fn from(payout: &CopPayout) -> Was {
+        Was { facet: payout.facet(), deadline: None }
     }
 }
 

@@ -176,7 +176,7 @@ impl Gateway {
         let now = self.clock(tenant).await?;
         // The hashes in the index are short; the record has the whole names.
         let same = kept.of.key == key && kept.of.path == path;
-        Ok((same && now < kept.expires_at()).then_some((kept, seq)))
+        Ok((same && kept.stands_at(now)).then_some((kept, seq)))
     }
 
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
@@ -272,6 +272,10 @@ impl Gateway {
                 View::Seller(Some(now)) => Ok(Reply::json(200, balance::show_seller(&now, doing.caller.livemode()))),
                 _ => Err(Problem::not_found()),
             },
+            Plan::CopBalance => match engine.view(tenant, Query::CopBalance).await.map_err(failure)? {
+                View::CopBalance(now) => Ok(Reply::json(200, balance::show_cop(&now))),
+                _ => Err(Problem::internal_error()),
+            },
             Plan::BalanceAt(at) => {
                 if at > self.clock(tenant).await? {
                     return Err(Problem::invalid_field("at", "must not be in the future"));
@@ -283,12 +287,23 @@ impl Gateway {
                 Some(entity) => Ok(Reply::json(200, show(&entity))),
                 None => Err(Problem::not_found()),
             },
+            Plan::ReadPayment(id, show) => {
+                let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                let entity = history::entity(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                Ok(Reply::json(200, show(&entity)))
+            }
+            Plan::OfPayment(id, ask, shape) => {
+                let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, id, false, command, None, held).await, request_id)
+            }
             Plan::ReadNamed(space, name, kind, show) => {
                 let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
                 let entity = history::entity(reader, tenant, EntityId { kind, id })?.ok_or_else(Problem::not_found)?;
                 Ok(Reply::json(200, show(&entity)))
             }
             Plan::List { kind, facets, page, show } => Ok(Reply::json(200, history::list(reader, tenant, kind, &facets, &page, show)?)),
+            Plan::ListKinds { parts, page, show } => Ok(Reply::json(200, history::list_kinds(reader, tenant, parts, &page, show)?)),
             Plan::Attempts { name, facets, page, show } => Ok(Reply::json(200, history::attempts(reader, tenant, &name, &facets, &page, show)?)),
             Plan::Movements(ask) => {
                 let now = self.clock(tenant).await?;
@@ -369,7 +384,7 @@ impl Gateway {
     fn operation(&self, tenant: u64, id: Id) -> Result<Reply, Problem> {
         let reader = self.services.engine.reader();
         let (entity, n) = id.entity_and_operation();
-        for whose in [EntityId::payment(entity), EntityId::payout(entity), EntityId::otp(entity)] {
+        for whose in [EntityId::payment(entity), EntityId::payout(entity), EntityId::otp(entity), EntityId::cop_payment(entity)] {
             if let Some(found) = history::entity(reader, tenant, whose)?
                 && let Some(body) = operations::show(id, n, &found)
             {
@@ -397,7 +412,7 @@ impl Gateway {
             let seq = history::seq(&value)?;
             let read = history::record(self.services.engine.reader(), seq)?;
             let Some(kept) = read.record.kept else { continue };
-            let matches = kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && now < kept.expires_at();
+            let matches = kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && kept.stands_at(now);
             if matches && newest.as_ref().is_none_or(|(_, other, _)| other.of.first_seen <= kept.of.first_seen) {
                 newest = Some((read.time, kept, seq));
             }
