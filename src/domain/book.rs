@@ -3,7 +3,7 @@
 use crate::domain::banks::BankCode;
 use crate::domain::conversions::totals::Totals;
 use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED};
 use crate::domain::merchants::Merchant;
 use crate::domain::money::{Currency, Ves};
@@ -95,6 +95,10 @@ pub struct Book {
     pub converted: Totals,
     /// USDT that left the balance and has not arrived: payouts under review or on their way, fees included, in cents.
     pub pending_payouts_usdt: i64,
+    /// Ends of sellers' holds that are to be told, in order. Not in the agenda: a seller may have something of its own there, at the same instant even.
+    pub releases: BTreeSet<(Timestamp, EntityId)>,
+    /// Webhook endpoints: how many there are, and whether anybody waits to hear of events.
+    pub webhooks: BTreeSet<Id>,
 }
 
 static NOTHING: Account = Account { net: 0, held: 0, holds: BTreeMap::new() };
@@ -152,8 +156,11 @@ impl Book {
             if *id == EntityId::OWN_ACCOUNT {
                 self.own = None;
             }
+            if id.kind == Kind::Webhook {
+                self.webhooks.remove(&id.id);
+            }
             if self.sellers.remove(&id.id).is_some() {
-                self.agenda.retain(|(_, due)| due != id);
+                self.releases.retain(|(_, due)| due != id);
             }
         }
         for posting in &record.postings {
@@ -165,14 +172,20 @@ impl Book {
         self.events += record.events.len() as u64;
         if record.cause == Cause::SellerReleased {
             for seller in record.events.iter().filter_map(|event| event.subject) {
-                self.agenda.retain(|(at, due)| *at > time || *due != seller);
+                self.releases.retain(|(at, due)| *at > time || *due != seller);
             }
         }
     }
 
-    /// Whether something of this entity is due.
-    pub fn is_due(&self, id: EntityId, now: Timestamp) -> bool {
-        self.agenda.iter().take_while(|(at, _)| *at <= now).any(|(_, due)| *due == id)
+    /// Whether holds of this seller ended, and nobody was told.
+    pub fn has_released(&self, seller: EntityId, now: Timestamp) -> bool {
+        self.releases.iter().take_while(|(at, _)| *at <= now).any(|(_, due)| *due == seller)
+    }
+
+    /// What is due first, of those that are not skipped.
+    pub fn next_due(&self, skip: &dyn Fn(EntityId) -> bool) -> Option<(Timestamp, EntityId)> {
+        let first = |agenda: &BTreeSet<(Timestamp, EntityId)>| agenda.iter().find(|(_, id)| !skip(*id)).copied();
+        first(&self.agenda).into_iter().chain(first(&self.releases)).min()
     }
 
     fn agenda(&mut self, id: EntityId, was: Option<Was>, now: Option<Timestamp>) {
@@ -213,6 +226,9 @@ impl Book {
             | Entity::Session(_)
             | Entity::DepositAddress(_) => {}
             Entity::CopPayment(_) | Entity::CopPayout(_) => {}
+            Entity::Webhook(webhook) => {
+                self.webhooks.insert(webhook.id);
+            }
         }
     }
 
@@ -248,12 +264,12 @@ impl Book {
                 seller.accounts.entry(change.currency).or_default().hold(change);
                 let more_then = seller.accounts.values().any(|account| account.holds_until(change.release_at));
                 self.seller_releases.insert((change.release_at, merchant));
-                // A release is told: the seller is on the agenda at every instant at which something of it ends.
+                // A release is told: the seller is due at every instant at which something of it ends.
                 let due = (change.release_at, EntityId::merchant(merchant));
                 if more_then && change.release_at != UNTIL_DECIDED {
-                    self.agenda.insert(due);
+                    self.releases.insert(due);
                 } else {
-                    self.agenda.remove(&due);
+                    self.releases.remove(&due);
                 }
             }
             // Nothing is held there; the invariants refuse a record that says otherwise.

@@ -14,7 +14,7 @@ use crate::domain::crypto;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
@@ -33,6 +33,7 @@ use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
 use crate::domain::view::{Query, View, balance, cop_balance};
+use crate::domain::webhooks::{self, EventRef, NewWebhook, Progress, WebhookChange};
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
@@ -159,6 +160,20 @@ pub enum Ask {
     PayCop(Box<cop_payouts::NewCopPayout>),
     /// The operator says what became of a payout in pesos.
     SettleCopPayout(cop_payouts::Verdict),
+    /// A new webhook endpoint.
+    RegisterWebhook(Box<NewWebhook>),
+    /// A change of one.
+    ChangeWebhook(Box<WebhookChange>),
+    /// Its next secret.
+    RotateSecret,
+    /// It goes.
+    DeleteWebhook,
+    /// How far its deliveries are.
+    WebhookProgress(Box<Progress>),
+    /// Deliver this event again.
+    Resend(EventRef),
+    /// What a request to deliver again was answered: status and body.
+    KeepResent(u16, Vec<u8>),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -319,6 +334,16 @@ impl Machine for Domain {
         }
     }
 
+    fn is_awaited(&self, book: &AnyBook, record: &Record) -> bool {
+        // An endpoint that was just deleted is in the record alone.
+        let of_webhooks =
+            || record.entities.iter().map(|written| written.state.id()).chain(record.removed.iter().map(|(id, _)| *id)).any(|id| id.kind == Kind::Webhook);
+        match book {
+            AnyBook::Tenant(book) => (!record.events.is_empty() && !book.webhooks.is_empty()) || of_webhooks(),
+            AnyBook::Platform(_) => false,
+        }
+    }
+
     fn save(&self, book: &AnyBook) -> Vec<u8> {
         match book {
             AnyBook::Platform(book) => codec::encode(book),
@@ -333,7 +358,7 @@ impl Machine for Domain {
     fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
         match book {
             AnyBook::Platform(_) => None,
-            AnyBook::Tenant(book) => book.agenda.iter().find(|(_, id)| !skip(*id)).map(|(at, id)| (at.unix_ms(), *id)),
+            AnyBook::Tenant(book) => book.next_due(skip).map(|(at, id)| (at.unix_ms(), id)),
         }
     }
 
@@ -382,7 +407,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => merchants::verify(merchant, method, seen, turn),
         (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
-        (Ask::Deadline, Some(Entity::Merchant(merchant))) => sellers::release(book, merchant.id, turn),
+        (Ask::Deadline, Some(Entity::Merchant(merchant))) => merchants::deadline(book, merchant, turn),
         (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
         (Ask::PayBatch(new), None) => batch::create(book, *new, turn),
         (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
@@ -390,6 +415,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::SetOwnAccount(held), None) => own_account::set(None, held, turn),
         (Ask::SetOwnAccount(held), Some(Entity::OwnAccount(account))) => own_account::set(Some(account), held, turn),
         (Ask::StartOwnVerification(amounts), Some(Entity::OwnAccount(account))) => own_account::start_verification(account, amounts, keep, turn),
+        (Ask::Deadline, Some(Entity::OwnAccount(account))) => own_account::deadline(account, turn),
         (Ask::VerifyOwn(seen), Some(Entity::OwnAccount(account))) => own_account::verify(account, seen, turn),
         (Ask::Heard(heard), Some(Entity::OwnAccount(account))) => own_account::heard(account, &heard, turn),
         (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
@@ -432,6 +458,13 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::PayCop(new), None) => cop_payouts::create(book, *new, turn),
         (Ask::PayCop(new), Some(Entity::CopPayout(payout))) => cop_payouts::repeat(payout, &new),
         (Ask::SettleCopPayout(verdict), Some(Entity::CopPayout(payout))) => cop_payouts::settle(payout, verdict, turn),
+        (Ask::RegisterWebhook(new), None) => webhooks::register(book, *new, turn),
+        (Ask::ChangeWebhook(change), Some(Entity::Webhook(webhook))) => webhooks::change(book, webhook, *change),
+        (Ask::RotateSecret, Some(Entity::Webhook(webhook))) => webhooks::rotate_secret(webhook),
+        (Ask::DeleteWebhook, Some(Entity::Webhook(webhook))) => webhooks::delete(webhook),
+        (Ask::WebhookProgress(progress), Some(Entity::Webhook(webhook))) => webhooks::progress(webhook, *progress),
+        (Ask::Resend(event), Some(Entity::Webhook(webhook))) => webhooks::resend(webhook, event, turn),
+        (Ask::KeepResent(status, body), Some(Entity::Webhook(_))) => webhooks::keep_resent(status, body),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_) | Ask::Market(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.

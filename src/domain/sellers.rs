@@ -60,7 +60,7 @@ pub fn tell(draft: &mut Draft, book: &Book, merchant: Id, currency: Currency, pe
 
 /// The instant has come at which holds of a seller ended.
 pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Outcome {
-    if !book.is_due(EntityId::merchant(merchant), turn.now) {
+    if !book.has_released(EntityId::merchant(merchant), turn.now) {
         return Outcome::unchanged();
     }
     let mut draft = Draft::new(Cause::SellerReleased);

@@ -17,6 +17,7 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::machine::{Ask, Command, Domain, Facts};
+use crate::domain::payments::Method as PaymentMethod;
 use crate::domain::platform::{PLATFORM, Scope};
 use crate::domain::products::{NewLink, product_of};
 use crate::domain::record::Entity;
@@ -34,6 +35,7 @@ use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::{Services, fresh_id};
 use crate::server::sheets;
 use crate::server::throttle::Throttle;
+use crate::server::webhooks;
 use actors::{Failure, Held, Outcome, Settled};
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName};
@@ -118,7 +120,9 @@ impl Gateway {
             if kept.of.body_hash != used.body_hash {
                 return Err(Problem::idempotency_key_reused());
             }
-            return Ok(Reply::json(kept.status, kept.body).wal_seq(seq).replayed());
+            let status = kept.status;
+            let body = webhooks::replayed(&self.services, caller.tenant_key, kept, seq)?;
+            return Ok(Reply::json(status, body).wal_seq(seq).replayed());
         }
         let plan = self.plan(&found, &caller, arrival.head.uri.query(), &bytes)?;
         self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
@@ -204,6 +208,7 @@ impl Gateway {
             market_rate: &|currency| services.market.rate(currency, now),
             network_fees: &services.network_fees,
             mark: &|parts| services.mark(parts),
+            private_targets: services.webhooks.allows_private_targets(),
         };
         (found.value.handler)(&call)
     }
@@ -215,11 +220,15 @@ impl Gateway {
         let plan = match plan {
             Plan::Knowing(id, _) if history::entity(reader, tenant, id)?.is_none() => return Err(Problem::not_found()),
             Plan::Knowing(_, plan) => *plan,
+            Plan::Aimed(url, plan) => {
+                self.services.webhooks.aim(&url).await.map_err(|why| Problem::invalid_field("url", why))?;
+                *plan
+            }
             plan => plan,
         };
         match plan {
             // One condition is all that a handler sets.
-            Plan::Knowing(..) => Err(Problem::internal_error()),
+            Plan::Knowing(..) | Plan::Aimed(..) => Err(Problem::internal_error()),
             Plan::Answer(status, body) => Ok(Reply::json(status, body)),
             Plan::Book(ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
@@ -234,7 +243,11 @@ impl Gateway {
             }
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.desk.hold_name(tenant, space, &name).await;
-                let known = history::named(reader, tenant, space, &name)?;
+                let known = match (history::named(reader, tenant, space, &name)?, &ask) {
+                    // C2P attempts may have come after it on the same reference; it is a repeat all the same.
+                    (Some(newest), Ask::Charge(charge)) => Some(history::attempt_by(reader, tenant, newest, charge.means.method())?),
+                    (known, _) => known,
+                };
                 let (command, held) = doing.command(ask, shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
@@ -244,6 +257,7 @@ impl Gateway {
                 let held_name = self.services.desk.hold_name(tenant, Space::Payment, &name).await;
                 let held_transfer = self.services.desk.hold_name(tenant, Space::Transfer, &transfer).await;
                 let known = history::named(reader, tenant, Space::Payment, &name)?;
+                let known = known.map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil)).transpose()?;
                 let used = history::named(reader, tenant, Space::Transfer, &transfer)?.is_some();
                 let (command, held) = doing.command(ask(used), shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
@@ -379,6 +393,20 @@ impl Gateway {
                 let reply = Reply::json(200, conversions::show_settings(&tenant.sheet.settings));
                 Ok(seq.into_iter().fold(reply, Reply::wal_seq))
             }
+            Plan::Signing { id, new, ask, shape } => {
+                let (command, held) = doing.command(ask, shape);
+                let outcome = engine.ask_entity(tenant, id, new, command, None, held).await;
+                webhooks::reply_with_secret(&self.services, tenant, shape, outcome, request_id)
+            }
+            Plan::Webhooks => Ok(Reply::json(200, webhooks::list(reader, tenant)?)),
+            Plan::Deliveries(id, page) => Ok(Reply::json(200, webhooks::deliveries(&self.services, tenant, id, &page)?)),
+            Plan::Resend(id) => {
+                let services = Arc::clone(&self.services);
+                let (keep, held) = doing.keep(Shape::Resent);
+                let resending = tokio::spawn(webhooks::resend(services, tenant, id, keep, held));
+                resending.await.unwrap_or_else(|_| Err(Problem::internal_error()))
+            }
+            Plan::TestNotification => webhooks::test(&self.services, tenant).await,
             Plan::Kept { key, path } => self.idempotency(tenant, &key, path.as_deref()).await,
         }
     }

@@ -12,7 +12,7 @@ use crate::domain::index::{self, LedgerKey, OTHER, Space};
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::machine::{AnyBook, Domain};
 use crate::domain::money::Currency;
-use crate::domain::payments::Payment;
+use crate::domain::payments::{Method, Payment};
 use crate::domain::record::{Entity, Record};
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Balance, balance};
@@ -168,6 +168,19 @@ pub fn list_kinds(reader: &Reader, tenant: u64, mut listed: Vec<(Kind, u8)>, pag
     Ok(page_json(items, None))
 }
 
+/// The attempt that a charge by `method` may repeat: the newest by it on the reference whose newest attempt is `newest`, or that one when there is none.
+pub fn attempt_by(reader: &Reader, tenant: u64, newest: Id, method: Method) -> Result<Id, Unreadable> {
+    let mut next = Some(newest);
+    while let Some(id) = next {
+        match entity(reader, tenant, EntityId::payment(id))?.as_deref() {
+            Some(Entity::Payment(payment)) if payment.method() == method => return Ok(id),
+            Some(Entity::Payment(payment)) => next = payment.previous,
+            _ => break,
+        }
+    }
+    Ok(newest)
+}
+
 /// A page of the payments on a reference: the newest attempt, and those before it.
 pub fn attempts(reader: &Reader, tenant: u64, name: &str, facets: &[u8], page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
     let mut items = Vec::new();
@@ -257,7 +270,7 @@ pub fn event(reader: &Reader, tenant: u64, id: Id, world: World) -> Result<Optio
 }
 
 /// The key of the last record whose first event has at most this number.
-fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
+pub fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
     let end = number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));
     let newest = reader.index_scan(&index::event(tenant, 0), &end, true).next().transpose()?;
     Ok(newest.map(|(key, _)| key))

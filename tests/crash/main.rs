@@ -11,3 +11,4 @@ mod durability;
 mod load;
 mod shutdown;
 mod tools;
+mod webhooks;

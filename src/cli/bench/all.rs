@@ -27,6 +27,7 @@ impl All {
         let http = Http {
             place: place.clone(),
             connections: vec![1, 64, 256],
+            batch_connections: vec![1, 8],
             tenants: vec![1, 1000],
             seconds: 3,
             rounds: 3,

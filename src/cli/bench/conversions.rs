@@ -18,6 +18,9 @@ const AMOUNT: &str = "250.00";
 /// Connections that make quotes.
 const QUOTERS: usize = 64;
 
+/// Every so many answers of a connection the body is read.
+const BODY_EVERY: usize = 64;
+
 /// Letters of an id.
 const ID_LETTERS: usize = 36;
 
@@ -100,6 +103,10 @@ impl Workload for Conversions {
         into.extend_from_slice(&self.template);
         into[self.id_at..self.id_at + ID_LETTERS].copy_from_slice(quote.as_bytes());
         Ok(number as u64)
+    }
+
+    fn body_every(&self) -> usize {
+        BODY_EVERY
     }
 
     fn check(&self, number: u64, body: &[u8]) -> Outcome<()> {

@@ -1,11 +1,11 @@
-//! Payouts and conversions over HTTP in test mode: on one tenant's balance and spread over many, beside a server that does nothing. A payout is two durable records, the debit and what
-//! the bank said; accepting a quote is one.
+//! Payouts and conversions over HTTP in test mode: on one tenant's balance and spread over many, payouts one by one and in batches, beside a server that does nothing. A payout is two
+//! durable records, the debit and what the bank said; the debits of a batch are one record, and so is accepting a quote.
 
 use super::cleanup::{self, Scratch};
 use super::conversions::Conversions;
 use super::load::{Load, Measured};
 use super::prepare::{self, Extent};
-use super::requests::{Requests, Workload};
+use super::requests::{BATCH, Requests, Workload};
 use super::server::Server;
 use super::table::{Line, Report, Table, grouped, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio};
 use super::{Outcome, Place, machine, progress};
@@ -30,6 +30,9 @@ pub struct Http {
     /// Connections
     #[arg(long, value_delimiter = ',', default_values_t = [1, 64, 256])]
     pub(super) connections: Vec<usize>,
+    /// Connections that send batches of 1,000 payouts on one balance
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 8])]
+    pub(super) batch_connections: Vec<usize>,
     /// Tenants that the payouts are spread over
     #[arg(long, value_delimiter = ',', default_values_t = [1, 1000])]
     pub(super) tenants: Vec<usize>,
@@ -56,6 +59,8 @@ enum Whom {
     DoNothing,
     /// The gateway, with payouts over so many tenants.
     Gateway(usize),
+    /// The gateway, with batches of payouts on one balance.
+    Batches,
     /// The gateway, with conversions on one balance.
     Conversion,
 }
@@ -71,13 +76,19 @@ impl Http {
     pub fn takes(&self) -> Duration {
         // A conversion case takes as long again, and half, for its quotes.
         let each = self.tenants.len() + usize::from(!self.no_baseline) + 3 * usize::from(!self.no_conversions);
-        let cases = self.connections.len() * each * self.rounds;
+        let cases = (self.connections.len() * each + self.batch_connections.len()) * self.rounds;
         (Duration::from_secs(self.seconds) + Duration::from_millis(800)) * u32::try_from(cases).unwrap_or(u32::MAX) + Duration::from_secs(5)
     }
 
     /// Measures and prints.
     pub fn run(self) -> Outcome<()> {
-        if self.connections.contains(&0) || self.tenants.contains(&0) || self.tenants.is_empty() || self.rounds == 0 || self.seconds == 0 {
+        if self.connections.contains(&0)
+            || self.batch_connections.contains(&0)
+            || self.tenants.contains(&0)
+            || self.tenants.is_empty()
+            || self.rounds == 0
+            || self.seconds == 0
+        {
             return Err("there must be at least one of each".to_owned());
         }
         if !self.no_conversions && self.seconds > CONVERSION_SECONDS_MAX {
@@ -110,13 +121,15 @@ impl Http {
                 cases.push(Case { whom, connections: *connections, rounds: Vec::new() });
             }
         }
+        cases.extend(self.batch_connections.iter().map(|connections| Case { whom: Whom::Batches, connections: *connections, rounds: Vec::new() }));
         for round in 1..=self.rounds {
             for case in &mut cases {
-                let payouts = |server: &Server, count: usize| Arc::new(Requests::new(server.api, &tenants[..count])) as Arc<dyn Workload>;
+                let payouts = |server: &Server, count: usize| Arc::new(Requests::payouts(server.api, &tenants[..count])) as Arc<dyn Workload>;
                 let (server, requests) = match (case.whom, &do_nothing) {
                     (Whom::DoNothing, Some(server)) => (server, payouts(server, 1)),
                     (Whom::DoNothing, None) => continue,
                     (Whom::Gateway(count), _) => (&gateway, payouts(&gateway, count)),
+                    (Whom::Batches, _) => (&gateway, Arc::new(Requests::batches(gateway.api, &tenants[..1])) as Arc<dyn Workload>),
                     (Whom::Conversion, _) => {
                         let time = (WARM_UP + Duration::from_secs(self.seconds)) * 3 / 2;
                         (&gateway, Arc::new(Conversions::prepare(&gateway, &tenants[0], time)?) as Arc<dyn Workload>)
@@ -141,11 +154,12 @@ impl Http {
     }
 
     fn table(&self, machine: &str, cases: &[Case]) -> Table {
-        let columns = ["case", "connections", "requests/s", "spread", "p50 ms", "p99 ms", "p99.9 ms", "of do-nothing", "server CPU µs/request"];
+        let columns = ["case", "connections", "requests/s", "payouts/s", "spread", "p50 ms", "p99 ms", "p99.9 ms", "of do-nothing", "server CPU µs/request"];
         let mut table = Table::new("Payouts and conversions over HTTP", &columns);
         table.remark(format!(
-            "POST /v1/payouts in test mode, two durable records each, and POST /v1/conversions with quotes made beforehand, one durable record each, over kept HTTP/1.1 connections, closed \
-             loop; {} rounds of {} s with all cases interleaved, medians. Every status was checked, every 64th body read. The generator ({} threads) shares the cores with the server.",
+            "POST /v1/payouts in test mode, two durable records each, POST /v1/payouts/batch with {BATCH} items, and POST /v1/conversions with quotes made beforehand, one durable record each, \
+             over kept HTTP/1.1 connections, closed loop; {} rounds of {} s with all cases interleaved, medians. Every status was checked, every 64th body read, of batches every 4th with all \
+             its items. The generator ({} threads) shares the cores with the server.",
             self.rounds, self.seconds, self.threads
         ));
         table.remark(machine);
@@ -159,11 +173,16 @@ impl Http {
                 case.whom.name(),
                 case.connections.to_string(),
                 grouped(rate),
+                case.payouts().map_or_else(|| "–".to_owned(), grouped),
                 format!("{} %", spread * 100 / rate.max(1)),
                 case.quantile(0.5),
                 case.quantile(0.99),
                 case.quantile(0.999),
-                if case.whom == Whom::DoNothing { "1".to_owned() } else { ratio(rate, baseline) },
+                match case.whom {
+                    Whom::DoNothing => "1".to_owned(),
+                    Whom::Gateway(_) | Whom::Conversion => ratio(rate, baseline),
+                    Whom::Batches => "–".to_owned(),
+                },
                 microseconds(cpu),
             ]);
         }
@@ -190,12 +209,15 @@ fn lines(cases: &[Case]) -> Vec<Line> {
     let line = |case: &Case| {
         let latency = format!("p50 {}, p99 {}, p99.9 {} ms", case.quantile(0.5), case.quantile(0.99), case.quantile(0.999));
         let (rate, baseline) = (case.rate(), baseline(cases, case.connections));
-        Line {
-            what: format!("{}, {} connections", case.whom.name(), case.connections),
-            figure: format!("{}/s ({latency})", grouped(rate)),
-            baseline: format!("{}/s doing nothing", grouped(baseline)),
-            ratio: ratio(rate, baseline),
+        let what = format!("{}, {} connections", case.whom.name(), case.connections);
+        if case.whom == Whom::Batches {
+            let single = cases.iter().filter(|other| other.whom == Whom::Gateway(1)).filter_map(Case::payouts).max().unwrap_or(0);
+            let payouts = case.payouts().unwrap_or(0);
+            let figure = format!("{} payouts/s ({latency})", grouped(payouts));
+            return Line { what, figure, baseline: format!("{}/s one by one", grouped(single)), ratio: ratio(payouts, single) };
         }
+        let (figure, baseline_figure) = (format!("{}/s ({latency})", grouped(rate)), format!("{}/s doing nothing", grouped(baseline)));
+        Line { what, figure, baseline: baseline_figure, ratio: ratio(rate, baseline) }
     };
     cases.iter().filter(|case| case.whom != Whom::DoNothing).map(line).collect()
 }
@@ -203,6 +225,15 @@ fn lines(cases: &[Case]) -> Vec<Line> {
 impl Case {
     fn quantile(&self, q: f64) -> String {
         milliseconds(median(self.rounds.iter().map(|round| round.latency.value_at_quantile(q))))
+    }
+
+    /// Payouts per second: of a batch all its items.
+    fn payouts(&self) -> Option<u64> {
+        match self.whom {
+            Whom::DoNothing | Whom::Conversion => None,
+            Whom::Gateway(_) => Some(self.rate()),
+            Whom::Batches => Some(median(self.rounds.iter().map(|round| per_second(round.answers * BATCH as u64, round.time)))),
+        }
     }
 
     fn rate(&self) -> u64 {
@@ -214,6 +245,7 @@ impl Whom {
     fn name(self) -> String {
         match self {
             Whom::DoNothing => "do nothing".to_owned(),
+            Whom::Batches => format!("batch of {}, 1 balance", grouped(BATCH as u64)),
             Whom::Conversion => "conversion, 1 balance".to_owned(),
             Whom::Gateway(1) => "payout, 1 balance".to_owned(),
             Whom::Gateway(tenants) => format!("payout, {} balances", grouped(tenants as u64)),

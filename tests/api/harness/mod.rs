@@ -7,4 +7,5 @@
 pub mod check;
 pub mod client;
 pub mod flows;
+pub mod receiver;
 pub mod server;
