@@ -244,7 +244,9 @@ impl Gateway {
             }
             Plan::Entity(id, ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
-                reply(shape, engine.ask_entity(tenant, id, false, command, None, held).await, request_id)
+                let mut outcome = engine.ask_entity(tenant, id, false, command, None, held).await;
+                others_done(&mut outcome).await;
+                reply(shape, outcome, request_id)
             }
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.desk.hold_name(tenant, space, &name).await;
@@ -482,6 +484,16 @@ impl Doing<'_> {
         let first_seen = Timestamp::from_unix_ms(0);
         let keep = KeepRef { key, path, body_hash, first_seen, shape, request_id: self.request_id.as_str().to_owned() };
         (Some(keep), Some(Box::new(held)))
+    }
+}
+
+/// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds what became of the part of it that is converted by itself.
+async fn others_done(outcome: &mut Outcome<Domain>) {
+    if let Ok(settled) = outcome
+        && let Some(performed) = settled.performed.take()
+    {
+        // Too late is no failure: it is durable, and goes on by itself.
+        let _ = tokio::time::timeout(batches::PATIENCE, performed).await;
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod harness;
 
+mod auto_convert;
 mod balance;
 mod batch;
 mod c2p;

@@ -3,6 +3,7 @@
 #[path = "../api/harness/mod.rs"]
 mod harness;
 
+mod auto_convert;
 mod batches;
 mod collections;
 mod conversions;

@@ -33,6 +33,7 @@ impl All {
             rounds: 3,
             threads: 2,
             no_baseline: false,
+            no_conversions: false,
         };
         let mut restarts = vec![Restart { place: place.clone(), records: 1_000_000, tail: 1_000_000 }];
         if self.full {

@@ -3,13 +3,14 @@
 //! What is measured runs as it does in production: servers are child processes of this very binary, the data is on the disk that is named, every answer is checked. The load comes from
 //! the same machine, so absolute figures say as much about the machine as about the program; the ratios to the baselines are what to look at.
 //!
-//! Layout: `http` the cases over HTTP · `load` the generator · `requests` what it sends · `connection` how · `prepare` the tenants · `do_nothing` the server that the others are
+//! Layout: `http` the cases over HTTP · `load` the generator · `requests` and `conversions` what it sends · `connection` how · `prepare` the tenants · `do_nothing` the server that the others are
 //! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `server` child processes · `cleanup` what ends with us · `machine`, `table`
 //! what is printed.
 
 mod all;
 mod cleanup;
 mod connection;
+mod conversions;
 mod do_nothing;
 mod fill;
 mod http;
@@ -42,7 +43,7 @@ pub struct BenchArgs {
 enum What {
     /// Everything, and the machine it ran on
     All(all::All),
-    /// Payouts over HTTP, beside a server that does nothing
+    /// Payouts and conversions over HTTP, beside a server that does nothing
     Http(http::Http),
     /// Debits on one balance in process, beside a plain file
     Engine(in_process::InProcess),

@@ -177,7 +177,8 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
     match heard.answer {
         Answer::Done { reference } => {
             let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays));
-            settle(payment, sale::complete(book, payment, reference, turn), wanted, asked)
+            let (draft, effect) = sale::complete(book, payment, reference, turn);
+            Outcome { effects: effect.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
         }
         Answer::Refused { code } if code == WRONG_CODE => match telling {
             Some(Telling::Code) => wrong_code(payment),
