@@ -2,6 +2,7 @@
 
 mod harness;
 
+mod auto_convert;
 mod balance;
 mod batch;
 mod c2p;
@@ -9,6 +10,9 @@ mod chargebacks;
 mod clock;
 mod conventions;
 mod conversions;
+mod cop;
+mod cop_payouts;
+mod cop_refunds;
 mod credits;
 mod crypto;
 mod debit;
