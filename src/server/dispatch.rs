@@ -9,6 +9,7 @@ use crate::api::openapi;
 use crate::api::operations;
 use crate::api::plan::{Call, Caller, Plan};
 use crate::api::problem::Problem;
+use crate::api::refusals::problem;
 use crate::api::render::render;
 use crate::api::routes::{Modes, Route, routes};
 use crate::api::sessions;
@@ -40,7 +41,7 @@ use crate::server::throttle::Throttle;
 use crate::server::webhooks;
 use actors::{Failure, Held, Outcome, Settled};
 use hyper::Method;
-use hyper::header::{HeaderMap, HeaderName};
+use hyper::header::{HeaderMap, HeaderName, RETRY_AFTER};
 use std::sync::Arc;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -518,6 +519,10 @@ pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> 
     let micros = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
     let timing = Timing { queue_us: micros(settled.timing.queue), apply_us: micros(settled.timing.apply), wal_us: micros(settled.timing.wal) };
     let reply = Reply::json(status, body).timing(timing);
+    let reply = match settled.refusal.as_ref().and_then(|refusal| problem(refusal).retry_after) {
+        Some(seconds) => reply.header(RETRY_AFTER, seconds.into()),
+        None => reply,
+    };
     Ok(match settled.seq {
         Some(seq) => reply.wal_seq(seq),
         None => reply,

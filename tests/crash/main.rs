@@ -9,6 +9,7 @@ mod collections;
 mod conversions;
 mod durability;
 mod load;
+mod pesos;
 mod shutdown;
 mod tools;
 mod webhooks;

@@ -3,7 +3,7 @@
 use super::{CopPayment, Marketplace, Phase};
 use crate::domain::bank::Effect;
 use crate::domain::book::Book;
-use crate::domain::conversions::auto;
+use crate::domain::conversions::auto::{self, Completed};
 use crate::domain::decision::{Draft, Turn};
 use crate::domain::events::{BalanceReason, EventKind};
 use crate::domain::ids::EntityId;
@@ -46,7 +46,7 @@ pub fn figures(amount: Cop, commission_percent: Option<Rate>) -> Option<Figures>
     Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net) })
 }
 
-/// The record that the money came, and the question what the part of it that is converted by itself costs.
+/// The record that the money came, and the first try of the conversion that the tenant's settings may make of it.
 pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, turn: &Turn) -> (Draft, Option<Effect>) {
     let now = turn.now;
     let Some(figures) = figures(payment.amount, payment.marketplace.as_ref().map(|sale| sale.commission_percent)) else {
@@ -72,15 +72,15 @@ pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, tur
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::CopPaymentCompleted);
-    let net = post(&mut draft, &completed, available_at);
+    let own = post(&mut draft, &completed, available_at);
     draft.change(payment, Entity::CopPayment(completed));
     draft.event(EventKind::PaymentCompleted, EntityId::cop_payment(payment.id));
     if let Some((seller, share)) = shared {
         sellers::tell(&mut draft, book, seller, Currency::Cop, share.minor(), BalanceReason::Sale);
     }
-    let of = auto::Completed { payment: payment.id, reference: payment.reference.as_deref(), net, release_at: available_at };
-    let effect = auto::arrange(book, &mut draft, &of, turn);
-    (draft, effect)
+    let to_convert = Completed { payment: payment.id, reference: payment.reference.as_deref(), net: own, release_at: available_at };
+    let first_try = auto::arrange(book, &mut draft, &to_convert, turn);
+    (draft, first_try)
 }
 
 /// A row of this payment, as its owner sees it.
@@ -95,7 +95,7 @@ pub(super) fn row(payment: &CopPayment, kind: MovementKind, description: &str, a
     }))
 }
 
-/// Writes both sides of everything, and the holds. Returns what it brings the tenant itself.
+/// Writes the rows and holds, and says what is left for the tenant.
 fn post(draft: &mut Draft, payment: &CopPayment, available_at: Timestamp) -> Cop {
     let row = |kind, description, at| row(payment, kind, description, Some(at));
     let mut post = |ledger, amount: Cop, row| draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row });

@@ -8,6 +8,7 @@ pub mod check;
 pub mod client;
 pub mod conformance;
 pub mod flows;
+pub mod pesos;
 pub mod receiver;
 pub mod schema;
 pub mod server;

@@ -93,6 +93,16 @@ impl Server {
         unreachable!("the loop returns or panics");
     }
 
+    /// Changes its configuration, for the next start.
+    #[track_caller]
+    pub fn configure(&self, change: impl FnOnce(&str) -> String) {
+        let path = self.directory.path().join("config.toml");
+        let before = std::fs::read_to_string(&path).expect("the configuration is read");
+        let after = change(&before);
+        assert_ne!(before, after, "nothing changed");
+        std::fs::write(path, after).expect("the configuration is written");
+    }
+
     /// Starts it again on the same directory and ports.
     #[track_caller]
     pub fn restart(&mut self) {
