@@ -37,7 +37,7 @@ const QUICK_MAX: usize = 512;
 /// And to endpoints that dawdle: those of the dead wait for each other, and for nobody else.
 const SLOW_MAX: usize = 256;
 /// How much lower than others deliveries stand with the scheduler.
-const NICENESS: i32 = 10;
+pub const NICENESS: i32 = 10;
 /// Outcomes are written together with those that come so soon after them.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
 /// With more couriers than this at work each writes more rarely, so that all of them together burden the log no more than these.

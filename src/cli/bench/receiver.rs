@@ -1,6 +1,7 @@
 //! A receiver of webhooks that does nothing but count: it answers 200 as fast as it can, on a thread of its own.
 
 use super::Outcome;
+use crate::webhooks::NICENESS;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +22,12 @@ impl Receiver {
     /// Listens on a free port.
     pub fn start() -> Outcome<Receiver> {
         let fail = |error: std::io::Error| format!("the receiver did not start: {error}");
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("receiver").enable_all().build().map_err(fail)?;
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        // It stands for other machines, which would take nothing from the payouts: so it has the priority of the deliveries, not theirs.
+        runtime.worker_threads(1).thread_name("receiver").on_thread_start(|| {
+            let _ = rustix::process::nice(NICENESS);
+        });
+        let runtime = runtime.enable_all().build().map_err(fail)?;
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).map_err(fail)?;
         let address = listener.local_addr().map_err(fail)?;
         let arrived = Arc::new(AtomicU64::new(0));

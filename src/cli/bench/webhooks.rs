@@ -146,7 +146,7 @@ impl Webhooks {
         let mut table = Table::new("Webhooks", &columns);
         table.remark(format!(
             "POST /v1/payouts over {} connections, for tenants with endpoints (20 each at most) that list payout.completed and for as many without; {} rounds of {} s, interleaved, \
-             medians. The receiver, in the generator's process, shares the cores with the server. Afterwards: the backlog, until it is gone or for {} s.",
+             medians. The receiver shares the cores with the server, at the priority of the deliveries. Afterwards: the backlog, until it is gone or for {} s.",
             self.connections, self.rounds, self.seconds, self.seconds
         ));
         table.remark(machine);
