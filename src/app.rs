@@ -13,7 +13,7 @@ use crate::domain::banks::Catalogue;
 use crate::domain::machine::Domain;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
-use crate::rates::{self, RateBoard};
+use crate::rates::{self, Market, RateBoard};
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
@@ -111,24 +111,29 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
     let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
+    let board = Arc::new(RateBoard::new(Box::new(|_| {})));
+    let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
         live_outbound: true,
     })?;
-    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), Arc::clone(&webhooks)));
+    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)));
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
-    let board = Arc::new(RateBoard::new(Box::new(|_| {})));
     let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now);
     let services = Arc::new(Services {
         engine,
         directory: Directory::default(),
         desk: Arc::new(Desk::default()),
         board,
+        market,
+        network_fees: translate::network_fees(&config.crypto)?,
+        turns: Arc::default(),
         banks: Arc::new(Catalogue::embedded()),
         simulator,
+        base_url: config.server.base_url(),
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
         mark_key,
         webhooks,

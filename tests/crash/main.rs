@@ -5,6 +5,7 @@ mod harness;
 
 mod batches;
 mod collections;
+mod conversions;
 mod durability;
 mod load;
 mod shutdown;

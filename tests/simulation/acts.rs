@@ -151,7 +151,16 @@ impl World {
 
     fn new_intent(id: Id, usd_cents: i64, external_ref: ExternalRef) -> Ask {
         let (usd, ves) = (Usd::from_minor(usd_cents), Ves::from_minor(usd_cents * 200));
-        Ask::RequestC2p(Box::new(NewIntent { id, external_ref, usd, rate: Rate(Decimal::from(200)), ves, debtor: debtor(), bank_sends_otp: false }))
+        Ask::RequestC2p(Box::new(NewIntent {
+            id,
+            external_ref,
+            usd,
+            rate: Rate(Decimal::from(200)),
+            ves,
+            debtor: debtor(),
+            bank_sends_otp: false,
+            checkout: None,
+        }))
     }
 
     fn intent(&mut self, usd_cents: i64) -> Id {

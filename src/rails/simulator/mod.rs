@@ -4,6 +4,7 @@
 //! ever sent an operation twice. It answers at once, without a task or a timer, unless it is told to be slow.
 
 pub mod books;
+mod collection;
 mod fate;
 
 use crate::domain::money::Ves;
@@ -51,24 +52,30 @@ impl Simulator {
     }
 
     fn receive(&self, call: &Call) -> Result<Answer, BooksError> {
+        if let Order::TellCop { collection, told } = &call.order {
+            return self.tell(collection, told, call.at);
+        }
         let _turn = self.turn(call.operation_id);
         let fate = match self.books.get(call.operation_id)? {
-            None => fate::of(&call.order, |original| self.books.get(original))?,
+            None => fate::of(&call.order, call.at, |original| self.books.get(original))?,
             // The bank said that it never received it: sending it once more is right, and this time it arrives.
             Some(Fate::Lost) => Fate::Done,
             Some(decided) => {
                 let total = self.books.count_duplicate()?;
                 tracing::error!(operation = %call.operation_id, order = call.order.kind(), total, "an operation was sent twice to the simulated bank");
-                return Ok(worded(&call.order, decided.settled(call.operation_id)));
+                return Ok(worded(call, decided.settled(call.operation_id)));
             }
         };
         self.books.put(call.operation_id, fate)?;
-        Ok(worded(&call.order, fate.first(call.operation_id)))
+        Ok(worded(call, fate.first(call.operation_id)))
     }
 
     fn look_up(&self, call: &Call) -> Result<Answer, BooksError> {
+        if let Order::CollectCop { collection, .. } = &call.order {
+            return self.collection(collection, call.at);
+        }
         let _turn = self.turn(call.operation_id);
-        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(&call.order, fate.settled(call.operation_id))))
+        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(call, fate.settled(call.operation_id))))
     }
 
     fn turn(&self, operation: Uuid) -> MutexGuard<'_, ()> {
@@ -106,10 +113,11 @@ fn heard(result: Result<Answer, BooksError>, call: &Call) -> Answer {
     })
 }
 
-/// A transfer that was found keeps its own reference: the digits that were given are all of it.
-fn worded(order: &Order, answer: Answer) -> Answer {
-    match (order, answer) {
+/// A transfer that was found keeps its own reference: the digits that were given are all of it. What goes over a network has the network's kind of name.
+fn worded(call: &Call, answer: Answer) -> Answer {
+    match (&call.order, answer) {
         (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => Answer::Done { reference: reference.clone() },
+        (Order::SendUsdt { network, .. }, Answer::Done { .. }) => Answer::Done { reference: network.transaction(call.operation_id.as_bytes()) },
         (_, answer) => answer,
     }
 }
