@@ -38,6 +38,12 @@ fn trigger_makes_events_happen_and_listen_brings_them() {
         "merchant.deactivated",
         "merchant.reactivated",
         "merchant.balance.updated",
+        "conversion.created",
+        "conversion.completed",
+        "conversion.canceled",
+        "crypto_payout.completed",
+        "crypto_payout.failed",
+        "crypto_deposit.completed",
     ];
     for name in names {
         let said = out(&run(&server, key, &["trigger", name]));
