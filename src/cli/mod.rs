@@ -4,7 +4,10 @@
 //! one line says why.
 
 pub mod bench;
+mod caller;
+mod listen;
 mod serve;
+mod trigger;
 mod wal;
 
 use crate::config::{Config, ConfigError};
@@ -23,7 +26,9 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Bench(bench::BenchArgs),
+    Listen(listen::Listen),
     Serve(serve::Serve),
+    Trigger(trigger::Trigger),
     Wal(wal::Wal),
 }
 
@@ -64,11 +69,19 @@ impl From<ConfigError> for Failure {
     }
 }
 
+/// What commands wait on that speak to a server.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))
+}
+
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
     let outcome = match CommandLine::parse().command {
         Command::Bench(bench) => return bench::run(bench),
+        Command::Listen(listen) => listen.run(),
         Command::Serve(serve) => serve.run(),
+        Command::Trigger(trigger) => trigger.run(),
         Command::Wal(wal) => wal.run(),
     };
     match outcome {

@@ -36,4 +36,5 @@ mod slow_banks;
 mod tenants;
 mod vpos;
 mod webhooks;
+mod webhooks_cli;
 mod webhooks_faults;

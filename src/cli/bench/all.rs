@@ -5,6 +5,7 @@ use super::in_process::InProcess;
 use super::memory::Memory;
 use super::restart::{self, Restart};
 use super::table::{Report, Table};
+use super::webhooks::Webhooks;
 use super::{Outcome, Place, cleanup, machine, progress};
 use clap::Args;
 use std::time::{Duration, Instant};
@@ -40,11 +41,13 @@ impl All {
             restarts.push(Restart { place: place.clone(), records: 10_000_000, tail: 100_000 });
         }
         let memory = Memory { place: place.clone(), tenants: 10_000, payouts: 200_000 };
-        let takes = engine.takes() + http.takes() + restarts.iter().map(Restart::takes).sum::<Duration>() + memory.takes();
+        let webhooks = Webhooks { place: place.clone(), endpoints: vec![1, 100], connections: 64, seconds: 3, rounds: 3 };
+        let takes = webhooks.takes() + engine.takes() + http.takes() + restarts.iter().map(Restart::takes).sum::<Duration>() + memory.takes();
         cleanup::watch(takes * 3 + Duration::from_secs(60));
         progress(&format!("this takes about {} minutes", takes.as_secs().div_ceil(60)));
         let (machine, began) = (machine::describe(&place.made()?), Instant::now());
-        let parts: [&dyn Fn() -> Outcome<Report>; 4] = [&|| engine.report(), &|| http.report(), &|| restart::report(&restarts), &|| memory.report()];
+        let parts: [&dyn Fn() -> Outcome<Report>; 5] =
+            [&|| engine.report(), &|| http.report(), &|| webhooks.report(), &|| restart::report(&restarts), &|| memory.report()];
         let mut lines = Vec::new();
         for part in parts {
             let report = part()?;

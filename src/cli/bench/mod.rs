@@ -4,7 +4,7 @@
 //! the same machine, so absolute figures say as much about the machine as about the program; the ratios to the baselines are what to look at.
 //!
 //! Layout: `http` the cases over HTTP · `load` the generator · `requests` and `conversions` what it sends · `connection` how · `prepare` the tenants · `do_nothing` the server that the others are
-//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `server` child processes · `cleanup` what ends with us · `machine`, `table`
+//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `webhooks` and `receiver` · `server` child processes · `cleanup` what ends with us · `machine`, `table`
 //! what is printed.
 
 mod all;
@@ -20,10 +20,12 @@ mod machine;
 mod memory;
 mod plain_file;
 mod prepare;
+mod receiver;
 mod requests;
 mod restart;
 mod server;
 mod table;
+mod webhooks;
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -51,6 +53,8 @@ enum What {
     Restart(restart::Restart),
     /// Memory per idle tenant and per finished payout
     Memory(memory::Memory),
+    /// Deliveries to webhook endpoints, and what they cost
+    Webhooks(webhooks::Webhooks),
     /// The server that the figures over HTTP are compared with
     DoNothing(do_nothing::DoNothing),
     /// Fills a data directory and waits to be killed
@@ -82,6 +86,7 @@ pub fn run(args: BenchArgs) -> ExitCode {
         What::Engine(engine) => engine.run(),
         What::Restart(restart) => restart.run(),
         What::Memory(memory) => memory.run(),
+        What::Webhooks(webhooks) => webhooks.run(),
         What::DoNothing(server) => server.run(),
         What::Fill(fill) => fill.run(),
     };

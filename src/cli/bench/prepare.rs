@@ -111,6 +111,11 @@ impl Client {
         self.ask(&(head + &body), path, status).await
     }
 
+    /// DELETE; the answer must have this status.
+    pub async fn delete(&mut self, header: &str, path: &str, status: u16) -> Outcome<Value> {
+        self.ask(&format!("DELETE {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\n\r\n", self.address), path, status).await
+    }
+
     async fn ask(&mut self, request: &str, path: &str, status: u16) -> Outcome<Value> {
         let answer = self.connection.exchange(request.as_bytes()).await.map_err(|why| format!("{path}: {why}"))?;
         if answer.status != status {
