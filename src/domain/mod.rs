@@ -44,3 +44,4 @@ pub mod time;
 pub mod token;
 pub mod verification;
 pub mod view;
+pub mod webhooks;

@@ -21,3 +21,4 @@ pub mod router;
 pub mod services;
 pub mod sheets;
 pub mod throttle;
+pub mod webhooks;

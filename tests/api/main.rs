@@ -31,3 +31,5 @@ mod reversal;
 mod slow_banks;
 mod tenants;
 mod vpos;
+mod webhooks;
+mod webhooks_faults;
