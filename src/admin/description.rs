@@ -8,6 +8,7 @@ use crate::api::openapi::values::{amount, currency, four_decimals, instant, item
 use crate::api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
 use crate::api::writer::Object;
 use crate::domain::banks::Service;
+use crate::domain::cop_payouts::AccountType;
 use crate::domain::platform::{Mode, Scope};
 use crate::domain::settings::LiveStatus;
 
@@ -276,7 +277,7 @@ fn cop_payouts() -> Chapter {
                     .member("amountCop", any_of([pesos(), integer().at_least("1")]).about("Whole pesos, as a string or as a number."))
                     .member("bank", name())
                     .member("accountNumber", text())
-                    .member("accountType", one_of(["savings", "checking", "wallet"]))
+                    .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
                     .member("holderName", name())
                     .member("documentType", cop_payments::document_type())
                     .member("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$"))
