@@ -9,16 +9,19 @@ mod translate;
 use crate::admin::{self, AdminApi};
 use crate::api::render::render;
 use crate::config::{AdminAccess, Config, Server};
-use crate::domain::banks::Catalogue;
 use crate::domain::machine::Domain;
+use crate::domain::time::SECOND_MS;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
-use crate::rates::{self, RateBoard};
+use crate::rates::{self, RateBoard, RateStore};
+use crate::server::bank_feed::BankFeed;
+use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
 use crate::server::listen::{Limits, Listener};
 use crate::server::open_files;
+use crate::server::public::Public;
 use crate::server::services::{Services, system_now};
 use actors::{Clock, Engine};
 use door::Door;
@@ -34,6 +37,8 @@ use wal::RocksStore;
 pub const LOG_DIRECTORY: &str = "log";
 /// The simulated bank's books, inside the data directory: another party's, so not in the log.
 const SIMULATOR_DIRECTORY: &str = "simulator";
+/// The history of rates, inside the data directory: prices are no money, so not in the log.
+pub const RATES_DIRECTORY: &str = "rates";
 /// The secret of keyed hashes, inside the data directory.
 const MARK_KEY_FILE: &str = "mark.key";
 
@@ -60,7 +65,9 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
 
     let (services, feeds) = start(&config).await?;
-    let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst).map_err(|bad| bad.to_string())?;
+    let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
+    let gateway =
+        Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config)?).map_err(|bad| bad.to_string())?;
     door.open(gateway);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
@@ -84,6 +91,7 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
         }
     }
     drop(feeds);
+    banks.abort();
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
     tracing::info!("stopped");
     Ok(())
@@ -98,6 +106,14 @@ async fn until(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
+/// What everybody may ask.
+fn public(config: &Config) -> Result<Public, String> {
+    let withdrawals = translate::withdrawals(&config.withdraw)?;
+    let policy =
+        withdrawals.policy(config.tenant_defaults.withdraw_fee_policy).cloned().ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
+    Public::new(&config.public_allowed_origins, withdrawals, policy).map_err(|bad| bad.to_string())
+}
+
 /// Everything behind the listeners.
 async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String> {
     let data = &config.storage.path;
@@ -110,20 +126,33 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
-    let board = Arc::new(RateBoard::new(Box::new(|_| {})));
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now);
+    let rates = RateStore::open(&data.join(RATES_DIRECTORY)).map_err(|error| format!("{}: {error}", data.display()))?;
+    let rates = Arc::new(rates);
+    let history = Arc::clone(&rates);
+    let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
+    for sample in rates.newest(system_now()).map_err(|error| format!("{}: {error}", data.display()))? {
+        board.restore(sample);
+    }
+    let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose().map_err(|why| format!("banks.feed_url: {why}"))?;
+    let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now).map_err(|why| format!("rates.feeds: {why}"))?;
     let services = Arc::new(Services {
         engine,
         directory: Directory::default(),
         desk: Arc::new(Desk::default()),
         board,
-        banks: Arc::new(Catalogue::embedded()),
+        rates,
+        feeds: feeds.health(),
+        bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
+        rate_age_max_ms: i64::try_from(config.rates.max_age_seconds).unwrap_or(i64::MAX / SECOND_MS).saturating_mul(SECOND_MS),
+        banks: Banks::default(),
+        bank_feed,
         simulator,
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
         mark_key,
     });
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
+    admin::load_banks(&services).await.map_err(|problem| format!("the banks could not be read: {}", problem.message))?;
     admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;
     admin::push_pending(&services).await.map_err(failed)?;
     Ok((services, feeds))

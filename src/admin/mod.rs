@@ -20,6 +20,7 @@ mod startup;
 mod state;
 mod tenants;
 
+pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use serve::AdminApi;
 pub use sheets::{push_pending, push_sheet};
 pub use startup::{BootstrapTenant, bootstrap, load_directory};

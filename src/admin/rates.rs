@@ -2,23 +2,35 @@
 
 use super::call::{Call, Done, Outcome};
 use crate::api::fields::{Bad, Fields};
+use crate::api::problem::Problem;
 use crate::api::value::Value;
 use crate::api::writer::Object;
 use crate::domain::money::Rate;
 use crate::domain::time::Timestamp;
 use crate::rates::sample::{name, price};
-use crate::rates::{Pair, Sample, Series};
+use crate::rates::{Pair, RateStoreError, Sample, Series};
 use rust_decimal::Decimal;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// POST /admin/rates
 pub async fn record(call: Call) -> Outcome {
-    let sample = read(&call.body, call.services.now())?;
-    let sample = call.services.board.record(sample);
-    Ok(Done::created(show(&sample)))
+    let services = &*call.services;
+    let sample = Arc::new(read(&call.body, services.now())?);
+    services.rates.keep(Arc::clone(&sample)).await.map_err(|why| match why {
+        RateStoreError::Busy => Problem::overloaded(1),
+        why => {
+            tracing::error!(%why, "a rate could not be kept");
+            Problem::storage_unavailable()
+        }
+    })?;
+    // It is in the history: now it may be seen.
+    let shown = show(&sample);
+    services.board.restore(Arc::unwrap_or_clone(sample));
+    Ok(Done::created(shown))
 }
 
-fn read(body: &[u8], now: Timestamp) -> Result<Sample, crate::api::problem::Problem> {
+fn read(body: &[u8], now: Timestamp) -> Result<Sample, Problem> {
     let mut fields = Fields::parse(body)?;
     let pair = fields.required("pair", |value| value.text_as(Pair::parse));
     let source = fields.required("source", |value| value.text_as(name));

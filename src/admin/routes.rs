@@ -58,6 +58,8 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| Box::pin(chargebacks::open(call))),
         row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| Box::pin(chargebacks::close(call))),
         row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call))),
+        row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call))),
+        row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call))),
     ]
 }
 

@@ -21,6 +21,7 @@ pub mod payments;
 pub mod payouts;
 pub mod plan;
 pub mod problem;
+pub mod public;
 pub mod query;
 pub mod reference;
 pub mod refusals;

@@ -101,5 +101,6 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/events/:id", Read, "getEvent", events::read),
         test(post(), "/v1/test/chargebacks", Manage, "openTestChargeback", chargebacks::open),
         test(post(), "/v1/test/chargebacks/:id/close", Manage, "closeTestChargeback", chargebacks::close),
+        row(get(), "/v1/quote", Read, "getQuote", reference::quote),
     ]
 }

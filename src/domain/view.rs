@@ -1,5 +1,6 @@
 //! What a book answers: its balance at an instant, its clock, its platform.
 
+use crate::domain::banks::BankBook;
 use crate::domain::book::Book;
 use crate::domain::ids::Id;
 use crate::domain::money::{Currency, Ves};
@@ -19,6 +20,8 @@ pub enum Query {
     Platform,
     /// The balance of a seller, now.
     Seller(Id),
+    /// The banks, of the platform's book.
+    Banks,
 }
 
 /// The answer.
@@ -36,6 +39,8 @@ pub enum View {
     },
     /// To [`Query::Seller`]; `None` when there is no such seller.
     Seller(Option<SellerBalance>),
+    /// To [`Query::Banks`].
+    Banks(Box<BankBook>),
 }
 
 /// The balance in bolívares (`service.md`, "Balance").

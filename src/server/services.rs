@@ -1,12 +1,15 @@
 //! What every request may need: put together once by `app.rs`, shared by both listeners.
 
-use crate::domain::banks::Catalogue;
+use crate::api::plan::{BankRate, Official};
 use crate::domain::ids::Id;
 use crate::domain::machine::Domain;
+use crate::domain::samples::{Filter, Pair};
 use crate::domain::settings::Settings;
-use crate::domain::time::Timestamp;
+use crate::domain::time::{DAY_MS, Timestamp};
 use crate::rails::simulator::Simulator;
-use crate::rates::RateBoard;
+use crate::rates::{FeedHealth, RateBoard, RateStore};
+use crate::server::bank_feed::BankFeed;
+use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use actors::Engine;
@@ -14,6 +17,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A bank's word on the official rate is not repeated for longer than the rate holds: a day.
+const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
 
 /// The parts of a running server.
 pub struct Services {
@@ -25,8 +31,18 @@ pub struct Services {
     pub desk: Arc<Desk>,
     /// Prices.
     pub board: Arc<RateBoard>,
+    /// The history of prices.
+    pub rates: Arc<RateStore>,
+    /// How the feeds of prices do.
+    pub feeds: Arc<[FeedHealth]>,
+    /// Whose word on the BCV rate stands beside the central bank's in quotes: a source of `[rates.bank]`, and no public one.
+    pub bank_source: Option<String>,
+    /// A market rate older than this is not used, in milliseconds.
+    pub rate_age_max_ms: i64,
     /// Banks.
-    pub banks: Arc<Catalogue>,
+    pub banks: Banks,
+    /// Where they are refreshed from.
+    pub bank_feed: Option<BankFeed>,
     /// The bank of test mode.
     pub simulator: Arc<Simulator>,
     /// The settings of a new tenant.
@@ -39,6 +55,18 @@ impl Services {
     /// The server's clock.
     pub fn now(&self) -> Timestamp {
         system_now()
+    }
+
+    /// What the central bank and, if one is configured, a bank say of the dollar.
+    pub fn official(&self, now: Timestamp) -> Official {
+        let bank = match &self.bank_source {
+            None => BankRate::NotConfigured,
+            Some(source) => {
+                let latest = self.board.latest(Pair::USD_VES, Filter { source: Some(source), ..Filter::default() }, now);
+                latest.filter(|sample| now.since_ms(sample.fetched_at) <= OFFICIAL_AGE_MS_MAX).map_or(BankRate::Unavailable, BankRate::Says)
+            }
+        };
+        Official { bcv: self.board.bcv_in_force(now), bank }
     }
 
     /// The first half of a keyed hash over `parts`, each with its length before it.

@@ -3,6 +3,7 @@
 mod harness;
 
 mod balance;
+mod banks;
 mod batch;
 mod c2p;
 mod chargebacks;
@@ -12,6 +13,8 @@ mod credits;
 mod debit;
 mod errors;
 mod events;
+mod feeds;
+mod fx;
 mod idempotency;
 mod instant;
 mod keys;
@@ -22,6 +25,8 @@ mod methods;
 mod movements;
 mod pago_movil;
 mod payouts;
+mod quote;
 mod reversal;
 mod tenants;
 mod vpos;
+mod withdraw;

@@ -6,5 +6,6 @@ mod harness;
 mod batches;
 mod durability;
 mod load;
+mod rates;
 mod shutdown;
 mod tools;

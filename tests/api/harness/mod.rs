@@ -8,3 +8,4 @@ pub mod check;
 pub mod client;
 pub mod flows;
 pub mod server;
+pub mod source;
