@@ -1,8 +1,9 @@
 //! Feeds over HTTP: sources that are good, and sources that are slow, wrong, endless or gone (`contract.md`, section 14).
 
-use crate::harness::check::{assert_number, list};
+use crate::harness::check::{assert_number, decimal, list};
 use crate::harness::server::Server;
 use crate::harness::source::{Behaviour, Source};
+use rust_decimal::Decimal;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -88,7 +89,7 @@ fn the_last_price_stays_while_a_source_is_gone() {
     until("it fails", || state(&server, "USDT/VES")["failuresInARow"].as_u64().is_some_and(|failures| failures >= 2));
     assert_number(&api.get("/api/v1/fx/latest").expect(200), "price", "245");
     source.set("/price", Behaviour::Says(200, "{\"price\":\"246.00\"}".to_owned()));
-    until("it is back", || api.get("/api/v1/fx/latest").expect(200)["price"].to_string() == "246");
+    until("it is back", || decimal(&api.get("/api/v1/fx/latest").expect(200)["price"]) == Decimal::from(246));
     let state = state(&server, "USDT/VES");
     assert_eq!(state["failuresInARow"], 0);
     assert!(state["failures"].as_u64().is_some_and(|failures| failures >= 2) && state["ageSeconds"].as_u64().is_some_and(|age| age <= 2), "{state}");

@@ -3,6 +3,7 @@
 use super::http::Http;
 use super::in_process::InProcess;
 use super::memory::Memory;
+use super::rates::Rates;
 use super::restart::{self, Restart};
 use super::table::{Report, Table};
 use super::{Outcome, Place, cleanup, machine, progress};
@@ -30,11 +31,13 @@ impl All {
             restarts.push(Restart { place: place.clone(), records: 10_000_000, tail: 100_000 });
         }
         let memory = Memory { place: place.clone(), tenants: 10_000, payouts: 200_000 };
-        let takes = engine.takes() + http.takes() + restarts.iter().map(Restart::takes).sum::<Duration>() + memory.takes();
+        let rates = Rates { place: place.clone(), samples: 1_000_000, connections: vec![1, 64], seconds: 2, rounds: 3, threads: 2 };
+        let takes = engine.takes() + http.takes() + restarts.iter().map(Restart::takes).sum::<Duration>() + memory.takes() + rates.takes();
         cleanup::watch(takes * 3 + Duration::from_secs(60));
         progress(&format!("this takes about {} minutes", takes.as_secs().div_ceil(60)));
         let (machine, began) = (machine::describe(&place.made()?), Instant::now());
-        let parts: [&dyn Fn() -> Outcome<Report>; 4] = [&|| engine.report(), &|| http.report(), &|| restart::report(&restarts), &|| memory.report()];
+        let parts: [&dyn Fn() -> Outcome<Report>; 5] =
+            [&|| engine.report(), &|| http.report(), &|| rates.report(), &|| restart::report(&restarts), &|| memory.report()];
         let mut lines = Vec::new();
         for part in parts {
             let report = part()?;

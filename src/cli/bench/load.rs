@@ -4,7 +4,7 @@
 use super::Outcome;
 use super::connection::Connection;
 use super::machine;
-use super::requests::Requests;
+use super::requests::Traffic;
 use super::server::Server;
 use hdrhistogram::Histogram;
 use std::net::SocketAddr;
@@ -22,11 +22,11 @@ const GRACE: Duration = Duration::from_secs(20);
 const LATENCY_US_MAX: u64 = 60_000_000;
 
 /// What is done to a server.
-pub struct Load<'a> {
+pub struct Load<'a, T> {
     /// Whom.
     pub server: &'a Server,
     /// What.
-    pub requests: &'a Arc<Requests>,
+    pub requests: &'a Arc<T>,
     /// Over how many connections.
     pub connections: usize,
     /// From how many threads.
@@ -59,7 +59,7 @@ pub fn microseconds(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX).clamp(1, LATENCY_US_MAX)
 }
 
-impl Load<'_> {
+impl<T: Traffic> Load<'_, T> {
     /// Does it.
     pub fn run(&self) -> Outcome<Measured> {
         let threads = self.threads.clamp(1, self.connections);
@@ -101,7 +101,7 @@ impl Load<'_> {
                 .into_iter()
                 .map(|(each, connection)| {
                     // Spread evenly, so that connections that run in step do not meet at one tenant.
-                    let first = each * self.requests.tenants() / self.connections;
+                    let first = each * self.requests.choices() / self.connections;
                     tokio::spawn(talk(connection, Arc::clone(self.requests), first, begin, end, Arc::clone(&counted)))
                 })
                 .collect();
@@ -131,9 +131,9 @@ fn open(address: SocketAddr, which: impl Iterator<Item = usize>) -> Outcome<(Run
 }
 
 /// One connection from now until `end`; answers that come from `begin` on count.
-async fn talk(
+async fn talk<T: Traffic>(
     mut connection: Connection,
-    requests: Arc<Requests>,
+    requests: Arc<T>,
     first: usize,
     begin: Instant,
     end: Instant,
@@ -144,8 +144,8 @@ async fn talk(
     for answers in 0.. {
         let number = requests.write(first + answers, &mut request);
         let answer = connection.exchange(&request).await?;
-        if answer.status != 201 {
-            return Err(format!("{} instead of 201: {}", answer.status, String::from_utf8_lossy(answer.body)));
+        if answer.status != requests.status() {
+            return Err(format!("{} instead of {}: {}", answer.status, requests.status(), String::from_utf8_lossy(answer.body)));
         }
         if answers.is_multiple_of(BODY_EVERY) {
             requests.check(number, answer.body)?;

@@ -4,7 +4,7 @@
 //! the same machine, so absolute figures say as much about the machine as about the program; the ratios to the baselines are what to look at.
 //!
 //! Layout: `http` the cases over HTTP · `load` the generator · `requests` what it sends · `connection` how · `prepare` the tenants · `do_nothing` the server that the others are
-//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `server` child processes · `cleanup` what ends with us · `machine`, `table`
+//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `rates` the public interface · `server` child processes · `cleanup` what ends with us · `machine`, `table`
 //! what is printed.
 
 mod all;
@@ -19,6 +19,7 @@ mod machine;
 mod memory;
 mod plain_file;
 mod prepare;
+mod rates;
 mod requests;
 mod restart;
 mod server;
@@ -50,6 +51,8 @@ enum What {
     Restart(restart::Restart),
     /// Memory per idle tenant and per finished payout
     Memory(memory::Memory),
+    /// The latest rate and its history, over a million samples, beside a server that does nothing
+    Rates(rates::Rates),
     /// The server that the figures over HTTP are compared with
     DoNothing(do_nothing::DoNothing),
     /// Fills a data directory and waits to be killed
@@ -81,6 +84,7 @@ pub fn run(args: BenchArgs) -> ExitCode {
         What::Engine(engine) => engine.run(),
         What::Restart(restart) => restart.run(),
         What::Memory(memory) => memory.run(),
+        What::Rates(rates) => rates.run(),
         What::DoNothing(server) => server.run(),
         What::Fill(fill) => fill.run(),
     };

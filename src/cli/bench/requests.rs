@@ -14,6 +14,54 @@ pub const AMOUNT: &str = "1.00";
 /// Hexadecimal digits of the number in a reference.
 const DIGITS: usize = 12;
 
+/// What a generator sends, and what it looks for in the answers.
+pub trait Traffic: Send + Sync + 'static {
+    /// Among how many a connection chooses its first.
+    fn choices(&self) -> usize;
+
+    /// Puts a request into `into`, which is emptied before; returns its number.
+    fn write(&self, nth: usize, into: &mut Vec<u8>) -> u64;
+
+    /// The status of a right answer.
+    fn status(&self) -> u16;
+
+    /// Reads the body of an answer to the request with this number.
+    fn check(&self, number: u64, body: &[u8]) -> Outcome<()>;
+}
+
+/// The same GET again and again; the body of an answer has to end so.
+pub struct Reads {
+    bytes: Vec<u8>,
+    ending: &'static str,
+}
+
+impl Reads {
+    /// GET of a path.
+    pub fn new(address: SocketAddr, path: &str, ending: &'static str) -> Reads {
+        Reads { bytes: format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n").into_bytes(), ending }
+    }
+}
+
+impl Traffic for Reads {
+    fn choices(&self) -> usize {
+        1
+    }
+
+    fn write(&self, nth: usize, into: &mut Vec<u8>) -> u64 {
+        into.clear();
+        into.extend_from_slice(&self.bytes);
+        nth as u64
+    }
+
+    fn status(&self) -> u16 {
+        200
+    }
+
+    fn check(&self, _number: u64, body: &[u8]) -> Outcome<()> {
+        if body.ends_with(self.ending.as_bytes()) { Ok(()) } else { Err(format!("does not end with {}: {}", self.ending, String::from_utf8_lossy(body))) }
+    }
+}
+
 /// A payout per tenant, in turn.
 pub struct Requests {
     templates: Vec<Template>,
@@ -45,18 +93,24 @@ impl Requests {
         Requests { templates, prefix, next: AtomicU64::new(0) }
     }
 
-    /// How many tenants there are.
-    pub fn tenants(&self) -> usize {
-        self.templates.len()
-    }
-
     /// How many were made.
     pub fn sent(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
     }
+}
+
+impl Traffic for Requests {
+    /// How many tenants there are.
+    fn choices(&self) -> usize {
+        self.templates.len()
+    }
+
+    fn status(&self) -> u16 {
+        201
+    }
 
     /// Puts the request of the `nth` tenant into `into`, with a reference of its own; returns the number in it.
-    pub fn write(&self, nth: usize, into: &mut Vec<u8>) -> u64 {
+    fn write(&self, nth: usize, into: &mut Vec<u8>) -> u64 {
         let template = &self.templates[nth % self.templates.len()];
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         into.clear();
@@ -70,7 +124,7 @@ impl Requests {
     }
 
     /// Reads the body of an answer: it must be this payout, and it must have arrived.
-    pub fn check(&self, number: u64, body: &[u8]) -> Outcome<()> {
+    fn check(&self, number: u64, body: &[u8]) -> Outcome<()> {
         let fail = |why: &str| format!("{why}: {}", String::from_utf8_lossy(body));
         let paid: Paid<'_> = serde_json::from_slice(body).map_err(|error| fail(&error.to_string()))?;
         let reference = format!("{}{number:0DIGITS$x}", self.prefix);
