@@ -10,10 +10,9 @@ use crate::admin::{self, AdminApi};
 use crate::api::render::render;
 use crate::config::{AdminAccess, Config, Server};
 use crate::domain::machine::Domain;
-use crate::domain::time::SECOND_MS;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
-use crate::rates::{self, RateBoard, RateStore};
+use crate::rates::{self, Market, RateBoard, RateStore};
 use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
 use crate::server::desk::Desk;
@@ -119,20 +118,16 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
-    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY)).map_err(|error| error.to_string())?);
+    let delay = Duration::from_millis(config.rails.simulator_delay_ms);
+    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
     let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
-    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator)));
+    let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
+    let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
+    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone()));
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
-    let rates = RateStore::open(&data.join(RATES_DIRECTORY)).map_err(|error| format!("{}: {error}", data.display()))?;
-    let rates = Arc::new(rates);
-    let history = Arc::clone(&rates);
-    let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
-    for sample in rates.newest(system_now()).map_err(|error| format!("{}: {error}", data.display()))? {
-        board.restore(sample);
-    }
     let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose().map_err(|why| format!("banks.feed_url: {why}"))?;
     let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now).map_err(|why| format!("rates.feeds: {why}"))?;
     let services = Arc::new(Services {
@@ -143,10 +138,13 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
         rates,
         feeds: feeds.health(),
         bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
-        rate_age_max_ms: i64::try_from(config.rates.max_age_seconds).unwrap_or(i64::MAX / SECOND_MS).saturating_mul(SECOND_MS),
         banks: Banks::default(),
         bank_feed,
+        market,
+        network_fees: translate::network_fees(&config.crypto)?,
+        turns: Arc::default(),
         simulator,
+        base_url: config.server.base_url(),
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
         mark_key,
     });
@@ -158,12 +156,23 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     Ok((services, feeds))
 }
 
+/// The history of rates, and a board that begins with the latest of them and writes to it.
+fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), String> {
+    let failed = |error: rates::RateStoreError| format!("{}: {error}", directory.display());
+    let rates = Arc::new(RateStore::open(directory).map_err(failed)?);
+    let history = Arc::clone(&rates);
+    let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
+    rates.newest(system_now()).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
+    Ok((rates, board))
+}
+
 fn engine_config(config: &Config) -> actors::Config {
     actors::Config {
         permits_max: config.engine.permits_max,
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,
+        patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(|why| {
             // The first failed write is the last: the outcome is unknown, and only a restart can tell.
             tracing::error!(why, "ending the process; a restart replays the log");

@@ -1,6 +1,5 @@
 //! The catalogue of banks with what tenants do not see of it; the operator's changes, and the refresh from a feed, weekly and at once (`contract.md`, sections 3, 14 and 18).
 
-use super::ask::{self, Changed};
 use super::call::{Call, Done, Outcome};
 use crate::api::fields::{Bad, Fields};
 use crate::api::problem::Problem;
@@ -10,6 +9,7 @@ use crate::domain::banks::{self, Bank, BankCode, Catalogue, Edit, Service};
 use crate::domain::platform::{PLATFORM, PlatformAsk};
 use crate::domain::time::DAY_MS;
 use crate::domain::view::{Query, View};
+use crate::server::ask::{self, Changed};
 use crate::server::dispatch::failure;
 use crate::server::services::Services;
 use std::sync::Arc;

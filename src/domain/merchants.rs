@@ -271,7 +271,7 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Outcome {
     if seller.payouts > 0 {
         return Outcome::refuse(Refusal::MerchantHasPayouts { count: seller.payouts });
     }
-    if seller.account.net != 0 || seller.account.held != 0 {
+    if seller.accounts.values().any(|account| account.net != 0 || account.held != 0) {
         return Outcome::refuse(Refusal::MerchantHasBalance);
     }
     let mut draft = Draft::new(Cause::MerchantDeleted);

@@ -2,8 +2,10 @@
 //!
 //! In reading order: `listen.rs` accepts connections and keeps their time limits, `dispatch.rs` is the one way of a request: `router.rs` finds the row for a path,
 //! `directory.rs` knows who may call, `throttle.rs` counts requests per key, `body.rs` reads what was sent, `desk.rs` keeps names that are in use, `history.rs` reads what was
-//! written, `respond.rs` writes what comes back. `public.rs` is the way of a request of interface A, which needs no key. No rule about money is here.
+//! written, `respond.rs` writes what comes back. `ask.rs` asks the platform's book and tells the directory of callers what is durable, `sheets.rs` takes changed settings to both
+//! books of a tenant. `public.rs` is the way of a request of interface A, which needs no key. No rule about money is here.
 
+pub mod ask;
 pub mod bank_feed;
 pub mod banks;
 pub mod batches;
@@ -19,4 +21,5 @@ pub mod public;
 pub mod respond;
 pub mod router;
 pub mod services;
+pub mod sheets;
 pub mod throttle;

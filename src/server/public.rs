@@ -6,6 +6,7 @@ use crate::api::problem::Problem;
 use crate::api::public::routes::{PREFIX, PublicRoute, routes};
 use crate::api::public::{PublicCall, PublicPlan, history, latest};
 use crate::domain::ids::Id;
+use crate::domain::money::Currency;
 use crate::domain::samples::{Pair, Series};
 use crate::domain::withdrawals::{Policy, Withdrawals};
 use crate::server::listen::Arrival;
@@ -85,7 +86,7 @@ impl Public {
             query: head.uri.query(),
             now,
             latest: &|pair, filter| services.board.latest_of(pair, |series| filter.admits(series) && is_public(services, series), now),
-            rate_age_max_ms: services.rate_age_max_ms,
+            floor: &|| services.market.sample(Currency::Ves, now),
             withdrawals: &self.withdrawals,
             policy: named.unwrap_or(&self.policy),
         };

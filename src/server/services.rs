@@ -3,15 +3,17 @@
 use crate::api::plan::{BankRate, Official};
 use crate::domain::ids::Id;
 use crate::domain::machine::Domain;
+use crate::domain::money::Usdt;
 use crate::domain::samples::{Filter, Pair};
 use crate::domain::settings::Settings;
 use crate::domain::time::{DAY_MS, Timestamp};
 use crate::rails::simulator::Simulator;
-use crate::rates::{FeedHealth, RateBoard, RateStore};
+use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
+use crate::server::sheets::Turns;
 use actors::Engine;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -37,14 +39,20 @@ pub struct Services {
     pub feeds: Arc<[FeedHealth]>,
     /// Whose word on the BCV rate stands beside the central bank's in quotes: a source of `[rates.bank]`, and no public one.
     pub bank_source: Option<String>,
-    /// A market rate older than this is not used, in milliseconds.
-    pub rate_age_max_ms: i64,
+    /// What of them conversions are charged by.
+    pub market: Market,
+    /// What the networks take for a USDT payout, in the order of [`crate::domain::crypto::address::Network`].
+    pub network_fees: [Usdt; 4],
+    /// The order in which tenants' sheets are changed.
+    pub turns: Arc<Turns>,
     /// Banks.
     pub banks: Banks,
     /// Where they are refreshed from.
     pub bank_feed: Option<BankFeed>,
     /// The bank of test mode.
     pub simulator: Arc<Simulator>,
+    /// How the outside reaches this server, without a slash at the end.
+    pub base_url: String,
     /// The settings of a new tenant.
     pub tenant_defaults: Settings,
     /// The secret under which things are hashed that may be recognised but not known.

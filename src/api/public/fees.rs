@@ -4,7 +4,6 @@ use super::{PublicCall, PublicPlan};
 use crate::api::problem::Problem;
 use crate::api::query::{Query, Text};
 use crate::api::writer::{Object, text};
-use crate::domain::samples::{Filter, Pair};
 use crate::domain::withdrawals::{CENTS_MAX, NETWORK_DEFAULT, PaidBy, Range, dollars};
 use rust_decimal::Decimal;
 
@@ -102,9 +101,7 @@ pub fn pago_movil(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     if amount < call.withdrawals.minimum {
         return Err(refused("pago_movil_min_amount"));
     }
-    let floor = (call.latest)(Pair::USDT_VES, Filter { source: Some("p2p"), side: Some("FLOOR"), method: None });
-    let floor = floor.filter(|sample| sample.age_ms(call.now) <= call.rate_age_max_ms);
-    let floor = floor.ok_or_else(|| Problem::refused(503, "rate_unavailable", "exchange rate service unavailable").after(RETRY_SECONDS))?;
+    let floor = (call.floor)().ok_or_else(|| Problem::refused(503, "rate_unavailable", "exchange rate service unavailable").after(RETRY_SECONDS))?;
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
     let quote = call.withdrawals.pago_movil(range.tier, amount, floor.price, whole_fee.get(&sound).unwrap_or(false));
     Ok(PublicPlan::Answer(

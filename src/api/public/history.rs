@@ -171,7 +171,7 @@ mod tests {
         let zero = Rate(Decimal::ZERO);
         let withdrawals =
             Withdrawals { minimum: 0, policies: Vec::new(), network_fees: Vec::new(), pago_movil_margin_percent: zero, pago_movil_fee_waiver_percent: zero };
-        let call = PublicCall { query: Some(query), now: at(NOW), latest: &|_, _| None, rate_age_max_ms: 0, withdrawals: &withdrawals, policy: &policy };
+        let call = PublicCall { query: Some(query), now: at(NOW), latest: &|_, _| None, floor: &|| None, withdrawals: &withdrawals, policy: &policy };
         match read(&call) {
             Ok(PublicPlan::History(ask)) => Ok(*ask),
             Ok(PublicPlan::Answer(_)) => panic!("a history is read"),

@@ -21,8 +21,8 @@ pub struct PublicCall<'a> {
     pub now: Timestamp,
     /// The freshest price of a pair that a filter admits, of those that everybody may see.
     pub latest: &'a dyn Fn(Pair, Filter<'_>) -> Option<Arc<Sample>>,
-    /// A market rate older than this is not offered, in milliseconds.
-    pub rate_age_max_ms: i64,
+    /// The floor of the market, if it is fresh enough to be offered.
+    pub floor: &'a dyn Fn() -> Option<Arc<Sample>>,
     /// What withdrawals cost.
     pub withdrawals: &'a Withdrawals,
     /// The policy of the tenant that is asked for, or of all that have none of their own.
