@@ -2,7 +2,7 @@
 
 use crate::domain::date::Date;
 use crate::domain::money::Rate;
-use crate::domain::time::{Timestamp, Zone};
+use crate::domain::time::{MINUTE_MS, Timestamp, Zone};
 use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 use std::fmt;
@@ -14,6 +14,8 @@ pub const BCV: &str = "bcv";
 pub const OFFICIAL: &str = "OFFICIAL";
 /// Digits after the point of the finest price.
 pub const PRICE_DECIMALS: u32 = 8;
+/// How far ahead of ours the clock of a source may be: a market price from the future would stay the newest, and fresh, until then.
+pub const AHEAD_MS_MAX: i64 = 5 * MINUTE_MS;
 /// Letters of a currency in a pair.
 const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
 /// Characters of the longest name of a source, side or method.

@@ -4,13 +4,11 @@ use super::pointer::Pointer;
 use crate::domain::buckets::{price as price_of, ticks};
 use crate::domain::date::Date;
 use crate::domain::money::Rate;
-use crate::domain::samples::{PRICE_DECIMALS, price};
-use crate::domain::time::{DAY_MS, MINUTE_MS, Timestamp, Zone};
+use crate::domain::samples::{AHEAD_MS_MAX, PRICE_DECIMALS, price};
+use crate::domain::time::{DAY_MS, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::str::FromStr;
 
-/// How far ahead of us the clock of a source may be.
-const AHEAD_MS_MAX: i64 = 5 * MINUTE_MS;
 /// How far ahead a value date may lie: the longest holidays end earlier.
 const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
 
