@@ -9,16 +9,18 @@ mod translate;
 use crate::admin::{self, AdminApi};
 use crate::api::render::render;
 use crate::config::{AdminAccess, Config, Server};
-use crate::domain::banks::Catalogue;
 use crate::domain::machine::Domain;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
-use crate::rates::{self, Market, RateBoard};
+use crate::rates::{self, Market, RateBoard, RateStore};
+use crate::server::bank_feed::BankFeed;
+use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
 use crate::server::listen::{Limits, Listener};
 use crate::server::open_files;
+use crate::server::public::Public;
 use crate::server::services::{Services, system_now};
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Engine};
@@ -35,6 +37,8 @@ use wal::RocksStore;
 pub const LOG_DIRECTORY: &str = "log";
 /// The simulated bank's books, inside the data directory: another party's, so not in the log.
 const SIMULATOR_DIRECTORY: &str = "simulator";
+/// The history of rates, inside the data directory: prices are no money, so not in the log.
+pub const RATES_DIRECTORY: &str = "rates";
 /// The secret of keyed hashes, inside the data directory.
 const MARK_KEY_FILE: &str = "mark.key";
 
@@ -63,7 +67,9 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
 
     let (services, feeds) = start(&config).await?;
-    let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst).map_err(|bad| bad.to_string())?;
+    let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
+    let gateway =
+        Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config)?).map_err(|bad| bad.to_string())?;
     door.open(gateway);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
@@ -88,6 +94,7 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
     }
     drop(feeds);
     services.webhooks.stop(WEBHOOKS_STOP).await;
+    banks.abort();
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
     tracing::info!("stopped");
     Ok(())
@@ -102,6 +109,14 @@ async fn until(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
+/// What everybody may ask.
+fn public(config: &Config) -> Result<Public, String> {
+    let withdrawals = translate::withdrawals(&config.withdraw)?;
+    let policy =
+        withdrawals.policy(config.tenant_defaults.withdraw_fee_policy).cloned().ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
+    Public::new(&config.public_allowed_origins, withdrawals, policy).map_err(|bad| bad.to_string())
+}
+
 /// Everything behind the listeners.
 async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String> {
     let data = &config.storage.path;
@@ -111,7 +126,7 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
     let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
-    let board = Arc::new(RateBoard::new(Box::new(|_| {})));
+    let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
@@ -122,16 +137,21 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now);
+    let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose().map_err(|why| format!("banks.feed_url: {why}"))?;
+    let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now).map_err(|why| format!("rates.feeds: {why}"))?;
     let services = Arc::new(Services {
         engine,
         directory: Directory::default(),
         desk: Arc::new(Desk::default()),
         board,
+        rates,
+        feeds: feeds.health(),
+        bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
+        banks: Banks::default(),
+        bank_feed,
         market,
         network_fees: translate::network_fees(&config.crypto)?,
         turns: Arc::default(),
-        banks: Arc::new(Catalogue::embedded()),
         simulator,
         base_url: config.server.base_url(),
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
@@ -140,10 +160,21 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     });
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
+    admin::load_banks(&services).await.map_err(|problem| format!("the banks could not be read: {}", problem.message))?;
     admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(&services).map_err(|unreadable| format!("the webhook endpoints could not be read: {unreadable}"))?;
     admin::push_pending(&services).await.map_err(failed)?;
     Ok((services, feeds))
+}
+
+/// The history of rates, and a board that begins with the latest of them and writes to it.
+fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), String> {
+    let failed = |error: rates::RateStoreError| format!("{}: {error}", directory.display());
+    let rates = Arc::new(RateStore::open(directory).map_err(failed)?);
+    let history = Arc::clone(&rates);
+    let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
+    rates.newest(system_now()).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
+    Ok((rates, board))
 }
 
 fn engine_config(config: &Config) -> actors::Config {

@@ -64,6 +64,8 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| Box::pin(cop_payouts::create(call))),
         row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| Box::pin(cop_payouts::complete(call))),
         row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call))),
+        row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call))),
+        row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call))),
     ]
 }
 

@@ -4,7 +4,9 @@ use super::call::{Call, Done, Outcome};
 use crate::api::fields::{Bad, Fields};
 use crate::api::problem::Problem;
 use crate::api::writer::Object;
+use crate::rates::FeedHealth;
 use crate::server::dispatch::failure;
+use crate::server::services::Services;
 use std::path::{Path, PathBuf};
 
 /// Characters of the longest path.
@@ -33,8 +35,28 @@ pub async fn read(call: Call) -> Outcome {
         .number("underWay", status.under_way)
         .json("rails", &Object::new().number("duplicateCalls", call.services.simulator.duplicate_calls()).end())
         .json("log", &log)
+        .json("rates", &show_rates(&call.services))
         .end();
     Ok(Done::ok(body))
+}
+
+/// How the feeds do, and the history that they write.
+fn show_rates(services: &Services) -> Vec<u8> {
+    let (now, history) = (services.now(), services.rates.stats());
+    let feed = |feed: &FeedHealth| {
+        let state = feed.state();
+        Object::new()
+            .plain("pair", feed.series.pair)
+            .text("source", &feed.series.source)
+            .maybe_text("side", feed.series.side.as_deref())
+            .maybe_text("method", feed.series.method.as_deref())
+            .maybe_number("ageSeconds", state.age_seconds(now))
+            .number("failures", state.failures)
+            .number("failuresInARow", state.failures_in_a_row)
+            .maybe_text("lastError", state.last_error.as_deref())
+            .end()
+    };
+    Object::new().number("written", history.written).number("lost", history.lost).list("feeds", services.feeds.iter().map(feed)).end()
 }
 
 /// POST /admin/snapshot

@@ -11,7 +11,6 @@ use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
-
 /// Wrong tries after which a start is void.
 pub const TRIES: u8 = 3;
 

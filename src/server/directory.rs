@@ -54,6 +54,8 @@ impl Directory {
                 self.learn_tenant(tenant);
                 keys.iter().for_each(|key| self.learn_key(key));
             }
+            // They call nobody.
+            PlatformChange::Bank(..) | PlatformChange::Banks(_) => {}
         }
     }
 

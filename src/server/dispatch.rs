@@ -1,4 +1,4 @@
-//! The one way of a request of interface B, in written order: route, key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done. This is the one function
+//! The one way of a request of interface B (those of A go to `public.rs`), in written order: route, key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done. This is the one function
 //! that waits (`contract.md`, section 17, "Order of checks").
 
 use crate::api::balance;
@@ -33,6 +33,7 @@ use crate::server::desk::KeyHeld;
 use crate::server::documents::Documents;
 use crate::server::history::{self, Unreadable};
 use crate::server::listen::{Answer, Arrival};
+use crate::server::public::Public;
 use crate::server::respond::{Reply, RequestId, Timing};
 use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::{Services, fresh_id};
@@ -56,6 +57,7 @@ pub struct Gateway {
     router: Router<Route>,
     throttle: Throttle<Id>,
     documents: Documents,
+    public: Public,
 }
 
 /// A key that this request works under.
@@ -98,10 +100,10 @@ pub fn failure(failure: Failure) -> Problem {
 
 impl Gateway {
     /// Builds the route table; it refuses to be ambiguous.
-    pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32) -> Result<Gateway, BadRoute> {
+    pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32, public: Public) -> Result<Gateway, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
         let documents = Documents::new(|| openapi::public().to_json());
-        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents })
+        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents, public })
     }
 
     async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
@@ -111,6 +113,9 @@ impl Gateway {
         }
         if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers) {
             return answer;
+        }
+        if Public::is_meant(path) {
+            return Ok(self.public.answer(&self.services, arrival));
         }
         let found = match self.router.lookup(&arrival.head.method, path) {
             Lookup::Found(found) => found,
@@ -200,14 +205,15 @@ impl Gateway {
 
     fn plan(&self, found: &Found<'_, '_, Route>, caller: &Caller, query: Option<&str>, body: &[u8]) -> Result<Plan, Problem> {
         let services = &*self.services;
-        let now = services.now();
+        let (now, banks) = (services.now(), services.banks.now());
         let call = Call {
             caller,
             path: &|name| found.parameters.get(name).to_owned(),
             query,
             body,
-            banks: &services.banks,
+            banks: &banks,
             bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
+            official: &|| services.official(now),
             has_rail: !caller.livemode() || services.engine.machine().live_rails,
             now,
             fresh_id: &fresh_id,

@@ -10,6 +10,7 @@ mod conversions;
 mod durability;
 mod load;
 mod pesos;
+mod rates;
 mod shutdown;
 mod tools;
 mod webhooks;

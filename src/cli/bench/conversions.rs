@@ -92,7 +92,7 @@ fn post(address: SocketAddr, tenant: &Tenant, path: &str, body: &str) -> Vec<u8>
 }
 
 impl Workload for Conversions {
-    fn tenants(&self) -> usize {
+    fn choices(&self) -> usize {
         1
     }
 

@@ -98,7 +98,7 @@ impl Load<'_> {
                 .into_iter()
                 .map(|(each, connection)| {
                     // Spread evenly, so that connections that run in step do not meet at one tenant.
-                    let first = each * self.requests.tenants() / self.connections;
+                    let first = each * self.requests.choices() / self.connections;
                     tokio::spawn(talk(connection, Arc::clone(self.requests), first, begin, end, Arc::clone(&counted)))
                 })
                 .collect();
@@ -141,8 +141,8 @@ async fn talk(
     for answers in 0.. {
         let number = requests.write(first + answers, &mut request)?;
         let answer = connection.exchange(&request).await?;
-        if answer.status != 201 {
-            return Err(format!("{} instead of 201: {}", answer.status, String::from_utf8_lossy(answer.body)));
+        if answer.status != requests.status() {
+            return Err(format!("{} instead of {}: {}", answer.status, requests.status(), String::from_utf8_lossy(answer.body)));
         }
         if answers.is_multiple_of(requests.body_every()) {
             requests.check(number, answer.body)?;

@@ -4,7 +4,8 @@
 //! the same machine, so absolute figures say as much about the machine as about the program; the ratios to the baselines are what to look at.
 //!
 //! Layout: `http` the cases over HTTP · `load` the generator · `requests` and `conversions` what it sends · `connection` how · `prepare` the tenants · `do_nothing` the server that the others are
-//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `webhooks` and `receiver` · `server` child processes · `cleanup` what ends with us · `machine`, `table`
+//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `rates` and `reads` the public interface · `webhooks` and `receiver` · `server` child processes ·
+//! `cleanup` what ends with us · `machine`, `table`
 //! what is printed.
 
 mod all;
@@ -20,6 +21,8 @@ mod machine;
 mod memory;
 mod plain_file;
 mod prepare;
+mod rates;
+mod reads;
 mod receiver;
 mod requests;
 mod restart;
@@ -55,6 +58,8 @@ enum What {
     Memory(memory::Memory),
     /// Deliveries to webhook endpoints, and what they cost
     Webhooks(webhooks::Webhooks),
+    /// The latest rate and its history, over a million samples, beside a server that does nothing
+    Rates(rates::Rates),
     /// The server that the figures over HTTP are compared with
     DoNothing(do_nothing::DoNothing),
     /// Fills a data directory and waits to be killed
@@ -87,6 +92,7 @@ pub fn run(args: BenchArgs) -> ExitCode {
         What::Restart(restart) => restart.run(),
         What::Memory(memory) => memory.run(),
         What::Webhooks(webhooks) => webhooks.run(),
+        What::Rates(rates) => rates.run(),
         What::DoNothing(server) => server.run(),
         What::Fill(fill) => fill.run(),
     };

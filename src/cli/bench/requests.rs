@@ -22,11 +22,16 @@ const DIGITS: usize = 12;
 
 /// What a generator sends, and how it knows the answers.
 pub trait Workload: Send + Sync {
-    /// How many tenants there are.
-    fn tenants(&self) -> usize;
+    /// Among how many a connection chooses its first: the tenants.
+    fn choices(&self) -> usize;
 
     /// Puts the next request of the `nth` tenant into `into`; returns its number. There may be none left.
     fn write(&self, nth: usize, into: &mut Vec<u8>) -> Outcome<u64>;
+
+    /// The status of a right answer.
+    fn status(&self) -> u16 {
+        201
+    }
 
     /// Every so many answers of a connection the body is read.
     fn body_every(&self) -> usize;
@@ -95,7 +100,7 @@ impl Requests {
 }
 
 impl Workload for Requests {
-    fn tenants(&self) -> usize {
+    fn choices(&self) -> usize {
         self.templates.len()
     }
 
@@ -184,7 +189,7 @@ mod tests {
         let tenants = [Tenant { key: "k".to_owned(), merchant: "m".to_owned() }];
         let requests = Requests::batches("127.0.0.1:80".parse().expect("an address"), &tenants);
         let mut bytes = Vec::new();
-        let numbers: Vec<u64> = (0..18).map(|nth| requests.write(nth, &mut bytes)).collect();
+        let numbers: Vec<u64> = (0..18).map(|nth| requests.write(nth, &mut bytes).expect("there is always one")).collect();
         assert_eq!(numbers.last(), Some(&17));
         let text = String::from_utf8(bytes).expect("UTF-8");
         assert!(!text.contains('~') && text.ends_with(r#"-000000000011-999"}]}"#), "{}", &text[text.len() - 100..]);

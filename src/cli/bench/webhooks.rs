@@ -4,7 +4,7 @@ use super::cleanup::{self, Scratch};
 use super::load::{Load, Measured};
 use super::prepare::{self, Client, Extent, Tenant};
 use super::receiver::Receiver;
-use super::requests::Requests;
+use super::requests::{Requests, Workload};
 use super::server::Server;
 use super::table::{Line, Report, Table, grouped, median, milliseconds, per_second, ratio};
 use super::{Outcome, Place, machine, progress};
@@ -135,7 +135,7 @@ impl Webhooks {
     }
 
     fn pay(&self, server: &Server, tenants: &[Tenant]) -> Outcome<Measured> {
-        let requests = Arc::new(Requests::new(server.api, tenants));
+        let requests: Arc<dyn Workload> = Arc::new(Requests::payouts(server.api, tenants));
         let time = Duration::from_secs(self.seconds);
         Load { server, requests: &requests, connections: self.connections, threads: THREADS, warm_up: WARM_UP, time }.run()
     }

@@ -12,3 +12,4 @@ pub mod pesos;
 pub mod receiver;
 pub mod schema;
 pub mod server;
+pub mod source;
