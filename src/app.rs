@@ -4,6 +4,7 @@
 //! backwards.
 
 mod door;
+mod present;
 mod translate;
 
 use crate::admin::{self, AdminApi};
@@ -14,6 +15,7 @@ use crate::domain::machine::Domain;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, RateBoard};
+use crate::recovery::directory::{LOG_DIRECTORY, MARK_KEY_FILE, SIMULATOR_DIRECTORY};
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
@@ -22,6 +24,7 @@ use crate::server::open_files;
 use crate::server::services::{Services, system_now};
 use actors::{Clock, Engine};
 use door::Door;
+use present::World;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,13 +32,6 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use wal::RocksStore;
-
-/// The log, inside the data directory.
-pub const LOG_DIRECTORY: &str = "log";
-/// The simulated bank's books, inside the data directory: another party's, so not in the log.
-const SIMULATOR_DIRECTORY: &str = "simulator";
-/// The secret of keyed hashes, inside the data directory.
-const MARK_KEY_FILE: &str = "mark.key";
 
 /// A book without a deadline leaves memory after so long without a request.
 const IDLE_SECONDS: u64 = 60;
@@ -45,7 +41,7 @@ const EXIT_FATAL: i32 = 70;
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs until a signal says stop.
-pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
+pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
     let access = config.admin.access().map_err(|error| error.to_string())?;
     if access == AdminAccess::Insecure {
         tracing::warn!("admin.insecure_dev_token is set: whoever reaches the admin listener is an operator");
@@ -59,7 +55,7 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
     let door = Arc::new(Door::<Gateway>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
 
-    let (services, feeds) = start(&config).await?;
+    let (services, feeds) = start(&config, take_over).await?;
     let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst).map_err(|bad| bad.to_string())?;
     door.open(gateway);
     let token = match &access {
@@ -99,14 +95,15 @@ async fn until(mut stopped: watch::Receiver<bool>) {
 }
 
 /// Everything behind the listeners.
-async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String> {
+async fn start(config: &Config, take_over: bool) -> Result<(Arc<Services>, rates::Feeds), String> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
+    let world = World::of(data, take_over)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY)).map_err(|error| error.to_string())?);
     let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
-    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator)));
+    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator)).within(world.outbound.clone()));
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
@@ -121,7 +118,10 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
         simulator,
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
         mark_key,
+        outbound: world.outbound.clone(),
+        data: data.clone(),
     });
+    world.settle(data, &services.engine).await?;
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
     admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;

@@ -1,5 +1,6 @@
 //! Tenants and their API keys: the book of tenant key 0, which belongs to the operator (`contract.md`, section 3).
 
+use crate::domain::acts::{Act, BackedUp, Deed};
 use crate::domain::decision::{Draft, Outcome};
 use crate::domain::ids::Id;
 use crate::domain::record::Cause;
@@ -173,6 +174,8 @@ pub enum PlatformChange {
         /// Its keys.
         keys: Vec<Arc<ApiKey>>,
     },
+    /// An operator did something outside of this book.
+    Acted(Act),
 }
 
 /// What an operator asks.
@@ -221,6 +224,8 @@ pub enum PlatformAsk {
         /// The new one; tenant, mode, scopes and expiry are the old one's.
         successor: ApiKey,
     },
+    /// Something was done that is to be remembered.
+    Note(Act),
 }
 
 /// The operator's book.
@@ -232,6 +237,8 @@ pub struct PlatformBook {
     pub tenants: BTreeMap<u32, Arc<Tenant>>,
     /// Keys by name.
     pub keys: BTreeMap<Id, Arc<ApiKey>>,
+    /// The newest copy that was made.
+    pub last_backup: Option<BackedUp>,
 }
 
 impl PlatformBook {
@@ -248,6 +255,11 @@ impl PlatformBook {
             PlatformChange::Opened { tenant, keys } => {
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
                 self.keys.extend(keys.iter().map(|key| (key.id, Arc::clone(key))));
+            }
+            PlatformChange::Acted(act) => {
+                if let Deed::BackedUp { directory, seq } = &act.deed {
+                    self.last_backup = Some(BackedUp { at: time, directory: directory.clone(), seq: *seq });
+                }
             }
         }
     }
@@ -292,6 +304,11 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
             let successor =
                 Arc::new(ApiKey { tenant: key.tenant, mode: key.mode, scopes: key.scopes, expires_at: key.expires_at, created_at: now, ..successor });
             write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
+        }
+        PlatformAsk::Note(act) => {
+            let mut draft = Draft::new(Cause::OperatorActed);
+            draft.platform = Some(PlatformChange::Acted(act));
+            Outcome::write(draft)
         }
     }
 }

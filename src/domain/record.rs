@@ -78,6 +78,8 @@ pub enum Cause {
     SellerReleased,
     /// The tenant's own payout account was set, proved or taken away.
     OwnAccountChanged,
+    /// An operator did something that is no record of another kind.
+    OperatorActed,
 }
 
 impl Cause {
@@ -113,6 +115,7 @@ impl Cause {
             Cause::OtpSettled => "otp.settled",
             Cause::SellerReleased => "merchant.released",
             Cause::OwnAccountChanged => "own_account.changed",
+            Cause::OperatorActed => "operator.acted",
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::domain::ids::Id;
 use crate::domain::machine::Domain;
 use crate::domain::settings::Settings;
 use crate::domain::time::Timestamp;
+use crate::outbound::Outbound;
 use crate::rails::simulator::Simulator;
 use crate::rates::RateBoard;
 use crate::server::desk::Desk;
@@ -12,6 +13,7 @@ use crate::server::directory::Directory;
 use actors::Engine;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -33,6 +35,10 @@ pub struct Services {
     pub tenant_defaults: Settings,
     /// The secret under which things are hashed that may be recognised but not known.
     pub mark_key: [u8; 32],
+    /// Whether the outside may be spoken to.
+    pub outbound: Outbound,
+    /// The data directory, for copies of it.
+    pub data: PathBuf,
 }
 
 impl Services {
