@@ -17,6 +17,8 @@ pub const SIMULATOR_DIRECTORY: &str = "simulator";
 /// The secret of keyed hashes, inside the data directory.
 pub const MARK_KEY_FILE: &str = "mark.key";
 
+/// The family that every store has.
+const DEFAULT_FAMILY: &str = "default";
 /// Entries are written in groups of this size.
 const GROUP_BYTES: usize = 1 << 20;
 /// A store is flushed by its owner while it is opened for reading: a file that was there is gone. Then it is opened again.
@@ -127,7 +129,8 @@ impl StoreCopy {
     pub fn new(path: &Path) -> Result<StoreCopy, Failed> {
         let mut options = Options::default();
         options.create_if_missing(true);
-        let db = DB::open(&options, path).map_err(|error| Failed::Other(format!("{}: {error}", path.display())))?;
+        // Named, so that it is found by its name like every other family.
+        let db = DB::open_cf(&options, path, [DEFAULT_FAMILY]).map_err(|error| Failed::Other(format!("{}: {error}", path.display())))?;
         let mut unlogged = WriteOptions::default();
         unlogged.disable_wal(true); // `finish` writes it to files
         Ok(StoreCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })
