@@ -1,6 +1,5 @@
 //! How the server is, and copies of what it knows: status, snapshot, backup.
 
-use super::ask;
 use super::call::{Call, Done, Outcome};
 use crate::api::fields::{Bad, Fields};
 use crate::api::problem::Problem;
@@ -8,6 +7,7 @@ use crate::api::writer::Object;
 use crate::domain::acts::Deed;
 use crate::domain::platform::PlatformAsk;
 use crate::recovery::backup;
+use crate::server::ask;
 use crate::server::dispatch::failure;
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@ use crate::api::plan::{Call, Movements, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::{Query, Text};
 use crate::api::writer::Object;
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::LedgerKey;
 use crate::domain::ledger::{Ledger, MovementKind, Row};
 use crate::domain::machine::{Facts, Rendered};
@@ -12,7 +12,7 @@ use crate::domain::money::{Currency, write_minor};
 use crate::domain::record::Record;
 use crate::domain::sellers::SellerBalance;
 use crate::domain::time::Timestamp;
-use crate::domain::view::Balance;
+use crate::domain::view::{Balance, CopBalance};
 
 /// GET /v1/balance
 pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -38,11 +38,27 @@ pub fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     movements(call, LedgerKey::Tenant(Currency::Ves), "movements")
 }
 
+/// GET /v1/cop/balance
+pub fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    Ok(Plan::CopBalance)
+}
+
+/// GET /v1/cop/balance/transactions
+pub fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    movements(call, LedgerKey::Tenant(Currency::Cop), "movements in COP")
+}
+
 /// GET /v1/merchants/:id/balance/transactions
 pub fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let plan = movements(call, LedgerKey::Seller(id), &format!("movements of {id}"))?;
     Ok(Plan::Knowing(EntityId::merchant(id), Box::new(plan)))
+}
+
+/// GET /v1/crypto/balance/transactions
+pub fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    movements(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
 }
 
 fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
@@ -59,7 +75,8 @@ fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Pro
         kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).collect();
     }
     let payment = payment.get(&sound).map(|id| EntityId::payment(Id::from(id)));
-    let payout = payout.get(&sound).map(|id| EntityId::payout(Id::from(id)));
+    let payout_of = if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
+    let payout = payout.get(&sound).map(|id| payout_of(Id::from(id)));
     Ok(Plan::Movements(Movements {
         ledger,
         kinds,
@@ -86,16 +103,29 @@ pub fn show(balance: &Balance) -> Vec<u8> {
         .end()
 }
 
-/// The balance of a seller, as JSON.
-pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
+/// The balance in pesos, as JSON.
+pub fn show_cop(balance: &CopBalance) -> Vec<u8> {
     Object::new()
+        .plain("ledgerNetCop", balance.ledger_net)
+        .plain("heldCop", balance.held)
+        .maybe_plain("nextReleaseAt", balance.next_release)
+        .plain("availableCop", balance.available)
+        .number("balanceHoldHours", 24)
+        .end()
+}
+
+/// The balance of a seller, as JSON; pesos only if there were ever any.
+pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
+    let body = Object::new()
         .plain("merchantId", balance.merchant)
         .text("externalRef", &balance.external_ref)
         .plain("pendingVes", balance.pending)
-        .plain("availableVes", balance.available)
-        .maybe_plain("nextReleaseAt", balance.next_release)
-        .boolean("livemode", livemode)
-        .end()
+        .plain("availableVes", balance.available);
+    let body = match balance.pesos {
+        Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
+        None => body,
+    };
+    body.maybe_plain("nextReleaseAt", balance.next_release).boolean("livemode", livemode).end()
 }
 
 /// The movement that a fund or an adjustment is.
@@ -119,19 +149,22 @@ pub fn show_movement(record: &Record, time: Timestamp, n: usize, now: Timestamp)
     };
     let mut amount = String::new();
     let _ = write_minor(&mut amount, posting.minor, posting.currency.decimals());
-    let subject = |kind| row.subject.filter(|subject| subject.kind == kind).map(|subject| subject.id);
+    let subject = |kinds: &[Kind]| row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id);
     let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
     let mut body = Object::new()
         .plain("id", record.movement_id(time, n))
         .plain("type", row.kind.name())
         .plain(amount_name, amount)
         .plain("currency", posting.currency.code())
-        .maybe_plain("paymentId", subject(crate::domain::ids::Kind::Payment))
-        .maybe_plain("payoutId", subject(crate::domain::ids::Kind::Payout))
+        .maybe_plain("paymentId", subject(&[Kind::Payment, Kind::CopPayment]))
+        .maybe_plain("payoutId", subject(&[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]))
         .maybe_plain("chargebackId", row.chargeback)
         .maybe_text("externalRef", row.external_ref.as_deref())
         .text("description", &row.description)
         .plain("createdAt", time);
+    if let Some(conversion) = subject(&[Kind::Conversion]) {
+        body = body.plain("conversionId", conversion);
+    }
     if let Some(merchant) = merchant {
         body = body.plain("merchantId", merchant);
     }

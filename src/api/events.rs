@@ -6,7 +6,7 @@ use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::writer::{Object, text};
-use crate::api::{merchants, payments, payouts};
+use crate::api::{conversions, cop_payments, cop_payouts, crypto, merchants, payments, payouts};
 use crate::domain::chargebacks::Chargeback;
 use crate::domain::events::{Event, EventKind, Extra};
 use crate::domain::ids::Id;
@@ -66,17 +66,26 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
     let event = record.events.get(n)?;
     let subject = event.subject.and_then(|subject| record.entity(subject));
     let data = match (subject.map(|subject| &**subject), &event.extra) {
-        (_, Extra::SellerBalance { external_ref, pending, available, reason }) => Object::new()
-            .maybe_plain("merchantId", event.subject.map(|subject| subject.id))
-            .text("externalRef", external_ref)
-            .plain("pendingVes", pending)
-            .plain("availableVes", available)
-            .plain("reason", reason.name())
-            .boolean("livemode", world.livemode)
-            .end(),
+        (_, Extra::SellerBalance { external_ref, pending, available, pesos, reason }) => {
+            let body = Object::new()
+                .maybe_plain("merchantId", event.subject.map(|subject| subject.id))
+                .text("externalRef", external_ref)
+                .plain("pendingVes", pending)
+                .plain("availableVes", available);
+            let body = match pesos {
+                Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
+                None => body,
+            };
+            body.plain("reason", reason.name()).boolean("livemode", world.livemode).end()
+        }
         (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?),
         (Some(Entity::Payment(payment)), _) => payments::show(payment),
         (Some(Entity::Payout(payout)), _) => Object::reopened(payouts::show(payout)).plain("currency", "VES").end(),
+        (Some(Entity::Conversion(conversion)), _) => conversions::show(conversion)?,
+        (Some(Entity::CryptoPayout(payout)), _) => crypto::show(payout),
+        (_, Extra::Deposit(deposit)) => crypto::show_deposit(deposit, time),
+        (Some(Entity::CopPayment(payment)), _) => cop_payments::event_data(payment, event.kind),
+        (Some(Entity::CopPayout(payout)), _) => cop_payouts::show(payout),
         (Some(Entity::Merchant(merchant)), extra) => of_merchant(merchants::show(merchant), event, extra),
         (_, Extra::LiveStatus { status, previous, reason }) => Object::new()
             .plain("tenantId", world.tenant)

@@ -1,6 +1,7 @@
 //! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation leads to its payment or payout.
 
 use crate::api::writer::Object;
+use crate::domain::cop_payments::{self, CopPayment, Failure};
 use crate::domain::ids::Id;
 use crate::domain::payments::otp::Otp;
 use crate::domain::payments::{self, Means, Payment, Phase, Status};
@@ -22,7 +23,17 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         Entity::Payment(payment) => (of_payment(payment, n)?, Some(payment.id), None, payment.created_at),
         Entity::Payout(payout) => (of_payout(payout, n)?, None, Some(payout.id), payout.created_at),
         Entity::Otp(otp) => (of_otp(otp, n)?, None, None, otp.created_at),
-        Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => return None,
+        Entity::Merchant(_)
+        | Entity::Batch(_)
+        | Entity::OwnAccount(_)
+        | Entity::Chargeback(_)
+        | Entity::Conversion(_)
+        | Entity::CryptoPayout(_)
+        | Entity::DepositAddress(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::CopPayout(_) => return None,
+        Entity::CopPayment(payment) => (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at),
     };
     let body = Object::new()
         .plain("operationId", id)
@@ -94,5 +105,34 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
         code: payout.failure_code.as_deref(),
         reference: payout.reference.as_deref(),
         updated_at: payout.settled_at.unwrap_or(payout.created_at),
+    })
+}
+
+fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
+    if n == cop_payments::COLLECT {
+        let status = match payment.status {
+            Status::Pending => "pending",
+            Status::Completed | Status::Reversed => "completed",
+            Status::Failed | Status::Canceled => "failed",
+        };
+        return Some(Operation {
+            kind: "collection",
+            status,
+            code: payment.failure.map(Failure::name),
+            reference: payment.processor_reference.as_deref(),
+            updated_at: payment.completed_at.unwrap_or(payment.created_at),
+        });
+    }
+    let refunding = matches!(payment.phase, cop_payments::Phase::Refunding { .. });
+    payment.is_refund(n).then(|| Operation {
+        kind: "refund",
+        status: match (payment.refunded_at, refunding) {
+            (Some(_), _) => "completed",
+            (None, true) => "pending",
+            (None, false) => "failed",
+        },
+        code: None,
+        reference: payment.refund_reference.as_deref(),
+        updated_at: payment.refunded_at.or(payment.completed_at).unwrap_or(payment.created_at),
     })
 }

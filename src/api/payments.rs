@@ -1,11 +1,13 @@
 //! Payments: C2P request, execute and reverse; reading payments of every method (`service.md`, "C2P collection"; `contract.md`, section 5).
 
 use crate::api::chargebacks::show_in_payment;
+use crate::api::cop_payments;
 use crate::api::fields::{Bad, Fields, Got, Sound};
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::refusals::problem;
+use crate::api::sessions;
 use crate::api::value::Value;
 use crate::api::writer::Object;
 use crate::domain::banks::{BankCode, Catalogue, Service, sends_otp};
@@ -70,7 +72,7 @@ pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let name = external_ref.as_str().to_owned();
     let debtor = Debtor { bank, id: details.debtor.get(&sound), phone: details.phone.get(&sound) };
-    let new = c2p::NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp: sends_otp(bank) };
+    let new = c2p::NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp: sends_otp(bank), checkout: None };
     Ok(Plan::Create { space: Space::Payment, name, id: EntityId::payment(id), ask: Ask::RequestC2p(Box::new(new)), shape: Shape::Intent })
 }
 
@@ -138,21 +140,21 @@ pub fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let fields = Fields::parse_optional(call.body)?;
     fields.finish()?;
-    Ok(Plan::Entity(EntityId::payment(id), Ask::Reverse, Shape::Reversed))
+    Ok(Plan::OfPayment(id, Ask::Reverse, Shape::Reversed))
 }
 
 /// GET /v1/payments/:id
 pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::payment(id), show_entity))
+    Ok(Plan::ReadPayment(id, show_entity))
 }
 
 /// GET /v1/payments/by-ref/:externalRef
 pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::ReadNamed(Space::Payment, name.as_str().to_owned(), Kind::Payment, show_entity))
+    Ok(Plan::ReadPaymentNamed(name.as_str().to_owned(), show_entity))
 }
 
 /// GET /v1/payments
@@ -165,15 +167,22 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = query.finish()?;
     let (status, method) = (status.get(&sound), method.get(&sound));
     let page = page.get(&sound);
-    let mut facets = Vec::new();
+    let mut parts = Vec::new();
     for each_method in Method::ALL.into_iter().filter(|each| method.is_none_or(|method| method == *each)) {
         for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
-            facets.push(facet(each_method, each_status));
+            parts.push(match each_method {
+                Method::Cop => (Kind::CopPayment, each_status as u8),
+                _ => (Kind::Payment, facet(each_method, each_status)),
+            });
         }
     }
     Ok(match external_ref.get(&sound) {
-        Some(name) => Plan::Attempts { name, facets, page, show: show_entity },
-        None => Plan::List { kind: Kind::Payment, facets, page, show: show_entity },
+        // Only payments of the first kind have an externalRef.
+        Some(name) => {
+            let facets = parts.into_iter().filter(|(kind, _)| *kind == Kind::Payment).map(|(_, facet)| facet).collect();
+            Plan::Attempts { name, facets, page, show: show_entity }
+        }
+        None => Plan::ListKinds { parts, page, show: show_entity },
     })
 }
 
@@ -225,6 +234,7 @@ pub fn charged(payment: &Payment, new: bool) -> Rendered {
 pub fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payment(payment) => show(payment),
+        Entity::CopPayment(payment) => cop_payments::show_as_payment(payment),
         _ => b"{}".to_vec(),
     }
 }
@@ -266,7 +276,7 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .maybe_text("bankReference", payment.bank_reference.as_deref())
         .maybe_plain("operationId", payment.operation())
         .maybe_text("description", payment.description.as_deref())
-        .null("checkoutSession")
+        .json_or_null("checkoutSession", payment.checkout.as_deref().map(sessions::show_in_payment))
         .maybe_plain("reversedAt", payment.reversed_at)
         .maybe_text("reversalRef", payment.reversal_ref.as_deref())
         .maybe_plain("reversalType", reversal_type(payment))

@@ -7,9 +7,10 @@ use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::{LedgerKey, Space};
 use crate::domain::kept::Shape;
 use crate::domain::machine::Ask;
-use crate::domain::money::Rate;
+use crate::domain::money::{Currency, Rate, Usdt};
 use crate::domain::payouts::batch::NewBatch;
 use crate::domain::platform::{ApiKey, Tenant, is_live};
+use crate::domain::products::NewLink;
 use crate::domain::record::Entity;
 use crate::domain::time::Timestamp;
 use std::sync::Arc;
@@ -54,6 +55,12 @@ pub struct Call<'a> {
     pub fresh_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
     pub micro_deposits: (crate::domain::money::Ves, crate::domain::money::Ves),
+    /// How the outside reaches this server, without a slash at the end.
+    pub base_url: &'a str,
+    /// What the market asks for a USDT in this currency, unless nobody knows.
+    pub market_rate: &'a dyn Fn(Currency) -> Option<Rate>,
+    /// What the networks take for a USDT payout, in the order of [`crate::domain::crypto::address::Network`].
+    pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
 }
@@ -175,6 +182,57 @@ pub enum Plan {
     },
     /// One event.
     Event(Id, World),
+    /// The newest payment that a reference names: the tenant's, or the id of a checkout session.
+    ReadPaymentNamed(String, Show),
+    /// A new payment link of a product, under the first slug that is free.
+    AddLink {
+        /// The product.
+        product: EntityId,
+        /// The slug that was asked for; without one it is made from the product's name.
+        given: Option<String>,
+        /// Ids whose random parts make further slugs.
+        fresh: Vec<Id>,
+        /// The link, still without a slug.
+        link: Box<NewLink>,
+    },
+    /// A payment link.
+    ReadLink(Id),
+    /// A checkout session, shown with the random part of its client secret.
+    Session(Id, [u8; 16]),
+    /// One entity, if it is one that is shown.
+    ReadShown(EntityId, fn(&Entity) -> Option<Vec<u8>>),
+    /// A command to the entity that a name names.
+    EntityNamed {
+        /// The space of the name.
+        space: Space,
+        /// The name.
+        name: String,
+        /// What it names.
+        kind: Kind,
+        /// What to do.
+        ask: Ask,
+        /// What the answer shows.
+        shape: Shape,
+    },
+    /// The balance in USDT now.
+    CryptoBalance,
+    /// The percentage of peso payments that is converted by itself.
+    SetAutoConvert(u8),
+    /// The balance in pesos now.
+    CopBalance,
+    /// A payment of this name, in whatever it was collected.
+    ReadPayment(Id, Show),
+    /// A command to the payment of this name, in whatever it was collected.
+    OfPayment(Id, Ask, Shape),
+    /// A page of entities of several kinds, each with facets of its own.
+    ListKinds {
+        /// Which of which kind; none of them is an empty page.
+        parts: Vec<(Kind, u8)>,
+        /// Which page.
+        page: Page,
+        /// How they are shown.
+        show: Show,
+    },
 }
 
 /// Which movements.

@@ -1,6 +1,8 @@
 //! What a caller sees of a refusal: status, code, message, members.
 
+use crate::api::conversions::{amount, invalid_amount};
 use crate::api::problem::Problem;
+use crate::domain::money::Currency;
 use crate::domain::refusal::Refusal;
 
 /// The problem that a refusal is to a caller.
@@ -55,6 +57,63 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::ChargebackNotAllowed => Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back"),
         Refusal::ChargebackExceedsPayment => Problem::conflict("chargeback_exceeds_payment", "the chargebacks of a payment never exceed its amount"),
         Refusal::ChargebackClosed => Problem::conflict("chargeback_closed", "the dispute is decided"),
+        Refusal::SlugTaken => Problem::conflict("slug_taken", "the slug belongs to another payment link; choose another one, or leave it out"),
+        Refusal::TooManyLinks => Problem::conflict("too_many_links", "a product has at most 100 payment links; delete one that nothing was sold through"),
+        Refusal::ProductHasSales => Problem::conflict("product_has_sales", "a checkout of it was paid; deactivate the product or disable the link instead"),
+        Refusal::SessionPaid => Problem::conflict("session_paid", "the checkout was paid; nothing was charged"),
+        Refusal::SessionExpired => Problem::conflict("session_expired", "the checkout has expired; nothing was charged"),
         Refusal::PayoutAccountNotVerified => Problem::conflict("payout_account_not_verified", "the payout account is not verified; set it and verify it first"),
+        Refusal::ConversionsNotEnabled => Problem::refused(403, "conversions_not_enabled", "conversions of this currency are not enabled for this account"),
+        Refusal::MarketRateUnavailable => Problem::refused(503, "rate_unavailable", "there is no current market rate; try again later").after(60),
+        Refusal::InvalidConversionAmount => invalid_amount(),
+        Refusal::BelowMinimumUsdt { minimum } => {
+            Problem::refused(422, "amount_below_minimum", "the conversion yields less USDT than the minimum").with("minimumUsdt", minimum.to_string())
+        }
+        Refusal::DailyLimitExceeded { currency, limit } => {
+            Problem::refused(422, "daily_limit_exceeded", "the conversion would exceed what may be converted on one day; nothing was debited")
+                .with("currency", currency.code())
+                .with("dailyLimit", amount(*currency, *limit))
+        }
+        Refusal::InsufficientForConversion { currency, available, spendable } => {
+            let (available_name, spendable_name) = match currency {
+                Currency::Cop => ("availableCop", "spendableCop"),
+                Currency::Ves | Currency::Usdt => ("availableVes", "spendableVes"),
+            };
+            Problem::refused(422, "insufficient_balance", "the balance does not cover the conversion; nothing was debited")
+                .with(available_name, amount(*currency, *available))
+                .with(spendable_name, amount(*currency, *spendable))
+        }
+        Refusal::QuoteUsed => Problem::conflict("quote_used", "the quote was accepted before; ask for a new one"),
+        Refusal::QuoteExpired => Problem::refused(410, "quote_expired", "the quote is older than 60 seconds; ask for a new one"),
+        Refusal::ConversionNotCancelable => Problem::conflict("conversion_not_cancelable", "only a pending conversion can be canceled"),
+        Refusal::ConversionNotPending => Problem::conflict("conversion_not_pending", "the conversion is not pending"),
+        Refusal::UsdtNotEnabled => Problem::refused(403, "usdt_not_enabled", "USDT is not enabled for this account"),
+        Refusal::InsufficientUsdt { available } => {
+            Problem::refused(422, "insufficient_balance", "the available USDT does not cover the amount and the network fee; nothing was debited")
+                .with("availableUsdt", available.to_string())
+        }
+        Refusal::NotPendingReview => Problem::conflict("payout_not_pending_review", "the payout is not under review"),
+        Refusal::NetworkNotConfigured => Problem::rail_not_configured("a network for USDT"),
+        Refusal::CopNotEnabled => Problem::refused(403, "cop_not_enabled", "pesos are not enabled for this account"),
+        Refusal::PaymentNotPending => Problem::conflict("payment_not_pending", "the payment is not pending any more; read it"),
+        Refusal::ChannelMismatch => Problem::conflict("channel_mismatch", "the payment is not paid with an SMS code"),
+        Refusal::InvalidOtp => Problem::refused(400, "invalid_otp", "this is not the SMS code; the payment stays pending until it expires"),
+        Refusal::RefundWindowExpired => Problem::conflict("refund_window_expired", "a payment in pesos can be refunded for 96 hours after its completion"),
+        Refusal::RefundInProgress => {
+            Problem::conflict("refund_in_progress", "the processor is deciding about the refund; read the payment until it is settled")
+        }
+        Refusal::RefundNotCovered { available, spendable } => {
+            Problem::conflict("insufficient_balance", "what is available and held in pesos does not cover the refund; nothing was debited")
+                .with("availableCop", available.to_string())
+                .with("spendableCop", spendable.to_string())
+        }
+        Refusal::ProcessorUnavailable => {
+            Problem::refused(503, "processor_unavailable", "the processor cannot refund this payment now; nothing was debited, try again later").after(60)
+        }
+        Refusal::InsufficientCop { available } => {
+            Problem::refused(422, "insufficient_balance", "the available pesos do not cover the amount; nothing was debited")
+                .with("availableCop", available.to_string())
+        }
+        Refusal::PayoutNotPending => Problem::conflict("payout_not_pending", "it is known already what became of the payout"),
     }
 }

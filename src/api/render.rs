@@ -1,6 +1,10 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and the one that is kept for an Idempotency-Key.
 
-use crate::api::{balance, batches, chargebacks, debits, merchants, own_account, payments, payouts, refusals, testing};
+use crate::api::{
+    balance, batches, chargebacks, conversions, crypto, debits, links, merchants, own_account, payments, payouts, products, refusals, sessions, testing,
+};
+use crate::api::{cop_payments, cop_payouts};
+use crate::domain::checkout::Status;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
 use crate::domain::record::Entity;
@@ -30,6 +34,24 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::ChargebackOpened(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 201),
         (Shape::Chargeback(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 200),
         (Shape::OtpRequested, Some(Entity::Otp(otp))) => debits::otp_requested(otp),
+        (Shape::ProductCreated, Some(Entity::Product(product))) => (201, products::show(product)),
+        (Shape::Product, Some(Entity::Product(product))) => (200, products::show(product)),
+        (Shape::ProductDeleted, Some(Entity::Product(product))) => products::deleted(product.id),
+        (Shape::LinkCreated, Some(Entity::Product(product))) => links::newest_of(product),
+        (Shape::Link(id), Some(Entity::Product(product))) => links::one_of(product, id),
+        (Shape::LinkDeleted(id), Some(_)) => products::deleted(id),
+        (Shape::SessionOpened(secret), Some(Entity::Session(session))) => (201, sessions::show(session, Status::Open, secret)),
+        (Shape::Quote, Some(Entity::Conversion(quote))) => conversions::quoted(quote),
+        (Shape::ConversionAccepted, Some(Entity::Conversion(conversion))) => conversions::answered(conversion, 201),
+        (Shape::Conversion, Some(Entity::Conversion(conversion))) => conversions::answered(conversion, 200),
+        (Shape::CryptoPayoutCreated, Some(Entity::CryptoPayout(payout))) => crypto::created(payout, facts.record.is_some()),
+        (Shape::CryptoPayout, Some(Entity::CryptoPayout(payout))) => crypto::reviewed(payout),
+        (Shape::DepositAddress, Some(Entity::DepositAddress(address))) => crypto::opened(address, facts.record.is_some()),
+        (Shape::Deposit, _) => crypto::deposited(facts),
+        (Shape::CopPaymentCreated, Some(Entity::CopPayment(payment))) => cop_payments::created(payment),
+        (Shape::CopPayment, Some(Entity::CopPayment(payment))) => cop_payments::settled(payment),
+        (Shape::CopPayoutCreated, Some(Entity::CopPayout(payout))) => cop_payouts::created(payout, facts.record.is_some()),
+        (Shape::CopPayout, Some(Entity::CopPayout(payout))) => (200, cop_payouts::show(payout)),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

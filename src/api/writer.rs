@@ -108,6 +108,14 @@ impl Object {
         self
     }
 
+    /// A member that is JSON already, or null.
+    pub fn json_or_null(self, name: &str, value: Option<impl AsRef<[u8]>>) -> Self {
+        match value {
+            Some(value) => self.json(name, value.as_ref()),
+            None => self.null(name),
+        }
+    }
+
     /// A list of what is JSON already.
     pub fn list<I: AsRef<[u8]>>(mut self, name: &str, items: impl IntoIterator<Item = I>) -> Self {
         self.name(name);

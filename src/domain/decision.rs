@@ -39,6 +39,8 @@ pub struct Draft {
     pub entities: Vec<Written>,
     /// What is gone.
     pub removed: Vec<(EntityId, Was)>,
+    /// Slugs of payment links that are free again.
+    pub freed: Vec<String>,
     /// What happened, for webhooks.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
@@ -64,6 +66,7 @@ impl Draft {
             holds: Vec::new(),
             entities: Vec::new(),
             removed: Vec::new(),
+            freed: Vec::new(),
             events: Vec::new(),
             sheet: None,
             clock_advance_ms: 0,

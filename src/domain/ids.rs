@@ -114,6 +114,20 @@ pub enum Kind {
     Otp = 17,
     /// The tenant's own payout account.
     OwnAccount = 5,
+    /// Something that is sold through links.
+    Product = 12,
+    /// A hosted checkout.
+    Session = 14,
+    /// A currency that becomes USDT, from its quote on.
+    Conversion = 6,
+    /// USDT sent to a wallet.
+    CryptoPayout = 7,
+    /// Where a customer of the tenant pays in stablecoins.
+    DepositAddress = 8,
+    /// Pesos collected from a buyer.
+    CopPayment = 9,
+    /// Pesos sent out by the operator.
+    CopPayout = 10,
 }
 
 impl Kind {
@@ -127,6 +141,13 @@ impl Kind {
             Kind::Chargeback => "chargeback",
             Kind::Otp => "otp",
             Kind::OwnAccount => "own account",
+            Kind::Product => "product",
+            Kind::Session => "checkout session",
+            Kind::Conversion => "conversion",
+            Kind::CryptoPayout => "crypto payout",
+            Kind::DepositAddress => "deposit address",
+            Kind::CopPayment => "cop payment",
+            Kind::CopPayout => "cop payout",
         }
     }
 }
@@ -172,6 +193,41 @@ impl EntityId {
     /// The request for a code `id`.
     pub const fn otp(id: Id) -> Self {
         EntityId { kind: Kind::Otp, id }
+    }
+
+    /// The product `id`.
+    pub const fn product(id: Id) -> Self {
+        EntityId { kind: Kind::Product, id }
+    }
+
+    /// The checkout session `id`.
+    pub const fn session(id: Id) -> Self {
+        EntityId { kind: Kind::Session, id }
+    }
+
+    /// The conversion `id`, and the quote that it was.
+    pub const fn conversion(id: Id) -> Self {
+        EntityId { kind: Kind::Conversion, id }
+    }
+
+    /// The USDT payout `id`.
+    pub const fn crypto_payout(id: Id) -> Self {
+        EntityId { kind: Kind::CryptoPayout, id }
+    }
+
+    /// The deposit address `id`.
+    pub const fn deposit_address(id: Id) -> Self {
+        EntityId { kind: Kind::DepositAddress, id }
+    }
+
+    /// The payment in pesos `id`.
+    pub const fn cop_payment(id: Id) -> Self {
+        EntityId { kind: Kind::CopPayment, id }
+    }
+
+    /// The payout in pesos `id`.
+    pub const fn cop_payout(id: Id) -> Self {
+        EntityId { kind: Kind::CopPayout, id }
     }
 }
 

@@ -50,6 +50,42 @@ pub enum Shape {
     OwnAccount,
     /// The verification of it, begun.
     OwnVerificationStarted,
+    /// A new product.
+    ProductCreated,
+    /// A product.
+    Product,
+    /// A product that is gone.
+    ProductDeleted,
+    /// The payment link that was just made.
+    LinkCreated,
+    /// This payment link.
+    Link(Id),
+    /// This payment link, which is gone.
+    LinkDeleted(Id),
+    /// A new checkout session, with the random part of its client secret.
+    SessionOpened([u8; 16]),
+    /// A price for a conversion.
+    Quote,
+    /// A conversion that was just accepted.
+    ConversionAccepted,
+    /// A conversion after a change.
+    Conversion,
+    /// A new USDT payout.
+    CryptoPayoutCreated,
+    /// A USDT payout after a change.
+    CryptoPayout,
+    /// A deposit address, new or known.
+    DepositAddress,
+    /// A deposit that was just credited.
+    Deposit,
+    /// A new payment in pesos, with what the buyer does next.
+    CopPaymentCreated,
+    /// A payment in pesos.
+    CopPayment,
+    /// A new payout in pesos.
+    CopPayoutCreated,
+    /// A payout in pesos.
+    CopPayout,
 }
 
 /// Which use of which key.
@@ -78,9 +114,16 @@ pub struct Kept {
     pub status: u16,
     /// The body, byte by byte.
     pub body: Vec<u8>,
+    /// Not answered again: it only takes the place of what was kept while the outcome was open.
+    pub void: bool,
 }
 
 impl Kept {
+    /// Whether it is still answered at this instant.
+    pub fn stands_at(&self, now: Timestamp) -> bool {
+        !self.void && now < self.expires_at()
+    }
+
     /// The instant at which it is gone.
     pub fn expires_at(&self) -> Timestamp {
         self.of.first_seen.plus_ms(KEPT_MS)

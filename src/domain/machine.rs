@@ -5,7 +5,12 @@ use crate::domain::bank::{Effect, Heard};
 use crate::domain::banks::BankCode;
 use crate::domain::book::Book;
 use crate::domain::chargebacks;
+use crate::domain::checkout::{self, NewSession};
 use crate::domain::codec;
+use crate::domain::conversions;
+use crate::domain::cop_payments;
+use crate::domain::cop_payouts;
+use crate::domain::crypto;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
@@ -13,19 +18,21 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
-use crate::domain::money::Ves;
+use crate::domain::money::{Rate, Ves};
 use crate::domain::own_account;
 use crate::domain::payments::{self, c2p, charge, otp, reversal};
 use crate::domain::payouts::batch::{self, NewBatch};
 use crate::domain::payouts::{self, NewPayout};
 use crate::domain::phone::MobilePhone;
 use crate::domain::platform::{self, PLATFORM, PlatformAsk, PlatformBook, is_live};
+use crate::domain::products::{self, LinkChange, NewLink, NewProduct, ProductChange};
 use crate::domain::record::{Cause, Entity, Record};
 use crate::domain::refusal::Refusal;
 use crate::domain::sellers;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
-use crate::domain::view::{Query, View, balance};
+use crate::domain::token::Token;
+use crate::domain::view::{Query, View, balance, cop_balance};
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
@@ -103,6 +110,55 @@ pub enum Ask {
     StartOwnVerification((Ves, Ves)),
     /// The amounts that the tenant saw.
     VerifyOwn((Ves, Ves)),
+    /// A new product.
+    CreateProduct(Box<NewProduct>),
+    /// A product changes.
+    ChangeProduct(Box<ProductChange>),
+    /// A product goes, with its links.
+    DeleteProduct,
+    /// One more payment link of a product.
+    AddLink(Box<NewLink>),
+    /// A payment link of the product changes.
+    ChangeLink(Id, Box<LinkChange>),
+    /// A payment link of the product goes.
+    DeleteLink(Id),
+    /// A hosted checkout.
+    OpenSession(Box<NewSession>),
+    /// An intent for a hosted checkout is given up for another way to pay.
+    CancelIntent,
+    /// A price for a conversion.
+    Quote(Box<conversions::NewQuote>),
+    /// Accept the quote, under this reference.
+    Accept(Option<String>),
+    /// The end of a conversion that waits.
+    EndConversion(conversions::Decision),
+    /// What the market asks for a USDT, if anybody knows.
+    Market(Option<Rate>),
+    /// A new USDT payout; the entity is the one on its reference, if there is one.
+    PayCrypto(Box<crypto::payouts::NewCryptoPayout>),
+    /// An operator has looked at a USDT payout.
+    ReviewCrypto(crypto::payouts::Verdict),
+    /// A deposit address; the entity is that of the same customer, network and asset, if there is one.
+    OpenDepositAddress(Box<crypto::deposits::NewDepositAddress>),
+    /// Something came to the deposit address.
+    Deposit(Box<crypto::deposits::Incoming>),
+    /// A payment in pesos.
+    CollectCop(Box<cop_payments::collect::NewCopPayment>),
+    /// The buyer's SMS code; `None` is text that cannot be one.
+    SubmitCopCode(Option<Token>),
+    /// A payment in pesos is called off.
+    CancelCop,
+    /// Give a payment in pesos back.
+    RefundCop,
+    /// The buyer of test mode pays, or declines.
+    PlayCopBuyer {
+        /// Which of both.
+        pays: bool,
+    },
+    /// The operator pays pesos out; the entity is the payout on its reference, if there is one.
+    PayCop(Box<cop_payouts::NewCopPayout>),
+    /// The operator says what became of a payout in pesos.
+    SettleCopPayout(cop_payouts::Verdict),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -254,8 +310,13 @@ impl Machine for Domain {
     }
 
     fn is_wanted(&self, target: Option<&Entity>, _effect: &Effect) -> bool {
-        // Payouts of a batch are all that is sent at somebody else's word.
-        matches!(target, Some(Entity::Payout(payout)) if payout.is_unsent())
+        match target {
+            // Payouts of a batch are all that is sent at somebody else's word.
+            Some(Entity::Payout(payout)) => payout.is_unsent(),
+            // A payment's record asks what its conversion costs.
+            Some(Entity::Conversion(conversion)) => conversions::auto::is_waiting(conversion),
+            _ => false,
+        }
     }
 
     fn save(&self, book: &AnyBook) -> Vec<u8> {
@@ -272,7 +333,7 @@ impl Machine for Domain {
     fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
         match book {
             AnyBook::Platform(_) => None,
-            AnyBook::Tenant(book) => book.agenda.iter().find(|(_, id)| !skip(*id)).map(|(at, id)| (at.unix_ms(), *id)),
+            AnyBook::Tenant(book) => book.next_due(skip).map(|(at, id)| (at.unix_ms(), id)),
         }
     }
 
@@ -283,7 +344,9 @@ impl Machine for Domain {
     fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
         match (book, query) {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
+            (AnyBook::Tenant(book), Query::Crypto) => View::Crypto(crypto::balance(book)),
             (AnyBook::Tenant(book), Query::Seller(merchant)) => View::Seller(sellers::balance(book, merchant)),
+            (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
             }
@@ -319,7 +382,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => merchants::verify(merchant, method, seen, turn),
         (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
-        (Ask::Deadline, Some(Entity::Merchant(merchant))) => sellers::release(book, merchant.id, turn),
+        (Ask::Deadline, Some(Entity::Merchant(merchant))) => merchants::deadline(book, merchant, turn),
         (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
         (Ask::PayBatch(new), None) => batch::create(book, *new, turn),
         (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
@@ -327,6 +390,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::SetOwnAccount(held), None) => own_account::set(None, held, turn),
         (Ask::SetOwnAccount(held), Some(Entity::OwnAccount(account))) => own_account::set(Some(account), held, turn),
         (Ask::StartOwnVerification(amounts), Some(Entity::OwnAccount(account))) => own_account::start_verification(account, amounts, keep, turn),
+        (Ask::Deadline, Some(Entity::OwnAccount(account))) => own_account::deadline(account, turn),
         (Ask::VerifyOwn(seen), Some(Entity::OwnAccount(account))) => own_account::verify(account, seen, turn),
         (Ask::Heard(heard), Some(Entity::OwnAccount(account))) => own_account::heard(account, &heard, turn),
         (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
@@ -343,8 +407,34 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::RequestOtp(new), None) => otp::request(*new, keep, turn),
         (Ask::Heard(heard), Some(Entity::Otp(request))) => otp::heard(request, heard, turn),
         (Ask::Deadline, Some(Entity::Otp(request))) => otp::deadline(request, turn),
+        (Ask::CreateProduct(new), None) => products::create(*new, turn),
+        (Ask::ChangeProduct(ask), Some(Entity::Product(product))) => products::change(product, *ask, turn),
+        (Ask::DeleteProduct, Some(Entity::Product(product))) => products::delete(book, product),
+        (Ask::AddLink(new), Some(Entity::Product(product))) => products::add_link(book, product, *new, turn),
+        (Ask::ChangeLink(link, ask), Some(Entity::Product(product))) => products::change_link(product, link, *ask, turn),
+        (Ask::DeleteLink(link), Some(Entity::Product(product))) => products::delete_link(book, product, link, turn),
+        (Ask::OpenSession(new), None) => checkout::open(*new, turn),
+        (Ask::CancelIntent, Some(Entity::Payment(payment))) => c2p::give_up(payment),
+        (Ask::Quote(new), None) => conversions::quote(book, *new, turn),
+        (Ask::Accept(reference), Some(Entity::Conversion(conversion))) => conversions::accept(book, conversion, reference, turn),
+        (Ask::EndConversion(decision), Some(Entity::Conversion(conversion))) => conversions::decide(book, conversion, decision, turn),
+        (Ask::Deadline, Some(Entity::Conversion(conversion))) => conversions::auto::deadline(conversion, turn),
+        (Ask::Market(rate), Some(Entity::Conversion(conversion))) => conversions::auto::heard(book, conversion, rate, turn),
+        (Ask::PayCrypto(new), None) => crypto::payouts::create(book, *new, keep, turn),
+        (Ask::PayCrypto(new), Some(Entity::CryptoPayout(payout))) => crypto::payouts::repeat(payout, &new),
+        (Ask::ReviewCrypto(verdict), Some(Entity::CryptoPayout(payout))) => crypto::payouts::review(payout, verdict, keep, turn),
+        (Ask::Heard(heard), Some(Entity::CryptoPayout(payout))) => crypto::payouts::heard(payout, heard, turn),
+        (Ask::Deadline, Some(Entity::CryptoPayout(payout))) => crypto::payouts::deadline(payout, turn),
+        (Ask::OpenDepositAddress(new), None) => crypto::deposits::open(book, *new, turn),
+        (Ask::OpenDepositAddress(_), Some(Entity::DepositAddress(_))) => Outcome::unchanged(),
+        (Ask::Deposit(incoming), Some(Entity::DepositAddress(address))) => crypto::deposits::receive(book, address, *incoming, turn),
+        (Ask::CollectCop(new), None) => cop_payments::collect::create(book, *new, keep, turn),
+        (ask, Some(Entity::CopPayment(payment))) => cop_payment(book, payment, ask, keep, turn),
+        (Ask::PayCop(new), None) => cop_payouts::create(book, *new, turn),
+        (Ask::PayCop(new), Some(Entity::CopPayout(payout))) => cop_payouts::repeat(payout, &new),
+        (Ask::SettleCopPayout(verdict), Some(Entity::CopPayout(payout))) => cop_payouts::settle(payout, verdict, turn),
         // A deadline or an answer for something that is gone.
-        (Ask::Deadline | Ask::Heard(_), _) => Outcome::unchanged(),
+        (Ask::Deadline | Ask::Heard(_) | Ask::Market(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.
         _ => Outcome::refuse(Refusal::NotFound),
     }
@@ -356,6 +446,29 @@ fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &
         payments::REVERSE => reversal::heard(book, payment, heard, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),
+    }
+}
+
+/// Which rule answers what is asked of a payment in pesos.
+fn cop_payment(book: &Book, payment: &cop_payments::CopPayment, ask: Ask, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+    use cop_payments::{Phase, collect, refund};
+    match ask {
+        Ask::SubmitCopCode(code) => collect::submit_code(payment, code, keep, turn),
+        Ask::CancelCop => collect::cancel(payment, keep, turn),
+        Ask::PlayCopBuyer { pays } => collect::play_buyer(payment, pays, keep, turn),
+        Ask::RefundCop => refund::refund(book, payment, keep, turn),
+        Ask::Heard(heard) => match heard.operation.entity_and_operation().1 {
+            cop_payments::COLLECT | cop_payments::TELL => collect::heard(book, payment, heard, turn),
+            _ => refund::heard(book, payment, heard, turn),
+        },
+        Ask::Deadline => match payment.phase {
+            Phase::Collecting { .. } => collect::deadline(payment, turn),
+            Phase::Refunding { .. } => refund::deadline(payment, turn),
+            Phase::Idle => Outcome::unchanged(),
+        },
+        Ask::Reverse => Outcome::refuse(Refusal::NotReversible),
+        Ask::OpenChargeback(_) => Outcome::refuse(Refusal::ChargebackNotAllowed),
+        _ => Outcome::refuse(Refusal::NotFound),
     }
 }
 
@@ -389,7 +502,7 @@ impl Domain {
         let keep = keep.or(draft.replaces_kept);
         let freed = match entity {
             Some(Entity::Merchant(merchant)) if !draft.removed.is_empty() => vec![merchant.external_ref.as_str().to_owned()],
-            _ => Vec::new(),
+            _ => draft.freed,
         };
         let mut record = Record {
             cause: draft.cause,
@@ -419,7 +532,8 @@ impl Domain {
                 (self.render)(of.shape, &facts)
             };
             let (status, body) = draft.answer.unwrap_or_else(from_record);
-            record.kept = Some(Kept { of, status, body });
+            let void = refusal.as_ref().is_some_and(Refusal::is_void);
+            record.kept = Some(Kept { of, status, body, void });
         }
         Decision { record: Some(record), refusal, effects }
     }

@@ -14,6 +14,7 @@ mod tests;
 use crate::domain::banks::BankCode;
 use crate::domain::card::Brand;
 use crate::domain::chargebacks::Chargeback;
+use crate::domain::checkout::Sale;
 use crate::domain::date::Date;
 use crate::domain::decision::Turn;
 use crate::domain::external_ref::ExternalRef;
@@ -265,6 +266,8 @@ pub struct Payment {
     pub completed_at: Option<Timestamp>,
     /// When the hold ends.
     pub available_at: Option<Timestamp>,
+    /// The hosted checkout that it is for.
+    pub checkout: Option<Box<Sale>>,
 }
 
 /// The operation that charges.
@@ -302,6 +305,7 @@ impl Payment {
             expires_at: None,
             completed_at: None,
             available_at: None,
+            checkout: None,
         }
     }
 
@@ -342,6 +346,11 @@ impl Payment {
     /// What comes of it for the tenant and the seller together; set on completion.
     pub fn net(&self) -> Option<Ves> {
         self.fee.and_then(|fee| self.ves.minus(fee))
+    }
+
+    /// The operator's share of it; set on completion of a sale through a payment link.
+    pub fn platform_fee(&self) -> Ves {
+        self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
     }
 
     /// The byte by which lists are filtered.

@@ -1,6 +1,12 @@
 //! What one command writes: everything about it, in one record.
 
 use crate::domain::chargebacks::Chargeback;
+use crate::domain::checkout::Session;
+use crate::domain::conversions::Conversion;
+use crate::domain::cop_payments::CopPayment;
+use crate::domain::cop_payouts::CopPayout;
+use crate::domain::crypto::deposits::DepositAddress;
+use crate::domain::crypto::payouts::CryptoPayout;
 use crate::domain::events::Event;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Kept;
@@ -12,6 +18,7 @@ use crate::domain::payments::otp::Otp;
 use crate::domain::payouts::Payout;
 use crate::domain::payouts::batch::Batch;
 use crate::domain::platform::PlatformChange;
+use crate::domain::products::Product;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
@@ -78,6 +85,64 @@ pub enum Cause {
     SellerReleased,
     /// The tenant's own payout account was set, proved or taken away.
     OwnAccountChanged,
+    /// A new product.
+    ProductCreated,
+    /// A product or one of its links changed.
+    ProductChanged,
+    /// A product is gone, with its links.
+    ProductDeleted,
+    /// A new payment link.
+    LinkCreated,
+    /// A payment link is gone.
+    LinkDeleted,
+    /// A hosted checkout.
+    SessionOpened,
+    /// A price for a conversion.
+    ConversionQuoted,
+    /// A conversion was debited, and its USDT credited unless it waits.
+    ConversionAccepted,
+    /// Its USDT came later.
+    ConversionCompleted,
+    /// It was canceled, and the money is back.
+    ConversionCanceled,
+    /// A conversion that the gateway makes by itself asks for a rate.
+    ConversionTried,
+    /// It came to nothing: the pesos stay pesos.
+    ConversionDropped,
+    /// A USDT payout was debited.
+    CryptoPayoutCreated,
+    /// An operator let it go.
+    CryptoPayoutApproved,
+    /// It arrived.
+    CryptoPayoutCompleted,
+    /// The network or an operator refused it, and the money is back.
+    CryptoPayoutFailed,
+    /// A deposit address.
+    DepositAddressMade,
+    /// A stablecoin deposit came.
+    CryptoDeposited,
+    /// A payment in pesos is about to be collected.
+    CopPaymentRequested,
+    /// The processor is about to be told something about it, or the code was wrong.
+    CopPaymentTold,
+    /// The pesos came.
+    CopPaymentCompleted,
+    /// They did not.
+    CopPaymentFailed,
+    /// The tenant called it off.
+    CopPaymentCanceled,
+    /// Pesos are set aside for a refund.
+    CopRefundBegun,
+    /// The processor did not refund.
+    CopRefundRefused,
+    /// The pesos went back.
+    CopPaymentRefunded,
+    /// A payout in pesos was debited.
+    CopPayoutCreated,
+    /// It arrived.
+    CopPayoutCompleted,
+    /// It did not, and the pesos are back.
+    CopPayoutFailed,
     /// An operator did something that is no record of another kind.
     OperatorActed,
 }
@@ -115,6 +180,35 @@ impl Cause {
             Cause::OtpSettled => "otp.settled",
             Cause::SellerReleased => "merchant.released",
             Cause::OwnAccountChanged => "own_account.changed",
+            Cause::ProductCreated => "product.created",
+            Cause::ProductChanged => "product.changed",
+            Cause::ProductDeleted => "product.deleted",
+            Cause::LinkCreated => "payment_link.created",
+            Cause::LinkDeleted => "payment_link.deleted",
+            Cause::SessionOpened => "checkout.opened",
+            Cause::ConversionQuoted => "conversion.quoted",
+            Cause::ConversionAccepted => "conversion.accepted",
+            Cause::ConversionCompleted => "conversion.completed",
+            Cause::ConversionCanceled => "conversion.canceled",
+            Cause::ConversionTried => "conversion.tried",
+            Cause::ConversionDropped => "conversion.dropped",
+            Cause::CryptoPayoutCreated => "crypto_payout.created",
+            Cause::CryptoPayoutApproved => "crypto_payout.approved",
+            Cause::CryptoPayoutCompleted => "crypto_payout.completed",
+            Cause::CryptoPayoutFailed => "crypto_payout.failed",
+            Cause::DepositAddressMade => "deposit_address.made",
+            Cause::CryptoDeposited => "crypto_deposit.completed",
+            Cause::CopPaymentRequested => "cop_payment.requested",
+            Cause::CopPaymentTold => "cop_payment.told",
+            Cause::CopPaymentCompleted => "cop_payment.completed",
+            Cause::CopPaymentFailed => "cop_payment.failed",
+            Cause::CopPaymentCanceled => "cop_payment.canceled",
+            Cause::CopRefundBegun => "cop_payment.refund_begun",
+            Cause::CopRefundRefused => "cop_payment.refund_refused",
+            Cause::CopPaymentRefunded => "cop_payment.refunded",
+            Cause::CopPayoutCreated => "cop_payout.created",
+            Cause::CopPayoutCompleted => "cop_payout.completed",
+            Cause::CopPayoutFailed => "cop_payout.failed",
             Cause::OperatorActed => "operator.acted",
         }
     }
@@ -137,6 +231,20 @@ pub enum Entity {
     Otp(Otp),
     /// The tenant's own payout account.
     OwnAccount(OwnAccount),
+    /// Something that is sold through links.
+    Product(Product),
+    /// A hosted checkout.
+    Session(Session),
+    /// A currency that becomes USDT.
+    Conversion(Conversion),
+    /// USDT sent to a wallet.
+    CryptoPayout(CryptoPayout),
+    /// Where a customer pays in stablecoins.
+    DepositAddress(DepositAddress),
+    /// Pesos collected.
+    CopPayment(CopPayment),
+    /// Pesos sent out.
+    CopPayout(CopPayout),
 }
 
 impl Entity {
@@ -150,6 +258,13 @@ impl Entity {
             Entity::Chargeback(chargeback) => EntityId::chargeback(chargeback.id),
             Entity::Otp(otp) => EntityId::otp(otp.id),
             Entity::OwnAccount(_) => EntityId::OWN_ACCOUNT,
+            Entity::Product(product) => EntityId::product(product.id),
+            Entity::Session(session) => EntityId::session(session.id),
+            Entity::Conversion(conversion) => EntityId::conversion(conversion.id),
+            Entity::CryptoPayout(payout) => EntityId::crypto_payout(payout.id),
+            Entity::DepositAddress(address) => EntityId::deposit_address(address.id),
+            Entity::CopPayment(payment) => EntityId::cop_payment(payment.id),
+            Entity::CopPayout(payout) => EntityId::cop_payout(payout.id),
         }
     }
 
@@ -159,9 +274,14 @@ impl Entity {
             Entity::Payment(payment) => payment.facet(),
             Entity::Payout(payout) => payout.facet(),
             Entity::Merchant(merchant) => merchant.facet(),
-            Entity::Batch(_) | Entity::OwnAccount(_) => 0,
+            Entity::Product(product) => product.facet(),
+            Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Session(_) | Entity::DepositAddress(_) => 0,
             Entity::Chargeback(chargeback) => chargeback.facet(),
             Entity::Otp(otp) => otp.status as u8,
+            Entity::Conversion(conversion) => conversion.facet(),
+            Entity::CryptoPayout(payout) => payout.facet(),
+            Entity::CopPayment(payment) => payment.facet(),
+            Entity::CopPayout(payout) => payout.facet(),
         }
     }
 
@@ -170,8 +290,14 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
+            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::CopPayout(_) => None,
+            Entity::Merchant(merchant) => merchant.deadline(),
+            Entity::OwnAccount(account) => account.status.deadline(),
+            Entity::Batch(_) | Entity::Chargeback(_) => None,
             Entity::Otp(otp) => otp.deadline(),
+            Entity::Conversion(conversion) => conversion.deadline(),
+            Entity::CryptoPayout(payout) => payout.deadline(),
+            Entity::CopPayment(payment) => payment.deadline(),
         }
     }
 
@@ -183,7 +309,10 @@ impl Entity {
             Entity::Merchant(merchant) => Some(&merchant.external_ref),
             Entity::Batch(batch) => Some(&batch.external_ref),
             Entity::OwnAccount(_) => Some(""),
-            Entity::Chargeback(_) | Entity::Otp(_) => None,
+            Entity::CryptoPayout(payout) => Some(&payout.external_ref),
+            Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
+            Entity::CopPayout(payout) => Some(&payout.external_ref),
+            Entity::Conversion(_) | Entity::DepositAddress(_) | Entity::CopPayment(_) => None,
         }
     }
 }
@@ -223,13 +352,43 @@ impl From<&Otp> for Was {
 
 impl From<&Merchant> for Was {
     fn from(merchant: &Merchant) -> Was {
-        Was { facet: merchant.facet(), deadline: None }
+        Was { facet: merchant.facet(), deadline: merchant.deadline() }
+    }
+}
+
+impl From<&Conversion> for Was {
+    fn from(conversion: &Conversion) -> Was {
+        Was { facet: conversion.facet(), deadline: conversion.deadline() }
+    }
+}
+
+impl From<&CryptoPayout> for Was {
+    fn from(payout: &CryptoPayout) -> Was {
+        Was { facet: payout.facet(), deadline: payout.deadline() }
+    }
+}
+
+impl From<&CopPayment> for Was {
+    fn from(payment: &CopPayment) -> Was {
+        Was { facet: payment.facet(), deadline: payment.deadline() }
+    }
+}
+
+impl From<&CopPayout> for Was {
+    fn from(payout: &CopPayout) -> Was {
+        Was { facet: payout.facet(), deadline: None }
     }
 }
 
 impl From<&OwnAccount> for Was {
-    fn from(_: &OwnAccount) -> Was {
-        Was { facet: 0, deadline: None }
+    fn from(account: &OwnAccount) -> Was {
+        Was { facet: 0, deadline: account.status.deadline() }
+    }
+}
+
+impl From<&Product> for Was {
+    fn from(product: &Product) -> Was {
+        Was { facet: product.facet(), deadline: None }
     }
 }
 
@@ -257,7 +416,7 @@ pub struct Record {
     pub entities: Vec<Written>,
     /// What is gone.
     pub removed: Vec<(EntityId, Was)>,
-    /// References that are free again.
+    /// References that are free again: of merchants, or the slugs of payment links.
     pub freed: Vec<String>,
     /// The number of the first event in it.
     pub first_event: u64,

@@ -1,7 +1,7 @@
 //! Why a rule says no. A closed list, in the words of the contract; the API maps each to a status in one exhaustive match.
 
 use crate::domain::ids::Id;
-use crate::domain::money::Ves;
+use crate::domain::money::{Cop, Currency, Usdt, Ves};
 
 /// A rule said no, and nothing changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,9 +89,98 @@ pub enum Refusal {
     ChargebackClosed,
     /// The tenant has no account of its own, or it is not proved.
     PayoutAccountNotVerified,
+    /// The slug belongs to another link.
+    SlugTaken,
+    /// A product has so many links already.
+    TooManyLinks,
+    /// Something of the product or through the link was sold.
+    ProductHasSales,
+    /// The session was paid.
+    SessionPaid,
+    /// The session's time is over.
+    SessionExpired,
+    /// Conversions of this currency are switched off.
+    ConversionsNotEnabled,
+    /// There is no market rate of the needed age.
+    MarketRateUnavailable,
+    /// What is to be converted is no amount that can be converted.
+    InvalidConversionAmount,
+    /// The conversion yields too little.
+    BelowMinimumUsdt {
+        /// The least.
+        minimum: Usdt,
+    },
+    /// More than may be converted on one day.
+    DailyLimitExceeded {
+        /// Of what.
+        currency: Currency,
+        /// What may be converted, in minor units.
+        limit: i64,
+    },
+    /// The money for a conversion is not there.
+    InsufficientForConversion {
+        /// Of what.
+        currency: Currency,
+        /// What could be paid out, in minor units.
+        available: i64,
+        /// What could be converted, in minor units.
+        spendable: i64,
+    },
+    /// The quote was accepted before.
+    QuoteUsed,
+    /// 60 seconds have passed.
+    QuoteExpired,
+    /// The conversion does not wait for anything.
+    ConversionNotCancelable,
+    /// The same, when it was to be fulfilled or refused.
+    ConversionNotPending,
+    /// USDT is switched off.
+    UsdtNotEnabled,
+    /// The USDT is not there.
+    InsufficientUsdt {
+        /// What could be spent.
+        available: Usdt,
+    },
+    /// The USDT payout is not under review.
+    NotPendingReview,
+    /// There is no connector to a network that USDT travels on.
+    NetworkNotConfigured,
+    /// The operator has not switched pesos on.
+    CopNotEnabled,
+    /// The payment in pesos is over.
+    PaymentNotPending,
+    /// The payment is not paid with an SMS code.
+    ChannelMismatch,
+    /// This is not the SMS code.
+    InvalidOtp,
+    /// 96 hours have passed.
+    RefundWindowExpired,
+    /// The processor is deciding about it.
+    RefundInProgress,
+    /// The pesos for a refund are not there.
+    RefundNotCovered {
+        /// What could be paid out.
+        available: Cop,
+        /// The same with what is held.
+        spendable: Cop,
+    },
+    /// The processor did not do it, and nothing was debited.
+    ProcessorUnavailable,
+    /// The pesos are not there.
+    InsufficientCop {
+        /// What could be paid out.
+        available: Cop,
+    },
+    /// It is known already what became of the payout.
+    PayoutNotPending,
 }
 
 impl Refusal {
+    /// Whether an Idempotency-Key forgets it although a record says that it was asked: nothing was decided, and the same request may succeed later.
+    pub const fn is_void(&self) -> bool {
+        matches!(self, Refusal::InvalidOtp | Refusal::ProcessorUnavailable)
+    }
+
     /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422 (`contract.md`, section 17, "Idempotency").
     pub const fn is_kept(&self) -> bool {
         !matches!(
@@ -103,6 +192,14 @@ impl Refusal {
                 | Refusal::PayoutMethodNotVerified
                 | Refusal::AmountsMismatch { .. }
                 | Refusal::RateUnavailable
+                | Refusal::ConversionsNotEnabled
+                | Refusal::MarketRateUnavailable
+                | Refusal::InvalidConversionAmount
+                | Refusal::UsdtNotEnabled
+                | Refusal::NetworkNotConfigured
+                | Refusal::CopNotEnabled
+                | Refusal::InvalidOtp
+                | Refusal::ProcessorUnavailable
         )
     }
 }

@@ -2,18 +2,24 @@
 //! that waits (`contract.md`, section 17, "Order of checks").
 
 use crate::api::balance;
+use crate::api::conversions;
+use crate::api::crypto;
+use crate::api::links;
 use crate::api::operations;
 use crate::api::plan::{Call, Caller, Plan};
 use crate::api::problem::Problem;
 use crate::api::render::render;
 use crate::api::routes::{Modes, Route, routes};
+use crate::api::sessions;
 use crate::api::testing;
 use crate::api::writer::Object;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::machine::{Ask, Command, Domain, Facts};
-use crate::domain::platform::Scope;
+use crate::domain::payments::Method as PaymentMethod;
+use crate::domain::platform::{PLATFORM, Scope};
+use crate::domain::products::{NewLink, product_of};
 use crate::domain::record::Entity;
 use crate::domain::settings::LiveStatus;
 use crate::domain::time::Timestamp;
@@ -27,6 +33,7 @@ use crate::server::listen::{Answer, Arrival};
 use crate::server::respond::{Reply, RequestId, Timing};
 use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::{Services, fresh_id};
+use crate::server::sheets;
 use crate::server::throttle::Throttle;
 use actors::{Failure, Held, Outcome, Settled};
 use hyper::Method;
@@ -170,7 +177,7 @@ impl Gateway {
         let now = self.clock(tenant).await?;
         // The hashes in the index are short; the record has the whole names.
         let same = kept.of.key == key && kept.of.path == path;
-        Ok((same && now < kept.expires_at()).then_some((kept, seq)))
+        Ok((same && kept.stands_at(now)).then_some((kept, seq)))
     }
 
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
@@ -194,6 +201,9 @@ impl Gateway {
             now,
             fresh_id: &fresh_id,
             micro_deposits: MICRO_DEPOSITS,
+            base_url: &services.base_url,
+            market_rate: &|currency| services.market.rate(currency, now),
+            network_fees: &services.network_fees,
             mark: &|parts| services.mark(parts),
         };
         (found.value.handler)(&call)
@@ -223,7 +233,11 @@ impl Gateway {
             }
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.desk.hold_name(tenant, space, &name).await;
-                let known = history::named(reader, tenant, space, &name)?;
+                let known = match (history::named(reader, tenant, space, &name)?, &ask) {
+                    // C2P attempts may have come after it on the same reference; it is a repeat all the same.
+                    (Some(newest), Ask::Charge(charge)) => Some(history::attempt_by(reader, tenant, newest, charge.means.method())?),
+                    (known, _) => known,
+                };
                 let (command, held) = doing.command(ask, shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
@@ -233,6 +247,7 @@ impl Gateway {
                 let held_name = self.services.desk.hold_name(tenant, Space::Payment, &name).await;
                 let held_transfer = self.services.desk.hold_name(tenant, Space::Transfer, &transfer).await;
                 let known = history::named(reader, tenant, Space::Payment, &name)?;
+                let known = known.map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil)).transpose()?;
                 let used = history::named(reader, tenant, Space::Transfer, &transfer)?.is_some();
                 let (command, held) = doing.command(ask(used), shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
@@ -263,6 +278,10 @@ impl Gateway {
                 View::Seller(Some(now)) => Ok(Reply::json(200, balance::show_seller(&now, doing.caller.livemode()))),
                 _ => Err(Problem::not_found()),
             },
+            Plan::CopBalance => match engine.view(tenant, Query::CopBalance).await.map_err(failure)? {
+                View::CopBalance(now) => Ok(Reply::json(200, balance::show_cop(&now))),
+                _ => Err(Problem::internal_error()),
+            },
             Plan::BalanceAt(at) => {
                 if at > self.clock(tenant).await? {
                     return Err(Problem::invalid_field("at", "must not be in the future"));
@@ -274,12 +293,23 @@ impl Gateway {
                 Some(entity) => Ok(Reply::json(200, show(&entity))),
                 None => Err(Problem::not_found()),
             },
+            Plan::ReadPayment(id, show) => {
+                let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                let entity = history::entity(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                Ok(Reply::json(200, show(&entity)))
+            }
+            Plan::OfPayment(id, ask, shape) => {
+                let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, id, false, command, None, held).await, request_id)
+            }
             Plan::ReadNamed(space, name, kind, show) => {
                 let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
                 let entity = history::entity(reader, tenant, EntityId { kind, id })?.ok_or_else(Problem::not_found)?;
                 Ok(Reply::json(200, show(&entity)))
             }
             Plan::List { kind, facets, page, show } => Ok(Reply::json(200, history::list(reader, tenant, kind, &facets, &page, show)?)),
+            Plan::ListKinds { parts, page, show } => Ok(Reply::json(200, history::list_kinds(reader, tenant, parts, &page, show)?)),
             Plan::Attempts { name, facets, page, show } => Ok(Reply::json(200, history::attempts(reader, tenant, &name, &facets, &page, show)?)),
             Plan::Movements(ask) => {
                 let now = self.clock(tenant).await?;
@@ -297,7 +327,62 @@ impl Gateway {
                 Some(event) => Ok(Reply::json(200, event)),
                 None => Err(Problem::not_found()),
             },
+            Plan::ReadPaymentNamed(name, show) => {
+                let spaces = [Space::Payment, Space::Checkout];
+                let found = spaces.into_iter().find_map(|space| history::named(reader, tenant, space, &name).transpose()).transpose()?;
+                let payment = EntityId::payment(found.ok_or_else(Problem::not_found)?);
+                let entity = history::entity(reader, tenant, payment)?.ok_or_else(Problem::not_found)?;
+                Ok(Reply::json(200, show(&entity)))
+            }
+            Plan::AddLink { product, given, fresh, link } => {
+                let found = history::entity(reader, tenant, product)?.ok_or_else(Problem::not_found)?;
+                let mut free = None;
+                for slug in links::slugs(&found, given, &fresh) {
+                    let held = self.services.desk.hold_name(PLATFORM, Space::Slug, &slug).await;
+                    if reader.index_get(&index::name(PLATFORM, Space::Slug, &slug)).map_err(Unreadable::from)?.is_none() {
+                        free = Some((slug, held));
+                        break;
+                    }
+                }
+                let (slug, held_slug) = free.unzip();
+                let (command, held) = doing.command(Ask::AddLink(Box::new(NewLink { slug, ..*link })), Shape::LinkCreated);
+                reply(Shape::LinkCreated, engine.ask_entity(tenant, product, false, command, Some(Box::new(held_slug)), held).await, request_id)
+            }
+            Plan::ReadLink(id) => match history::entity(reader, tenant, product_of(id))?.as_deref() {
+                Some(Entity::Product(product)) if product.link(id).is_some() => {
+                    let (status, body) = links::one_of(product, id);
+                    Ok(Reply::json(status, body))
+                }
+                _ => Err(Problem::not_found()),
+            },
+            Plan::Session(id, secret) => {
+                let now = self.clock(tenant).await?;
+                let (session, status) = history::session(reader, tenant, id, now)?.ok_or_else(Problem::not_found)?;
+                Ok(Reply::json(200, sessions::show(&session, status, secret)))
+            }
             Plan::Operation(id) => self.operation(tenant, id),
+            Plan::ReadShown(id, show) => match history::entity(reader, tenant, id)?.and_then(|entity| show(&entity)) {
+                Some(body) => Ok(Reply::json(200, body)),
+                None => Err(Problem::not_found()),
+            },
+            Plan::EntityNamed { space, name, kind, ask, shape } => {
+                let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, EntityId { kind, id }, false, command, None, held).await, request_id)
+            }
+            Plan::CryptoBalance => match engine.view(tenant, Query::Crypto).await.map_err(failure)? {
+                View::Crypto(now) => Ok(Reply::json(200, crypto::show_balance(&now, doing.caller.livemode()))),
+                _ => Err(Problem::internal_error()),
+            },
+            Plan::SetAutoConvert(percent) => {
+                let (services, number) = (Arc::clone(&self.services), doing.caller.tenant.number);
+                // A task of its own: a caller who goes away must not leave a sheet that was not taken to the books.
+                let changing =
+                    tokio::spawn(async move { sheets::change_settings(&services, number, |settings| settings.conversions.auto_cop_percent = percent).await });
+                let (tenant, seq) = changing.await.unwrap_or_else(|_| Err(Problem::internal_error()))?;
+                let reply = Reply::json(200, conversions::show_settings(&tenant.sheet.settings));
+                Ok(seq.into_iter().fold(reply, Reply::wal_seq))
+            }
             Plan::Kept { key, path } => self.idempotency(tenant, &key, path.as_deref()).await,
         }
     }
@@ -305,7 +390,7 @@ impl Gateway {
     fn operation(&self, tenant: u64, id: Id) -> Result<Reply, Problem> {
         let reader = self.services.engine.reader();
         let (entity, n) = id.entity_and_operation();
-        for whose in [EntityId::payment(entity), EntityId::payout(entity), EntityId::otp(entity)] {
+        for whose in [EntityId::payment(entity), EntityId::payout(entity), EntityId::otp(entity), EntityId::cop_payment(entity)] {
             if let Some(found) = history::entity(reader, tenant, whose)?
                 && let Some(body) = operations::show(id, n, &found)
             {
@@ -333,7 +418,7 @@ impl Gateway {
             let seq = history::seq(&value)?;
             let read = history::record(self.services.engine.reader(), seq)?;
             let Some(kept) = read.record.kept else { continue };
-            let matches = kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && now < kept.expires_at();
+            let matches = kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && kept.stands_at(now);
             if matches && newest.as_ref().is_none_or(|(_, other, _)| other.of.first_seen <= kept.of.first_seen) {
                 newest = Some((read.time, kept, seq));
             }

@@ -115,7 +115,9 @@ fn balances(books: &Books) -> Balances {
         let AnyBook::Tenant(book) = book else { continue };
         let of = |account: &Account| (account.net, account.held);
         all.extend(book.accounts.iter().map(|(currency, account)| ((tenant, Ledger::Tenant, *currency), of(account))));
-        all.extend(book.sellers.iter().map(|(id, seller)| ((tenant, Ledger::Seller(*id), Currency::Ves), of(&seller.account))));
+        for (id, seller) in &book.sellers {
+            all.extend(seller.accounts.iter().map(|(currency, account)| ((tenant, Ledger::Seller(*id), *currency), of(account))));
+        }
         all.extend(book.counter.iter().map(|((ledger, currency), net)| ((tenant, *ledger, *currency), (*net, 0))));
     }
     all

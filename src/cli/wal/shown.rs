@@ -46,6 +46,7 @@ pub fn owner(ledger: Ledger) -> String {
         Ledger::Fees => "fees".to_owned(),
         Ledger::Rail => "rail".to_owned(),
         Ledger::Operator => "operator".to_owned(),
+        Ledger::Exchange => "exchange".to_owned(),
     }
 }
 

@@ -4,6 +4,7 @@ use super::charge::{self, Secret};
 use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status};
 use crate::domain::bank::{Effect, How, Order};
 use crate::domain::book::Book;
+use crate::domain::checkout::Sale;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::EventKind;
 use crate::domain::external_ref::ExternalRef;
@@ -34,6 +35,8 @@ pub struct NewIntent {
     pub debtor: Debtor,
     /// Whether the bank sends the payer a code when told to.
     pub bank_sends_otp: bool,
+    /// The hosted checkout that it is for.
+    pub checkout: Option<Box<Sale>>,
 }
 
 /// What is asked of a charge: the details once more, and the code.
@@ -75,6 +78,7 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
             Outcome::write_then(draft, effect.into_iter().collect())
         }
         (Status::Pending, _) => Outcome::refuse(Refusal::ChargeInProgress),
+        (Status::Completed | Status::Reversed, _) if new.checkout.is_some() => Outcome::refuse(Refusal::SessionPaid),
         (Status::Completed | Status::Reversed, _) => {
             let mut differs = Vec::new();
             let mut compare = |name, same: bool| {
@@ -94,7 +98,7 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
 }
 
 fn intent(new: NewIntent, previous: Option<Id>, turn: &Turn) -> (Payment, Option<Effect>) {
-    let NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp } = new;
+    let NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp, checkout } = new;
     let effect = bank_sends_otp.then_some(Effect {
         entity: EntityId::payment(id),
         operation: id.operation(REQUEST_OTP),
@@ -103,8 +107,12 @@ fn intent(new: NewIntent, previous: Option<Id>, turn: &Turn) -> (Payment, Option
         order: Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount: ves },
     });
     let means = Means::C2p { debtor, otp_requested: bank_sends_otp, token_mark: None };
-    let payment =
-        Payment { expires_at: Some(turn.now.plus_ms(INTENT_MS)), previous, ..Payment::new(id, external_ref, means, charge::Figured { usd, ves, rate }, turn) };
+    let payment = Payment {
+        expires_at: Some(turn.now.plus_ms(INTENT_MS)),
+        previous,
+        checkout,
+        ..Payment::new(id, external_ref, means, charge::Figured { usd, ves, rate }, turn)
+    };
     (payment, effect)
 }
 
@@ -112,6 +120,20 @@ fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
     let canceled = Payment { status: Status::Canceled, phase: Phase::Idle, cancel_reason: Some(reason), ..payment.clone() };
     draft.change(payment, Entity::Payment(canceled));
     draft.event(EventKind::PaymentCanceled, EntityId::payment(payment.id));
+}
+
+/// The payer has chosen another way: the intent ends, unless its charge is on its way.
+pub fn give_up(payment: &Payment) -> Outcome {
+    match (payment.status, &payment.phase) {
+        (Status::Pending, Phase::Idle) => {
+            let mut draft = Draft::new(Cause::PaymentCanceled);
+            cancel(&mut draft, payment, CancelReason::Superseded);
+            Outcome::write(draft)
+        }
+        (Status::Pending, _) => Outcome::refuse(Refusal::ChargeInProgress),
+        (Status::Completed | Status::Reversed, _) => Outcome::refuse(Refusal::SessionPaid),
+        (Status::Failed | Status::Canceled, _) => Outcome::unchanged(),
+    }
 }
 
 /// The payer's code has come: charge (`contract.md`, sections 5 and 17, "Payments").

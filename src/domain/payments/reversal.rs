@@ -56,7 +56,8 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
 
 /// Who gives what: first what is left of the sale's own holds, then what is available; all or nothing.
 fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
-    let net = payment.net().unwrap_or_default().minor();
+    // The operator's share of a sale through a link comes back with the fee: what is asked of the tenant is what the sale left it.
+    let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
     let share = payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();
     let account = book.account(Currency::Ves);
     let from_hold = payment.available_at.map_or(0, |at| account.held_for(at, payment.id)).min(net - share);
@@ -68,9 +69,9 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     if let Some(sale) = &payment.marketplace
         && let Some(seller) = book.sellers.get(&sale.merchant)
     {
-        aside.seller_from_hold = sale.seller_available_at.map_or(0, |at| seller.account.held_for(at, payment.id)).min(share);
+        aside.seller_from_hold = sale.seller_available_at.map_or(0, |at| seller.account(Currency::Ves).held_for(at, payment.id)).min(share);
         aside.seller_from_available = share - aside.seller_from_hold;
-        if aside.seller_from_available > 0 && aside.seller_from_available > seller.account.free() {
+        if aside.seller_from_available > 0 && aside.seller_from_available > seller.account(Currency::Ves).free() {
             return Err(Refusal::InsufficientBalance { available: Ves::from_minor(book.available_ves()) });
         }
     }
@@ -167,6 +168,8 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
     post(Ledger::Rail, payment.ves, None);
     post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
     post(Ledger::Fees, fee.negated(), None);
+    post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
+    post(Ledger::Fees, payment.platform_fee().negated(), None);
     let mut hold = |ledger, minor: i64| draft.hold(HoldChange { ledger, currency: Currency::Ves, release_at: UNTIL_DECIDED, hold: payment.id, minor: -minor });
     hold(Ledger::Tenant, aside.from_hold + aside.from_available);
     if let Some(sale) = &payment.marketplace {
@@ -180,7 +183,7 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
     draft.change(payment, Entity::Payment(reversed));
     draft.event(EventKind::PaymentReversed, EntityId::payment(payment.id));
     if let Some(sale) = payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero())) {
-        sellers::tell(&mut draft, book, sale.merchant, -(aside.seller_from_hold + aside.seller_from_available), BalanceReason::Reversal);
+        sellers::tell(&mut draft, book, sale.merchant, Currency::Ves, -(aside.seller_from_hold + aside.seller_from_available), BalanceReason::Reversal);
     }
     draft.replace_kept(payment.kept.clone());
     Outcome::write(draft)

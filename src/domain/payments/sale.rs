@@ -3,6 +3,7 @@
 use super::{Marketplace, Method, Payment, Phase, Status};
 use crate::domain::book::Book;
 use crate::domain::calendar::nth_business_day_after;
+use crate::domain::checkout::Sale;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{BalanceReason, EventKind};
 use crate::domain::ids::EntityId;
@@ -23,6 +24,8 @@ pub struct Figures {
     pub commission: Option<Ves>,
     /// What its seller gets.
     pub seller_net: Option<Ves>,
+    /// The operator's share of a sale through a payment link.
+    pub platform_fee: Option<Ves>,
 }
 
 /// The figures of `payment`, were it completed now; `None` when a figure does not fit.
@@ -37,10 +40,22 @@ pub fn figures(book: &Book, payment: &Payment) -> Option<Figures> {
         Method::Cop | Method::Usdt => return None,
     }
     .of(payment.ves)?;
-    let Some(sale) = &payment.marketplace else { return Some(Figures { fee, commission: None, seller_net: None }) };
+    let platform_fee = match &payment.checkout {
+        Some(checkout) if checkout.link.is_some() => Some(platform_fee(book, payment, fee)?),
+        _ => None,
+    };
+    let Some(sale) = &payment.marketplace else { return Some(Figures { fee, commission: None, seller_net: None, platform_fee }) };
     let commission = Ves::rounded(sale.commission_percent.percent_of(payment.ves.decimal())?)?;
     let seller_net = payment.ves.minus(fee)?.minus(commission)?;
-    Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net) })
+    Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net), platform_fee })
+}
+
+/// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the commission, so the lower percentage counts; what the tenant keeps is never negative
+/// (`contract.md`, section 18, "Checkout").
+fn platform_fee(book: &Book, payment: &Payment, fee: Ves) -> Option<Ves> {
+    let percent = book.sheet.settings.fees.link_percent;
+    let percent = payment.marketplace.as_ref().map_or(percent, |sale| sale.commission_percent.min(percent));
+    Some(Ves::rounded(percent.percent_of(payment.ves.decimal())?)?.min(payment.ves.minus(fee)?))
 }
 
 /// The money came.
@@ -57,6 +72,7 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
         Box::new(Marketplace { commission: figures.commission, seller_net, seller_available_at: Some(seller_available_at), ..(**sale).clone() })
     });
     let shared = marketplace.as_ref().and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
+    let checkout = payment.checkout.as_ref().map(|checkout| Box::new(Sale { platform_fee: figures.platform_fee, ..(**checkout).clone() }));
     let completed = Payment {
         status: Status::Completed,
         phase: Phase::Idle,
@@ -65,6 +81,7 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
         bank_reference: Some(reference),
         completed_at: Some(now),
         available_at: Some(available_at),
+        checkout,
         kept: None,
         ..payment.clone()
     };
@@ -73,14 +90,14 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
     draft.change(payment, Entity::Payment(completed));
     draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
     if let Some((seller, share)) = shared {
-        sellers::tell(&mut draft, book, seller, share.minor(), BalanceReason::Sale);
+        sellers::tell(&mut draft, book, seller, Currency::Ves, share.minor(), BalanceReason::Sale);
     }
     draft.replace_kept(payment.kept.clone());
     Outcome::write(draft)
 }
 
 /// The later of the seller's business days and the 24 hours.
-fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestamp {
+pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestamp {
     let hold = now.plus_ms(HOLD_MS);
     match book.sheet.settings.seller_hold_business_days {
         0 => hold,
@@ -105,7 +122,10 @@ fn post(draft: &mut Draft, payment: &Payment, available_at: Timestamp, seller_av
     post(Ledger::Rail, payment.ves.negated(), None);
     post(Ledger::Tenant, fee.negated(), row(MovementKind::Fee, "payment fee", available_at));
     post(Ledger::Fees, fee, None);
-    let mut own = payment.net().unwrap_or_default();
+    let platform_fee = payment.platform_fee();
+    post(Ledger::Tenant, platform_fee.negated(), row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at));
+    post(Ledger::Fees, platform_fee, None);
+    let mut own = payment.net().and_then(|net| net.minus(platform_fee)).unwrap_or_default();
     if let Some(sale) = &payment.marketplace {
         let share = sale.seller_net.unwrap_or_default();
         let seller = Ledger::Seller(sale.merchant);

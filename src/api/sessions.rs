@@ -1,0 +1,115 @@
+//! Checkout sessions, as the tenant sees them (`service.md`, "Hosted checkout"; `contract.md`, section 12). What the buyer's page calls is `api/checkout.rs`.
+
+use crate::api::fields::{Bad, Fields};
+use crate::api::payments::{DESCRIPTION_MAX, usd_amount};
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::api::value::Value;
+use crate::api::web_address::clearable;
+use crate::api::writer::{Object, text};
+use crate::domain::checkout::{NewSession, Offered, Sale, Session, Status, Way};
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::kept::Shape;
+use crate::domain::machine::Ask;
+
+/// Characters of a reference.
+const REFERENCE_MAX: usize = 128;
+/// Bytes of metadata.
+const METADATA_BYTES_MAX: usize = 4096;
+
+/// The random part of a session's client secret: a keyed hash of its id, so nothing is stored that would open anything.
+pub fn secret(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], session: Id) -> [u8; 16] {
+    mark(&[b"checkout secret", session.as_bytes()])
+}
+
+/// A client secret, as it is given out: `<session id>_secret_<32 hexadecimal digits>`.
+pub fn client_secret(session: Id, secret: [u8; 16]) -> String {
+    format!("{session}_secret_{}", hex::encode(secret))
+}
+
+/// The address of a session's page.
+pub fn address(base_url: &str, session: Id) -> String {
+    format!("{base_url}/checkout/{session}")
+}
+
+/// POST /v1/checkout/sessions
+pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+    let livemode = call.caller.livemode();
+    let mut fields = Fields::parse(call.body)?;
+    let amount = fields.required("amountUsd", usd_amount);
+    let description = fields.optional("description", |value| value.trimmed(1..=DESCRIPTION_MAX));
+    let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
+    let success_url = fields.optional("successUrl", |value| clearable(value, livemode));
+    let cancel_url = fields.optional("cancelUrl", |value| clearable(value, livemode));
+    let ways = fields.optional("methods", |value| value.list(0..=Way::ALL.len(), |value| value.one_of(&Way::ALL.map(|way| (way.name(), way)))));
+    let metadata = fields.optional("metadata", metadata);
+    let sound = fields.finish()?;
+    let id = call.new_id();
+    let new = NewSession {
+        id,
+        amount: amount.get(&sound),
+        description: description.get(&sound).map(std::borrow::Cow::into_owned),
+        reference: reference.get(&sound).map(std::borrow::Cow::into_owned),
+        success_url: success_url.get(&sound).flatten(),
+        cancel_url: cancel_url.get(&sound).flatten(),
+        offered: ways.get(&sound).into_iter().flatten().collect::<Offered>(),
+        metadata: metadata.get(&sound),
+        url: address(call.base_url, id),
+        bought: None,
+    };
+    Ok(Plan::New(EntityId::session(id), Ask::OpenSession(Box::new(new)), Shape::SessionOpened(secret(call.mark, id))))
+}
+
+/// A JSON object of the tenant's, kept as it was written.
+fn metadata(value: Value<'_>) -> Result<String, Bad> {
+    let raw = value.raw()?.get();
+    if !raw.starts_with('{') {
+        return Err(Bad::from("must be an object"));
+    }
+    if raw.len() > METADATA_BYTES_MAX {
+        return Err(Bad::from("must have at most 4096 bytes"));
+    }
+    Ok(raw.to_owned())
+}
+
+/// GET /v1/checkout/sessions/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Session(id, secret(call.mark, id)))
+}
+
+/// A session, as JSON.
+pub fn show(session: &Session, status: Status, secret: [u8; 16]) -> Vec<u8> {
+    let bought = session.bought.as_ref();
+    Object::with_capacity(1024)
+        .plain("id", session.id)
+        .plain("object", "checkout.session")
+        .plain("status", status.name())
+        .text("url", &session.url)
+        .plain("clientSecret", client_secret(session.id, secret))
+        .plain("amountUsd", session.amount)
+        .maybe_text("description", session.description.as_deref())
+        .maybe_text("reference", session.reference.as_deref())
+        .maybe_text("successUrl", session.success_url.as_deref())
+        .maybe_text("cancelUrl", session.cancel_url.as_deref())
+        .list("methods", session.offered.named().map(|way| text(way.name())))
+        .json("metadata", session.metadata.as_deref().unwrap_or("{}").as_bytes())
+        .maybe_plain("paymentLinkId", bought.map(|bought| bought.link))
+        .maybe_number("quantity", bought.map(|bought| bought.quantity))
+        .maybe_plain("paymentId", status.payment())
+        .boolean("livemode", session.livemode)
+        .plain("createdAt", session.created_at)
+        .plain("expiresAt", session.expires_at)
+        .end()
+}
+
+/// What a payment says of its session (`service.md`, "Events").
+pub fn show_in_payment(sale: &Sale) -> Vec<u8> {
+    Object::new()
+        .plain("id", sale.session)
+        .maybe_text("reference", sale.reference.as_deref())
+        .json("metadata", sale.metadata.as_deref().unwrap_or("{}").as_bytes())
+        .end()
+}

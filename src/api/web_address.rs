@@ -1,0 +1,71 @@
+//! Addresses of the web that a tenant gives: https, or http to loopback in test mode (`contract.md`, section 12).
+
+use super::fields::Bad;
+use super::value::Value;
+use url::{Host, Url};
+
+/// Characters of the longest.
+const CHARACTERS_MAX: usize = 2048;
+
+/// An address; kept as it was written.
+pub fn web_address(value: Value<'_>, livemode: bool) -> Result<String, Bad> {
+    let text = value.trimmed(1..=CHARACTERS_MAX)?;
+    if is_fit(&text, livemode) {
+        return Ok(text.into_owned());
+    }
+    Err(Bad::from(if livemode { "must be an https address" } else { "must be an https address, or http to loopback" }))
+}
+
+/// The same, where an empty string clears.
+pub fn clearable(value: Value<'_>, livemode: bool) -> Result<Option<String>, Bad> {
+    if value.string()?.is_empty() { Ok(None) } else { web_address(value, livemode).map(Some) }
+}
+
+fn is_fit(text: &str, livemode: bool) -> bool {
+    let Ok(url) = Url::parse(text) else { return false };
+    // Somebody else's name and password are no part of an address that buyers are sent to.
+    let plain = url.username().is_empty() && url.password().is_none() && !text.contains(char::is_control);
+    plain
+        && match url.scheme() {
+            "https" => url.host().is_some(),
+            "http" => !livemode && is_loopback(&url),
+            _ => false,
+        }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn https_or_loopback_in_test_mode() {
+        for fine in ["https://shop.example/ok?x=1", "https://127.0.0.1", "https://shop.example:8443/a#b"] {
+            assert!(is_fit(fine, true) && is_fit(fine, false), "{fine}");
+        }
+        for local in ["http://localhost:3000/ok", "http://127.0.0.1:9/", "http://[::1]:9/"] {
+            assert!(!is_fit(local, true) && is_fit(local, false), "{local}");
+        }
+        for bad in [
+            "",
+            "shop.example",
+            "/ok",
+            "http://shop.example",
+            "ftp://shop.example",
+            "javascript:alert(1)",
+            "https://a:b@shop.example",
+            "https://",
+            "data:text/html,x",
+        ] {
+            assert!(!is_fit(bad, false), "{bad}");
+        }
+    }
+}
