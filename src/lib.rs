@@ -4,7 +4,8 @@
 //!
 //! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are pure.
 //! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for the operators.
-//! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks), if [`outbound`] lets it; [`rates`] are the prices.
+//! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`webhooks`] delivers what happened; both if [`outbound`] lets them;
+//!   [`rates`] are the prices.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk.
 //! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and stops the parts, [`telemetry`] writes the log lines.
 //!
@@ -23,3 +24,4 @@ pub mod rates;
 pub mod recovery;
 pub mod server;
 pub mod telemetry;
+pub mod webhooks;

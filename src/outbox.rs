@@ -1,13 +1,15 @@
-//! What happens outside after a record is durable: bank calls. Results come back as commands like any other.
+//! What happens outside after a record is durable: bank calls, and webhooks that hear of it. Results come back as commands like any other.
 
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
 use crate::domain::machine::{Ask, Command, Domain};
 use crate::domain::platform::is_live;
+use crate::domain::record::Record;
 use crate::outbound::Outbound;
 use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Rail};
 use crate::rates::Market;
 use crate::server::services::system_now;
+use crate::webhooks::Webhooks;
 use actors::Effects;
 use std::future::Future;
 use std::pin::Pin;
@@ -22,12 +24,13 @@ pub struct Outbox {
     simulator: Arc<Simulator>,
     outbound: Outbound,
     market: Market,
+    webhooks: Arc<Webhooks>,
 }
 
 impl Outbox {
     /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what would need one.
-    pub fn new(simulator: Arc<Simulator>, market: Market) -> Outbox {
-        Outbox { simulator, outbound: Outbound::open(), market }
+    pub fn new(simulator: Arc<Simulator>, market: Market, webhooks: Arc<Webhooks>) -> Outbox {
+        Outbox { simulator, outbound: Outbound::open(), market, webhooks }
     }
 
     /// The same, as long as this switch lets it.
@@ -60,5 +63,9 @@ impl Effects<Domain> for Outbox {
             };
             Ask::Heard(Heard { operation, how, answer }).into()
         })
+    }
+
+    fn durable(&self, tenant: u64, record: &Record) {
+        self.webhooks.durable(tenant, record);
     }
 }

@@ -24,6 +24,9 @@ pub struct World {
     pub livemode: bool,
 }
 
+/// The name of what POST /v1/notifications/test sends.
+const TEST_NOTIFICATION: &str = "notification.test";
+
 /// GET /v1/events
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
@@ -59,6 +62,19 @@ pub fn show(record: &Record, time: Timestamp, n: usize, world: World) -> Option<
         .boolean("livemode", world.livemode)
         .plain("createdAt", time);
     Some(body.end())
+}
+
+/// What webhooks send of the `n`-th event of a record: `{event, data, timestamp}`.
+pub fn envelope(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
+    let event = record.events.get(n)?;
+    let data = event_data(record, time, n, world)?;
+    Some(Object::with_capacity(data.len() + 128).plain("event", event.kind.name()).json("data", &data).plain("timestamp", time).end())
+}
+
+/// What a test notification sends. It is no event: it has no number and is nowhere kept.
+pub fn test_envelope(time: Timestamp, world: World) -> Vec<u8> {
+    let data = Object::new().plain("tenantId", world.tenant).plain("message", "this is a test").boolean("livemode", world.livemode).end();
+    Object::new().plain("event", TEST_NOTIFICATION).json("data", &data).plain("timestamp", time).end()
 }
 
 /// What the `n`-th event of a record says. It always carries `livemode` and the id of whom it happened to.

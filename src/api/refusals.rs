@@ -62,6 +62,11 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::ProductHasSales => Problem::conflict("product_has_sales", "a checkout of it was paid; deactivate the product or disable the link instead"),
         Refusal::SessionPaid => Problem::conflict("session_paid", "the checkout was paid; nothing was charged"),
         Refusal::SessionExpired => Problem::conflict("session_expired", "the checkout has expired; nothing was charged"),
+        Refusal::TooManyWebhooks => Problem::conflict("too_many_webhooks", "there are 20 webhook endpoints in this mode; delete one first"),
+        Refusal::WebhookBusy => {
+            Problem::conflict("webhook_busy", "the endpoint was changed many times while its deliveries wait; let them be sent, or delete it")
+        }
+        Refusal::ResendsWaiting => Problem::overloaded(10),
         Refusal::PayoutAccountNotVerified => Problem::conflict("payout_account_not_verified", "the payout account is not verified; set it and verify it first"),
         Refusal::ConversionsNotEnabled => Problem::refused(403, "conversions_not_enabled", "conversions of this currency are not enabled for this account"),
         Refusal::MarketRateUnavailable => Problem::refused(503, "rate_unavailable", "there is no current market rate; try again later").after(60),

@@ -3,7 +3,7 @@
 use crate::api::{
     balance, batches, chargebacks, conversions, crypto, debits, links, merchants, own_account, payments, payouts, products, refusals, sessions, testing,
 };
-use crate::api::{cop_payments, cop_payouts};
+use crate::api::{cop_payments, cop_payouts, webhooks};
 use crate::domain::checkout::Status;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
@@ -52,6 +52,9 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::CopPayment, Some(Entity::CopPayment(payment))) => cop_payments::settled(payment),
         (Shape::CopPayoutCreated, Some(Entity::CopPayout(payout))) => cop_payouts::created(payout, facts.record.is_some()),
         (Shape::CopPayout, Some(Entity::CopPayout(payout))) => (200, cop_payouts::show(payout)),
+        (Shape::WebhookCreated, Some(Entity::Webhook(webhook))) => (201, webhooks::show(webhook)),
+        (Shape::Webhook | Shape::SecretRotated, Some(Entity::Webhook(webhook))) => (200, webhooks::show(webhook)),
+        (Shape::WebhookDeleted, Some(Entity::Webhook(webhook))) => webhooks::deleted(webhook),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

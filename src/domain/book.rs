@@ -3,7 +3,7 @@
 use crate::domain::banks::BankCode;
 use crate::domain::conversions::totals::Totals;
 use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED};
 use crate::domain::merchants::Merchant;
 use crate::domain::money::{Currency, Ves};
@@ -97,6 +97,8 @@ pub struct Book {
     pub pending_payouts_usdt: i64,
     /// Ends of sellers' holds that are to be told, in order. Not in the agenda: a seller may have something of its own there, at the same instant even.
     pub releases: BTreeSet<(Timestamp, EntityId)>,
+    /// Webhook endpoints: how many there are, and whether anybody waits to hear of events.
+    pub webhooks: BTreeSet<Id>,
 }
 
 static NOTHING: Account = Account { net: 0, held: 0, holds: BTreeMap::new() };
@@ -153,6 +155,9 @@ impl Book {
             self.agenda(*id, Some(*was), None);
             if *id == EntityId::OWN_ACCOUNT {
                 self.own = None;
+            }
+            if id.kind == Kind::Webhook {
+                self.webhooks.remove(&id.id);
             }
             if self.sellers.remove(&id.id).is_some() {
                 self.releases.retain(|(_, due)| due != id);
@@ -221,6 +226,9 @@ impl Book {
             | Entity::Session(_)
             | Entity::DepositAddress(_) => {}
             Entity::CopPayment(_) | Entity::CopPayout(_) => {}
+            Entity::Webhook(webhook) => {
+                self.webhooks.insert(webhook.id);
+            }
         }
     }
 

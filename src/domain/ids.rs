@@ -128,6 +128,8 @@ pub enum Kind {
     CopPayment = 9,
     /// Pesos sent out by the operator.
     CopPayout = 10,
+    /// Where events are delivered.
+    Webhook = 11,
 }
 
 impl Kind {
@@ -148,6 +150,7 @@ impl Kind {
             Kind::DepositAddress => "deposit address",
             Kind::CopPayment => "cop payment",
             Kind::CopPayout => "cop payout",
+            Kind::Webhook => "webhook",
         }
     }
 }
@@ -228,6 +231,11 @@ impl EntityId {
     /// The payout in pesos `id`.
     pub const fn cop_payout(id: Id) -> Self {
         EntityId { kind: Kind::CopPayout, id }
+    }
+
+    /// The webhook endpoint `id`.
+    pub const fn webhook(id: Id) -> Self {
+        EntityId { kind: Kind::Webhook, id }
     }
 }
 

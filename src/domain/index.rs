@@ -10,6 +10,9 @@
 //! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant |
 //! | `v` | event number | sequence | the record with this event and those after it |
 //! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer |
+//! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
+//!
+//! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all tenants: the tenant key (8 bytes), then the id.
 
 use crate::domain::conversions::UNLISTED;
 use crate::domain::crypto::address::canonical;
@@ -150,6 +153,25 @@ fn short_hash(text: &str) -> [u8; 16] {
     short.try_into().unwrap_or([0; 16])
 }
 
+/// The outcomes of an endpoint's deliveries: its entries are this followed by the delivery.
+pub fn deliveries(tenant: u64, webhook: Id) -> Vec<u8> {
+    let mut key = begin(tenant, b'd');
+    key.extend_from_slice(webhook.as_bytes());
+    key
+}
+
+/// The webhook endpoints of all tenants: its entries are this followed by the tenant key, 8 bytes big endian, and the id.
+pub fn webhooks() -> Vec<u8> {
+    list(PLATFORM, Kind::Webhook, 0)
+}
+
+fn webhook(tenant: u64, id: Id) -> Vec<u8> {
+    let mut key = webhooks();
+    key.extend_from_slice(&tenant.to_be_bytes());
+    key.extend_from_slice(id.as_bytes());
+    key
+}
+
 /// A time as key bytes that sort.
 pub fn time_bytes(time: Timestamp) -> [u8; 8] {
     u64::try_from(time.unix_ms()).unwrap_or(0).to_be_bytes()
@@ -174,12 +196,16 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
             index_names(tenant, state, ops);
         }
         index_transfer(tenant, written, ops);
+        index_webhook(tenant, written, ops);
     }
     for (id, was) in &record.removed {
         ops.delete(&entity(tenant, *id));
         let mut key = list(tenant, id.kind, was.facet);
         key.extend_from_slice(id.id.as_bytes());
         ops.delete(&key);
+        if id.kind == Kind::Webhook {
+            ops.delete(&webhook(tenant, id.id));
+        }
     }
     let freed_name = |freed: &String| match record.cause {
         Cause::ProductDeleted | Cause::LinkDeleted => name(PLATFORM, Space::Slug, freed),
@@ -252,7 +278,7 @@ fn space(state: &Entity) -> Option<Space> {
         Entity::CryptoPayout(_) => Some(Space::CryptoPayout),
         Entity::CopPayout(_) => Some(Space::CopPayout),
         Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) | Entity::Conversion(_) => None,
-        Entity::DepositAddress(_) | Entity::CopPayment(_) => None,
+        Entity::DepositAddress(_) | Entity::CopPayment(_) | Entity::Webhook(_) => None,
     }
 }
 
@@ -273,6 +299,19 @@ fn index_transfer(tenant: u64, written: &Written, ops: &mut IndexOps) {
         (None, _) => ops.put(&key, payment.id.as_bytes()),
         (Some(_), Status::Failed) => ops.delete(&key),
         (Some(_), _) => {}
+    }
+}
+
+/// An endpoint is found from the platform, and each of its deliveries from the endpoint.
+fn index_webhook(tenant: u64, written: &Written, ops: &mut IndexOps) {
+    let Entity::Webhook(endpoint) = &*written.state else { return };
+    if written.was.is_none() {
+        ops.put(&webhook(tenant, endpoint.id), &[]);
+    }
+    for outcome in &endpoint.outcomes {
+        let mut key = deliveries(tenant, endpoint.id);
+        key.extend_from_slice(outcome.id.as_bytes());
+        ops.put_seq(&key);
     }
 }
 

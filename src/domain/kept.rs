@@ -86,6 +86,16 @@ pub enum Shape {
     CopPayoutCreated,
     /// A payout in pesos.
     CopPayout,
+    /// A new webhook endpoint. Its secret is not in what is kept.
+    WebhookCreated,
+    /// A webhook endpoint.
+    Webhook,
+    /// A webhook endpoint that is gone.
+    WebhookDeleted,
+    /// A webhook endpoint with its next secret, which is not in what is kept.
+    SecretRotated,
+    /// An event that is delivered again.
+    Resent,
 }
 
 /// Which use of which key.

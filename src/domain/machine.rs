@@ -14,7 +14,7 @@ use crate::domain::crypto;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
@@ -33,6 +33,7 @@ use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
 use crate::domain::view::{Query, View, balance, cop_balance};
+use crate::domain::webhooks::{self, EventRef, NewWebhook, Progress, WebhookChange};
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
@@ -159,6 +160,20 @@ pub enum Ask {
     PayCop(Box<cop_payouts::NewCopPayout>),
     /// The operator says what became of a payout in pesos.
     SettleCopPayout(cop_payouts::Verdict),
+    /// A new webhook endpoint.
+    RegisterWebhook(Box<NewWebhook>),
+    /// A change of one.
+    ChangeWebhook(Box<WebhookChange>),
+    /// Its next secret.
+    RotateSecret,
+    /// It goes.
+    DeleteWebhook,
+    /// How far its deliveries are.
+    WebhookProgress(Box<Progress>),
+    /// Deliver this event again.
+    Resend(EventRef),
+    /// What a request to deliver again was answered: status and body.
+    KeepResent(u16, Vec<u8>),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -319,6 +334,16 @@ impl Machine for Domain {
         }
     }
 
+    fn is_awaited(&self, book: &AnyBook, record: &Record) -> bool {
+        // An endpoint that was just deleted is in the record alone.
+        let of_webhooks =
+            || record.entities.iter().map(|written| written.state.id()).chain(record.removed.iter().map(|(id, _)| *id)).any(|id| id.kind == Kind::Webhook);
+        match book {
+            AnyBook::Tenant(book) => (!record.events.is_empty() && !book.webhooks.is_empty()) || of_webhooks(),
+            AnyBook::Platform(_) => false,
+        }
+    }
+
     fn save(&self, book: &AnyBook) -> Vec<u8> {
         match book {
             AnyBook::Platform(book) => codec::encode(book),
@@ -433,6 +458,13 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::PayCop(new), None) => cop_payouts::create(book, *new, turn),
         (Ask::PayCop(new), Some(Entity::CopPayout(payout))) => cop_payouts::repeat(payout, &new),
         (Ask::SettleCopPayout(verdict), Some(Entity::CopPayout(payout))) => cop_payouts::settle(payout, verdict, turn),
+        (Ask::RegisterWebhook(new), None) => webhooks::register(book, *new, turn),
+        (Ask::ChangeWebhook(change), Some(Entity::Webhook(webhook))) => webhooks::change(book, webhook, *change),
+        (Ask::RotateSecret, Some(Entity::Webhook(webhook))) => webhooks::rotate_secret(webhook),
+        (Ask::DeleteWebhook, Some(Entity::Webhook(webhook))) => webhooks::delete(webhook),
+        (Ask::WebhookProgress(progress), Some(Entity::Webhook(webhook))) => webhooks::progress(webhook, *progress),
+        (Ask::Resend(event), Some(Entity::Webhook(webhook))) => webhooks::resend(webhook, event, turn),
+        (Ask::KeepResent(status, body), Some(Entity::Webhook(_))) => webhooks::keep_resent(status, body),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_) | Ask::Market(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.

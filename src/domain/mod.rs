@@ -45,3 +45,4 @@ pub mod time;
 pub mod token;
 pub mod verification;
 pub mod view;
+pub mod webhooks;

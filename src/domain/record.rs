@@ -21,6 +21,7 @@ use crate::domain::platform::PlatformChange;
 use crate::domain::products::Product;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
+use crate::domain::webhooks::Webhook;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
@@ -143,6 +144,16 @@ pub enum Cause {
     CopPayoutCompleted,
     /// It did not, and the pesos are back.
     CopPayoutFailed,
+    /// A new webhook endpoint.
+    WebhookCreated,
+    /// A change of one, or its next secret.
+    WebhookChanged,
+    /// An endpoint is gone.
+    WebhookDeleted,
+    /// What became of deliveries.
+    WebhookProgress,
+    /// An event is to be delivered again.
+    EventResent,
     /// An operator did something that is no record of another kind.
     OperatorActed,
 }
@@ -209,6 +220,11 @@ impl Cause {
             Cause::CopPayoutCreated => "cop_payout.created",
             Cause::CopPayoutCompleted => "cop_payout.completed",
             Cause::CopPayoutFailed => "cop_payout.failed",
+            Cause::WebhookCreated => "webhook.created",
+            Cause::WebhookChanged => "webhook.changed",
+            Cause::WebhookDeleted => "webhook.deleted",
+            Cause::WebhookProgress => "webhook.progress",
+            Cause::EventResent => "event.resent",
             Cause::OperatorActed => "operator.acted",
         }
     }
@@ -245,6 +261,8 @@ pub enum Entity {
     CopPayment(CopPayment),
     /// Pesos sent out.
     CopPayout(CopPayout),
+    /// Where events are delivered.
+    Webhook(Webhook),
 }
 
 impl Entity {
@@ -265,6 +283,7 @@ impl Entity {
             Entity::DepositAddress(address) => EntityId::deposit_address(address.id),
             Entity::CopPayment(payment) => EntityId::cop_payment(payment.id),
             Entity::CopPayout(payout) => EntityId::cop_payout(payout.id),
+            Entity::Webhook(webhook) => EntityId::webhook(webhook.id),
         }
     }
 
@@ -282,6 +301,7 @@ impl Entity {
             Entity::CryptoPayout(payout) => payout.facet(),
             Entity::CopPayment(payment) => payment.facet(),
             Entity::CopPayout(payout) => payout.facet(),
+            Entity::Webhook(webhook) => webhook.facet(),
         }
     }
 
@@ -293,7 +313,7 @@ impl Entity {
             Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::CopPayout(_) => None,
             Entity::Merchant(merchant) => merchant.deadline(),
             Entity::OwnAccount(account) => account.status.deadline(),
-            Entity::Batch(_) | Entity::Chargeback(_) => None,
+            Entity::Batch(_) | Entity::Chargeback(_) | Entity::Webhook(_) => None,
             Entity::Otp(otp) => otp.deadline(),
             Entity::Conversion(conversion) => conversion.deadline(),
             Entity::CryptoPayout(payout) => payout.deadline(),
@@ -312,7 +332,7 @@ impl Entity {
             Entity::CryptoPayout(payout) => Some(&payout.external_ref),
             Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
             Entity::CopPayout(payout) => Some(&payout.external_ref),
-            Entity::Conversion(_) | Entity::DepositAddress(_) | Entity::CopPayment(_) => None,
+            Entity::Conversion(_) | Entity::DepositAddress(_) | Entity::CopPayment(_) | Entity::Webhook(_) => None,
         }
     }
 }
@@ -389,6 +409,12 @@ impl From<&OwnAccount> for Was {
 impl From<&Product> for Was {
     fn from(product: &Product) -> Was {
         Was { facet: product.facet(), deadline: None }
+    }
+}
+
+impl From<&Webhook> for Was {
+    fn from(webhook: &Webhook) -> Was {
+        Was { facet: webhook.facet(), deadline: None }
     }
 }
 

@@ -173,6 +173,12 @@ pub enum Refusal {
     },
     /// It is known already what became of the payout.
     PayoutNotPending,
+    /// The tenant has as many webhook endpoints as it may have.
+    TooManyWebhooks,
+    /// An endpoint was changed too often while its deliveries wait.
+    WebhookBusy,
+    /// Too many deliveries that were asked for again wait.
+    ResendsWaiting,
 }
 
 impl Refusal {
@@ -200,6 +206,7 @@ impl Refusal {
                 | Refusal::CopNotEnabled
                 | Refusal::InvalidOtp
                 | Refusal::ProcessorUnavailable
+                | Refusal::ResendsWaiting
         )
     }
 }

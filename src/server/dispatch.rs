@@ -5,6 +5,7 @@ use crate::api::balance;
 use crate::api::conversions;
 use crate::api::crypto;
 use crate::api::links;
+use crate::api::openapi;
 use crate::api::operations;
 use crate::api::plan::{Call, Caller, Plan};
 use crate::api::problem::Problem;
@@ -28,6 +29,7 @@ use crate::rails::simulator::MICRO_DEPOSITS;
 use crate::server::batches;
 use crate::server::body::Inbound;
 use crate::server::desk::KeyHeld;
+use crate::server::documents::Documents;
 use crate::server::history::{self, Unreadable};
 use crate::server::listen::{Answer, Arrival};
 use crate::server::respond::{Reply, RequestId, Timing};
@@ -35,6 +37,7 @@ use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::{Services, fresh_id};
 use crate::server::sheets;
 use crate::server::throttle::Throttle;
+use crate::server::webhooks;
 use actors::{Failure, Held, Outcome, Settled};
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName};
@@ -51,6 +54,7 @@ pub struct Gateway {
     services: Arc<Services>,
     router: Router<Route>,
     throttle: Throttle<Id>,
+    documents: Documents,
 }
 
 /// A key that this request works under.
@@ -95,13 +99,17 @@ impl Gateway {
     /// Builds the route table; it refuses to be ambiguous.
     pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32) -> Result<Gateway, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst) })
+        let documents = Documents::new(|| openapi::public().to_json());
+        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents })
     }
 
     async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let path = arrival.head.uri.path();
         if let Some(reply) = self.health(&arrival.head.method, path) {
             return Ok(reply);
+        }
+        if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers) {
+            return answer;
         }
         let found = match self.router.lookup(&arrival.head.method, path) {
             Lookup::Found(found) => found,
@@ -119,7 +127,9 @@ impl Gateway {
             if kept.of.body_hash != used.body_hash {
                 return Err(Problem::idempotency_key_reused());
             }
-            return Ok(Reply::json(kept.status, kept.body).wal_seq(seq).replayed());
+            let status = kept.status;
+            let body = webhooks::replayed(&self.services, caller.tenant_key, kept, seq)?;
+            return Ok(Reply::json(status, body).wal_seq(seq).replayed());
         }
         let plan = self.plan(&found, &caller, arrival.head.uri.query(), &bytes)?;
         self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
@@ -205,6 +215,7 @@ impl Gateway {
             market_rate: &|currency| services.market.rate(currency, now),
             network_fees: &services.network_fees,
             mark: &|parts| services.mark(parts),
+            private_targets: services.webhooks.allows_private_targets(),
         };
         (found.value.handler)(&call)
     }
@@ -216,11 +227,15 @@ impl Gateway {
         let plan = match plan {
             Plan::Knowing(id, _) if history::entity(reader, tenant, id)?.is_none() => return Err(Problem::not_found()),
             Plan::Knowing(_, plan) => *plan,
+            Plan::Aimed(url, plan) => {
+                self.services.webhooks.aim(&url).await.map_err(|why| Problem::invalid_field("url", why))?;
+                *plan
+            }
             plan => plan,
         };
         match plan {
             // One condition is all that a handler sets.
-            Plan::Knowing(..) => Err(Problem::internal_error()),
+            Plan::Knowing(..) | Plan::Aimed(..) => Err(Problem::internal_error()),
             Plan::Answer(status, body) => Ok(Reply::json(status, body)),
             Plan::Book(ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
@@ -383,6 +398,20 @@ impl Gateway {
                 let reply = Reply::json(200, conversions::show_settings(&tenant.sheet.settings));
                 Ok(seq.into_iter().fold(reply, Reply::wal_seq))
             }
+            Plan::Signing { id, new, ask, shape } => {
+                let (command, held) = doing.command(ask, shape);
+                let outcome = engine.ask_entity(tenant, id, new, command, None, held).await;
+                webhooks::reply_with_secret(&self.services, tenant, shape, outcome, request_id)
+            }
+            Plan::Webhooks => Ok(Reply::json(200, webhooks::list(reader, tenant)?)),
+            Plan::Deliveries(id, page) => Ok(Reply::json(200, webhooks::deliveries(&self.services, tenant, id, &page)?)),
+            Plan::Resend(id) => {
+                let services = Arc::clone(&self.services);
+                let (keep, held) = doing.keep(Shape::Resent);
+                let resending = tokio::spawn(webhooks::resend(services, tenant, id, keep, held));
+                resending.await.unwrap_or_else(|_| Err(Problem::internal_error()))
+            }
+            Plan::TestNotification => webhooks::test(&self.services, tenant).await,
             Plan::Kept { key, path } => self.idempotency(tenant, &key, path.as_deref()).await,
         }
     }

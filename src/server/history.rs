@@ -270,7 +270,7 @@ pub fn event(reader: &Reader, tenant: u64, id: Id, world: World) -> Result<Optio
 }
 
 /// The key of the last record whose first event has at most this number.
-fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
+pub fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
     let end = number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));
     let newest = reader.index_scan(&index::event(tenant, 0), &end, true).next().transpose()?;
     Ok(newest.map(|(key, _)| key))
