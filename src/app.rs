@@ -4,6 +4,7 @@
 //! backwards.
 
 mod door;
+mod present;
 mod translate;
 
 use crate::admin::{self, AdminApi};
@@ -13,6 +14,7 @@ use crate::domain::machine::Domain;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
+use crate::recovery::directory::{LOG_DIRECTORY, MARK_KEY_FILE, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
 use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
 use crate::server::desk::Desk;
@@ -25,6 +27,7 @@ use crate::server::services::{Services, system_now};
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Engine};
 use door::Door;
+use present::World;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,15 +35,6 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use wal::RocksStore;
-
-/// The log, inside the data directory.
-pub const LOG_DIRECTORY: &str = "log";
-/// The simulated bank's books, inside the data directory: another party's, so not in the log.
-const SIMULATOR_DIRECTORY: &str = "simulator";
-/// The history of rates, inside the data directory: prices are no money, so not in the log.
-pub const RATES_DIRECTORY: &str = "rates";
-/// The secret of keyed hashes, inside the data directory.
-const MARK_KEY_FILE: &str = "mark.key";
 
 /// A book without a deadline leaves memory after so long without a request.
 const IDLE_SECONDS: u64 = 60;
@@ -52,7 +46,7 @@ const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs until a signal says stop.
-pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
+pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
     let access = config.admin.access().map_err(|error| error.to_string())?;
     if access == AdminAccess::Insecure {
         tracing::warn!("admin.insecure_dev_token is set: whoever reaches the admin listener is an operator");
@@ -66,7 +60,7 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
     let door = Arc::new(Door::<Gateway>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
 
-    let (services, feeds) = start(&config).await?;
+    let (services, feeds) = start(&config, take_over).await?;
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let gateway =
         Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config)?).map_err(|bad| bad.to_string())?;
@@ -118,9 +112,10 @@ fn public(config: &Config) -> Result<Public, String> {
 }
 
 /// Everything behind the listeners.
-async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String> {
+async fn start(config: &Config, take_over: bool) -> Result<(Arc<Services>, rates::Feeds), String> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
+    let world = World::of(data, take_over)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
@@ -131,9 +126,9 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     let webhooks = Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
-        live_outbound: true,
+        outbound: world.outbound.clone(),
     })?;
-    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)));
+    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)).within(world.outbound.clone()));
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
@@ -156,8 +151,11 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
         base_url: config.server.base_url(),
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
         mark_key,
+        outbound: world.outbound.clone(),
+        data: data.clone(),
         webhooks,
     });
+    world.settle(data, &services.engine).await?;
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
     admin::load_banks(&services).await.map_err(|problem| format!("the banks could not be read: {}", problem.message))?;

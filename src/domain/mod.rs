@@ -3,6 +3,7 @@
 //! In reading order: [`money`], [`ids`], [`ledger`], [`record`], [`book`], [`decision`], then a file per resource, then [`machine`], which puts them together for the engine.
 
 pub mod account;
+pub mod acts;
 pub mod adjustments;
 pub mod bank;
 pub mod banks;

@@ -1,5 +1,6 @@
 //! Tenants and their API keys: the book of tenant key 0, which belongs to the operator (`contract.md`, section 3).
 
+use crate::domain::acts::{Act, BackedUp, Deed};
 use crate::domain::banks::{BankBook, BankCode, Catalogue, Edit, Listed};
 use crate::domain::decision::{Draft, Outcome};
 use crate::domain::ids::Id;
@@ -178,6 +179,8 @@ pub enum PlatformChange {
     Bank(BankCode, Edit),
     /// The catalogue of banks after a refresh, without the operator's changes.
     Banks(Catalogue),
+    /// An operator did something outside of this book.
+    Acted(Act),
 }
 
 /// What an operator asks.
@@ -230,6 +233,8 @@ pub enum PlatformAsk {
     EditBank(BankCode, Edit),
     /// What a feed lists.
     RefreshBanks(Vec<Listed>),
+    /// Something was done that is to be remembered.
+    Note(Act),
 }
 
 /// The operator's book.
@@ -243,6 +248,8 @@ pub struct PlatformBook {
     pub keys: BTreeMap<Id, Arc<ApiKey>>,
     /// The catalogue of banks.
     pub banks: BankBook,
+    /// The newest copy that was made.
+    pub last_backup: Option<BackedUp>,
 }
 
 impl PlatformBook {
@@ -266,6 +273,11 @@ impl PlatformBook {
             PlatformChange::Banks(listed) => {
                 self.banks.listed = Some(listed.clone());
                 self.banks.refreshed_at = Some(time);
+            }
+            PlatformChange::Acted(act) => {
+                if let Deed::BackedUp { directory, seq } = &act.deed {
+                    self.last_backup = Some(BackedUp { at: time, directory: directory.clone(), seq: *seq });
+                }
             }
         }
     }
@@ -320,6 +332,11 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         }
         // Written also when it lists nothing new: that it was asked is what the next week counts from.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
+        PlatformAsk::Note(act) => {
+            let mut draft = Draft::new(Cause::OperatorActed);
+            draft.platform = Some(PlatformChange::Acted(act));
+            Outcome::write(draft)
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::domain::money::Usdt;
 use crate::domain::samples::{Filter, Pair};
 use crate::domain::settings::Settings;
 use crate::domain::time::{DAY_MS, Timestamp};
+use crate::outbound::Outbound;
 use crate::rails::simulator::Simulator;
 use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use crate::server::bank_feed::BankFeed;
@@ -19,6 +20,7 @@ use crate::webhooks::secret::Secret;
 use actors::Engine;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -59,6 +61,10 @@ pub struct Services {
     pub tenant_defaults: Settings,
     /// The secret under which things are hashed that may be recognised but not known.
     pub mark_key: [u8; 32],
+    /// Whether the outside may be spoken to.
+    pub outbound: Outbound,
+    /// The data directory, for copies of it.
+    pub data: PathBuf,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
 }

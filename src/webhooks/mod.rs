@@ -19,6 +19,7 @@ use crate::domain::ids::{Id, Kind};
 use crate::domain::index;
 use crate::domain::platform::is_live;
 use crate::domain::record::{Cause, Entity, Record};
+use crate::outbound::Outbound;
 use crate::server::history::Unreadable;
 use crate::server::services::Services;
 use dashmap::DashMap;
@@ -56,7 +57,7 @@ pub struct Options {
     /// Certificates to trust beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
     /// Whether live events go out: not from a past world that has not taken over.
-    pub live_outbound: bool,
+    pub outbound: Outbound,
 }
 
 /// What was delivered since the start.
@@ -218,7 +219,7 @@ impl Webhooks {
     }
 
     fn may_send(&self, livemode: bool) -> bool {
-        self.options.live_outbound || !livemode
+        self.options.outbound.is_open() || !livemode
     }
 
     fn is_stopping(&self) -> bool {
