@@ -108,8 +108,8 @@ impl Gateway {
 
     async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let path = arrival.head.uri.path();
-        if let Some(reply) = self.health(&arrival.head.method, path) {
-            return Ok(reply);
+        if let Some(answer) = self.health(&arrival.head.method, path) {
+            return answer;
         }
         if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers) {
             return answer;
@@ -141,18 +141,16 @@ impl Gateway {
         self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
     }
 
-    fn health(&self, method: &Method, path: &str) -> Option<Reply> {
-        if !matches!(*method, Method::GET | Method::HEAD) {
-            return None;
-        }
-        match path {
-            "/healthz" => Some(Reply::json(200, Object::new().plain("status", "ok").end())),
-            "/readyz" => Some(match self.services.engine.ready() {
+    fn health(&self, method: &Method, path: &str) -> Option<Result<Reply, Problem>> {
+        let reply = match path {
+            "/healthz" => Reply::json(200, Object::new().plain("status", "ok").end()),
+            "/readyz" => match self.services.engine.ready() {
                 Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
                 Err(why) => Reply::json(503, Object::new().plain("status", "unavailable").text("reason", why).end()),
-            }),
-            _ => None,
-        }
+            },
+            _ => return None,
+        };
+        Some(if matches!(*method, Method::GET | Method::HEAD) { Ok(reply) } else { Err(Problem::method_not_allowed("GET, HEAD".into())) })
     }
 
     /// Key, live mode, test mode, scope, rate: in this order.
