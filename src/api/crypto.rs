@@ -53,7 +53,7 @@ fn asset(value: Value<'_>) -> Result<Asset, Bad> {
 /// POST /v1/crypto/payouts
 pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
-    let amount = fields.required("amountUsdt", Value::positive_amount);
+    let amount = fields.required("amountUsdt", Value::positive_cents);
     let network = fields.required("network", network);
     // Of an unknown network any text may be an address: the network is what is bad.
     let of = network.peek().copied();
@@ -214,7 +214,7 @@ pub fn opened(address: &DepositAddress, new: bool) -> Rendered {
 pub fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let address = fields.required("address", |value| value.trimmed(1..=ADDRESS_MAX));
-    let amount = fields.required("amount", Value::positive_amount);
+    let amount = fields.required("amount", Value::positive_cents);
     let network = fields.required("network", network);
     let asset = fields.required("asset", asset);
     let sound = fields.finish()?;

@@ -13,7 +13,7 @@ mod tests;
 use crate::domain::buyer::Buyer;
 use crate::domain::ids::Id;
 use crate::domain::kept::KeepRef;
-use crate::domain::money::{Cop, Rate};
+use crate::domain::money::{Cop, Currency, Rate};
 use crate::domain::payments::Status;
 use crate::domain::time::{MINUTE_MS, Timestamp};
 use bincode::{Decode, Encode};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The least that can be collected (`service.md`, "Limits").
 pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
 /// The most that an amount may be (`contract.md`, section 17, "Values").
-pub const AMOUNT_MAX: Cop = Cop::from_minor(999_999_999_999);
+pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 
 /// How the buyer pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]

@@ -396,7 +396,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
             payments::Phase::Idle => c2p::deadline(payment, turn),
         },
         (Ask::Pay(new), None) => payouts::create(book, *new, keep, turn),
-        (Ask::Pay(new), Some(Entity::Payout(payout))) => payouts::repeat(payout, &new),
+        (Ask::Pay(new), Some(Entity::Payout(payout))) => payouts::repeat(book, payout, &new),
         (Ask::Heard(heard), Some(Entity::Payout(payout))) => payouts::heard(payout, heard, turn),
         (Ask::Deadline, Some(Entity::Payout(payout))) => payouts::deadline(payout, turn),
         (Ask::Register(ask), None) => merchants::register(None, *ask, turn),

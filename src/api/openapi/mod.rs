@@ -43,12 +43,20 @@ pub fn public() -> Document {
         access: Access::Key { scope: route.scope.name(), test_only: route.modes == Modes::TestOnly },
         errors: ErrorShape::Gateway,
     });
+    let public = crate::api::public::routes::routes().into_iter().map(|route| Row {
+        method: Method::GET,
+        path: route.path,
+        operation: route.operation,
+        access: Access::Open,
+        errors: ErrorShape::Public,
+        takes_key: false,
+    });
     let api_key = Object::new().plain("type", "apiKey").plain("in", "header").plain("name", "x-api-key");
     let api_key = api_key.text("description", "The account's key, `pk_test_…` or `pk_live_…`. Send it from a trusted server only.").end();
     Document {
         title: "Pasarela",
         about: ABOUT,
-        rows: keyed.chain([open("/healthz", "getHealth"), open("/readyz", "getReadiness")]).collect(),
+        rows: keyed.chain(public).chain([open("/healthz", "getHealth"), open("/readyz", "getReadiness")]).collect(),
         chapters: vec![
             payments::chapter(),
             balance::chapter(),
