@@ -4,6 +4,7 @@
 //!
 //! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are pure.
 //! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for the operators.
+//! - [`checkout`] is what buyers see.
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`rates`] are the prices.
 //! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and stops the parts, [`telemetry`] writes the log lines.
 //!
@@ -12,6 +13,7 @@
 pub mod admin;
 pub mod api;
 pub mod app;
+pub mod checkout;
 pub mod cli;
 pub mod config;
 pub mod domain;

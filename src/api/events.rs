@@ -75,7 +75,7 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
             .boolean("livemode", world.livemode)
             .end(),
         (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?),
-        (Some(Entity::Payment(payment)), _) => payments::show(payment),
+        (Some(Entity::Payment(payment)), _) => of_payment(payment),
         (Some(Entity::Payout(payout)), _) => Object::reopened(payouts::show(payout)).plain("currency", "VES").end(),
         (Some(Entity::Merchant(merchant)), extra) => of_merchant(merchants::show(merchant), event, extra),
         (_, Extra::LiveStatus { status, previous, reason }) => Object::new()
@@ -88,6 +88,15 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
         (_, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => Object::new().boolean("livemode", world.livemode).end(),
     };
     Some(data)
+}
+
+/// A payment for a hosted checkout says besides what it was priced at; only pesos have a rate.
+fn of_payment(payment: &Payment) -> Vec<u8> {
+    let body = payments::show(payment);
+    if payment.checkout.is_none() {
+        return body;
+    }
+    Object::reopened(body).plain("amountUsd", payment.usd).null("copRate").end()
 }
 
 fn of_merchant(merchant: Vec<u8>, event: &Event, extra: &Extra) -> Vec<u8> {

@@ -7,6 +7,7 @@ pub mod balance;
 pub mod batches;
 pub mod cards;
 pub mod chargebacks;
+pub mod checkout;
 pub mod debits;
 pub mod events;
 pub mod fields;

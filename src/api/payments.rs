@@ -53,7 +53,8 @@ pub fn usd_amount(value: Value<'_>) -> Result<Usd, Bad> {
     usd.ok_or_else(|| Bad::from("must be from 0.01 to 100000 with at most 2 decimals"))
 }
 
-fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
+/// A bank that a payer may be charged at, by its number.
+pub fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
     let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
     if banks.offers(bank, Service::C2p) { Ok(bank) } else { Err(Bad::from("must be a bank that offers C2P; see GET /v1/banks")) }
 }

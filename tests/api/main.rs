@@ -6,6 +6,7 @@ mod balance;
 mod batch;
 mod c2p;
 mod chargebacks;
+mod checkout;
 mod clock;
 mod conventions;
 mod credits;

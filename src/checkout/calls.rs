@@ -1,0 +1,130 @@
+//! What a page's script asks, in JSON. The client secret of the session is the only key, and opens nothing else.
+
+use crate::api::checkout::{priced, read_execution, read_quantity, read_request, state as show_state};
+use crate::api::problem::Problem;
+use crate::api::sessions::{address, client_secret};
+use crate::checkout::visit::{Shop, Visit, secret_of};
+use crate::domain::checkout::{Bought, NewSession, Offered};
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::index::{self, Space};
+use crate::domain::kept::Shape;
+use crate::domain::machine::Ask;
+use crate::domain::payments::Payment;
+use crate::domain::platform::PLATFORM;
+use crate::domain::products::{Link, Product, product_of};
+use crate::domain::record::Entity;
+use crate::server::body::Inbound;
+use crate::server::dispatch::{failure, reply};
+use crate::server::history::{self, Unreadable};
+use crate::server::listen::Arrival;
+use crate::server::respond::Reply;
+use crate::server::services::{Services, fresh_id};
+use hyper::header::{self, HeaderMap, HeaderValue};
+
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// The session that a call is about, if the call carries its secret.
+async fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Visit, Problem> {
+    let id = Id::parse(id).ok_or_else(Problem::not_found)?;
+    let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
+    if !sent.is_some_and(|sent| is_secret(services, id, sent)) {
+        return Err(Problem::unauthorized());
+    }
+    Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
+}
+
+/// Whether this is the client secret of a session. What is compared are keyed hashes, so the time that it takes says nothing.
+pub fn is_secret(services: &Services, id: Id, sent: &str) -> bool {
+    let right = client_secret(id, secret_of(services, id));
+    services.mark(&[b"compared", sent.as_bytes()]) == services.mark(&[b"compared", right.as_bytes()])
+}
+
+/// GET /checkout/:id/state
+pub async fn state(services: &Services, id: &str, headers: &HeaderMap) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, headers).await?;
+    let body = show_state(&visit.session, visit.status, &visit.offers(services), None);
+    Ok(Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE))
+}
+
+/// POST /checkout/:id/c2p/request
+pub async fn request(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks)?;
+    let settled = visit.request(services, debtor).await?;
+    Ok(reply(Shape::Intent, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+}
+
+/// POST /checkout/:id/c2p
+pub async fn pay(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let (intent, debtor, token) = read_execution(&body.json(&arrival.head.headers).await?, &services.banks)?;
+    let settled = visit.pay(services, intent, Some(debtor), token).await?;
+    let charged = charged(services, visit.shop.tenant_key, intent)?;
+    let after = Visit::begin(services, visit.session.id).await?.ok_or_else(Problem::not_found)?;
+    let reply = Reply::json(200, show_state(&after.session, after.status, &after.offers(services), charged.as_ref())).header(header::CACHE_CONTROL, NO_STORE);
+    Ok(match settled.seq {
+        Some(seq) => reply.wal_seq(seq),
+        None => reply,
+    })
+}
+
+/// An attempt as it is now.
+pub fn charged(services: &Services, tenant: u64, intent: Id) -> Result<Option<Payment>, Problem> {
+    Ok(match history::entity(services.engine.reader(), tenant, EntityId::payment(intent))?.as_deref() {
+        Some(Entity::Payment(payment)) => Some(payment.clone()),
+        _ => None,
+    })
+}
+
+/// What can be bought at an address.
+pub struct OnSale {
+    /// Whose it is.
+    pub shop: Shop,
+    /// The product.
+    pub product: Product,
+    /// The link.
+    pub link: Link,
+}
+
+/// What can be bought under a slug now; `None` when there is no such link, or it or its product is switched off.
+pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
+    let reader = services.engine.reader();
+    let Some(value) = reader.index_get(&index::name(PLATFORM, Space::Slug, slug)).map_err(Unreadable::from)? else { return Ok(None) };
+    let unreadable = || Unreadable("a slug that leads nowhere".to_owned());
+    let (tenant_key, link) = value.split_first_chunk().ok_or_else(unreadable)?;
+    let (tenant_key, link) = (u64::from_be_bytes(*tenant_key), Id::from_bytes(link.try_into().map_err(|_| unreadable())?));
+    let Some(shop) = Shop::of(services, tenant_key) else { return Ok(None) };
+    let found = history::entity(reader, tenant_key, product_of(link))?;
+    let Some(Entity::Product(product)) = found.as_deref() else { return Ok(None) };
+    Ok(product.offer(link).map(|link| OnSale { shop, product: product.clone(), link: link.clone() }))
+}
+
+/// What a link's new session is to be.
+pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<NewSession, &'static str> {
+    let amount = priced(&sale.product, &sale.link, quantity)?;
+    let id = fresh_id();
+    let name = &sale.product.name;
+    Ok(NewSession {
+        id,
+        amount,
+        description: Some(if quantity == 1 { name.clone() } else { format!("{name} × {quantity}") }),
+        reference: None,
+        success_url: sale.link.redirect_url.clone(),
+        cancel_url: None,
+        offered: Offered::default(),
+        metadata: None,
+        url: address(&services.base_url, id),
+        bought: Some(Bought { link: sale.link.id, quantity, chosen: sale.link.allow_quantity, marketplace: sale.link.marketplace }),
+    })
+}
+
+/// POST /pay/:slug/sessions
+pub async fn open(services: &Services, slug: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
+    let quantity = read_quantity(&body.json(&arrival.head.headers).await?)?;
+    let new = session_of(services, &sale, quantity).map_err(|message| Problem::invalid_field("quantity", message))?;
+    let id = new.id;
+    let shape = Shape::SessionOpened(secret_of(services, id));
+    let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;
+    Ok(reply(shape, Ok(outcome.map_err(failure)?), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+}
