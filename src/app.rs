@@ -14,7 +14,7 @@ use crate::domain::banks::Catalogue;
 use crate::domain::machine::Domain;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
-use crate::rates::{self, RateBoard};
+use crate::rates::{self, Market, RateBoard};
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
@@ -104,20 +104,25 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
-    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY)).map_err(|error| error.to_string())?);
+    let delay = Duration::from_millis(config.rails.simulator_delay_ms);
+    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
     let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
-    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator)));
+    let board = Arc::new(RateBoard::new(Box::new(|_| {})));
+    let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
+    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone()));
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
-    let board = Arc::new(RateBoard::new(Box::new(|_| {})));
     let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now);
     let services = Arc::new(Services {
         engine,
         directory: Directory::default(),
         desk: Arc::new(Desk::default()),
         board,
+        market,
+        network_fees: translate::network_fees(&config.crypto)?,
+        turns: Arc::default(),
         banks: Arc::new(Catalogue::embedded()),
         simulator,
         base_url: config.server.base_url(),
@@ -137,6 +142,7 @@ fn engine_config(config: &Config) -> actors::Config {
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,
+        patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(|why| {
             // The first failed write is the last: the outcome is unknown, and only a restart can tell.
             tracing::error!(why, "ending the process; a restart replays the log");

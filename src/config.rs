@@ -87,6 +87,8 @@ pub struct Config {
     pub webhooks: Webhooks,
     /// `[public] allowed_origins`: sites that browsers may call the public interface from.
     pub public_allowed_origins: Vec<String>,
+    /// `[rails]`.
+    pub rails: Rails,
     /// `[banks] feed_url`: where the catalogue is refreshed from.
     pub banks_feed_url: Option<String>,
     /// `[crypto]`.
@@ -187,6 +189,15 @@ pub struct Engine {
     pub permits_max: usize,
 }
 
+/// `[rails]`: banks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rails {
+    /// A request waits so long for a bank, then answers 202.
+    pub answer_seconds: u64,
+    /// Between an order to the simulated bank and its answer.
+    pub simulator_delay_ms: u64,
+}
+
 /// `[limits]`: requests per key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -282,6 +293,7 @@ impl Config {
             bootstrap_tenants: BootstrapTenant::read_all(keys.section("bootstrap")),
             webhooks: Webhooks::read(keys.section("webhooks")),
             public_allowed_origins,
+            rails: Rails::read(keys.section("rails")),
             banks_feed_url,
             crypto: Crypto::read(keys.section("crypto")),
             withdraw: Withdraw::read(keys.section("withdraw")),
@@ -355,6 +367,14 @@ impl Limits {
         let limits = Limits { requests_per_second: keys.integer("requests_per_second", 0, 0..=1_000_000), burst: keys.integer("burst", 0, 0..=1_000_000) };
         keys.done();
         limits
+    }
+}
+
+impl Rails {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let rails = Rails { answer_seconds: keys.integer("answer_seconds", 10, 1..=30), simulator_delay_ms: keys.integer("simulator_delay_ms", 0, 0..=60_000) };
+        keys.done();
+        rails
     }
 }
 

@@ -1,29 +1,40 @@
 //! What happens outside after a record is durable: bank calls. Results come back as commands like any other.
 
-use crate::domain::bank::{Answer, Effect, Heard, How};
+use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
 use crate::domain::machine::{Ask, Command, Domain};
 use crate::domain::platform::is_live;
 use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Rail};
+use crate::rates::Market;
+use crate::server::services::system_now;
 use actors::Effects;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// The banks by mode.
+/// The longest that a bank is listened to: well below the first look, so that no bank is asked about an order that is still on its way to it.
+const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
+
+/// The banks by mode, and the market.
 pub struct Outbox {
     simulator: Arc<Simulator>,
+    market: Market,
 }
 
 impl Outbox {
     /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what would need one.
-    pub fn new(simulator: Arc<Simulator>) -> Outbox {
-        Outbox { simulator }
+    pub fn new(simulator: Arc<Simulator>, market: Market) -> Outbox {
+        Outbox { simulator, market }
     }
 }
 
 impl Effects<Domain> for Outbox {
     fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
+        if let Order::PriceUsdt { currency } = effect.order {
+            // Rates are the server's, whatever a tenant's clock says.
+            return Box::pin(std::future::ready(Ask::Market(self.market.rate(currency, system_now())).into()));
+        }
         let rail: Option<Arc<dyn Rail>> = if is_live(tenant) { None } else { Some(Arc::clone(&self.simulator) as Arc<dyn Rail>) };
         Box::pin(async move {
             let Effect { entity: _, operation, at, how, order } = effect;
@@ -31,10 +42,11 @@ impl Effects<Domain> for Outbox {
                 None => Answer::Silent,
                 Some(rail) => {
                     let call = Call { operation_id: operation.into(), at, tenant, order };
-                    match how {
-                        How::Send => rail.send(&call).await,
-                        How::Ask => rail.ask(&call).await,
-                    }
+                    let answering = match how {
+                        How::Send => rail.send(&call),
+                        How::Ask => rail.ask(&call),
+                    };
+                    tokio::time::timeout(CALL, answering).await.unwrap_or(Answer::Silent)
                 }
             };
             Ask::Heard(Heard { operation, how, answer }).into()

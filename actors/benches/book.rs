@@ -38,6 +38,7 @@ async fn row(callers: usize) {
         snapshot_records: u64::MAX,
         snapshot_seconds: 3600,
         idle_seconds: 3600,
+        patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| panic!("{why}")),
         clock: Clock::system(),
     };

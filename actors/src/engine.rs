@@ -2,7 +2,7 @@
 
 use crate::alarm::{Alarm, Clock};
 
-use crate::entity::{EntityMessage, EntitySlot, spawn_entity};
+use crate::entity::{Attended, EntityMessage, EntitySlot, deliver};
 use crate::housekeeping;
 use crate::machine::{Effects, Machine};
 use crate::recovery;
@@ -27,6 +27,8 @@ pub struct Config {
     pub snapshot_seconds: u64,
     /// A book without a deadline leaves memory after so many seconds without a request.
     pub idle_seconds: u64,
+    /// A caller waits so long for an effect, then is answered with what is durable; the effect goes on, and its result is taken when it comes.
+    pub patience: Duration,
     /// What to do when an invariant breaks or the log fails. It must end the process; a test may only note it.
     pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
     /// Where "now" comes from.
@@ -180,7 +182,10 @@ impl<M: Machine> Engine<M> {
         let permit = self.admit()?;
         let (answer, from) = Answer::new(until_record, until_answer);
         let answer = answer.with_permit(permit);
-        self.tell_entity(tenant, id, new, EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer });
+        let message = EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer };
+        if let Some(turn) = deliver(self, tenant, id, new, message) {
+            Attended::new(turn).await;
+        }
         received(from.await)
     }
 
@@ -284,19 +289,11 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Gives a message to an entity's actor, which is started when it is not there.
+    /// Gives a message to an entity's actor, which runs in a task of its own if it rests.
     pub(crate) fn tell_entity(&self, tenant: u64, id: M::EntityId, new: bool, message: EntityMessage<M>) {
-        let _runtime = self.shared.runtime.enter();
-        let undelivered = match self.shared.entities.entry((tenant, id)) {
-            // The actor died of a defect in this crate; its state is on disk, so a new one takes over. Under the same lock, so that there is only ever one.
-            Entry::Occupied(mut slot) => slot.get().send(message).or_else(|message| {
-                slot.insert(spawn_entity(self, tenant, id, false));
-                slot.get().send(message)
-            }),
-            Entry::Vacant(vacant) => vacant.insert(spawn_entity(self, tenant, id, new)).send(message),
-        };
-        // Outside of the lock. A new actor refuses only when the runtime is ending; who waits sees that the answer is dropped.
-        drop(undelivered);
+        if let Some(turn) = deliver(self, tenant, id, new, message) {
+            self.shared.runtime.spawn(turn.run());
+        }
     }
 }
 

@@ -1,18 +1,21 @@
-//! The entity actor: one payment, payout, merchant … while it is active. It serialises what is asked of its entity, waits for its own records, performs their effects, and stops
-//! when nothing is left to do; its state is in the log.
+//! The entity actor: one payment, payout, merchant … while it is active. It serialises what is asked of its entity, waits for its own records, performs their effects, and leaves
+//! memory when nothing is left to do; its state is in the log.
+//!
+//! It has a mailbox, but no task of its own: it runs in the task of whoever speaks to it while it rests, and what comes meanwhile waits for who runs it. Most entities hear one
+//! message in their life (a payout, a conversion), and a spawned actor for each would cost more than all that it does.
 
 use crate::engine::{Engine, received};
 use crate::jump::Leg;
 use crate::machine::Machine;
 use crate::rider::{Answer, Ask, Failure, Held, Outcome, Settled};
 use crate::slot::BookMessage;
-use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
-use std::collections::HashMap;
+use dashmap::mapref::entry::Entry;
+use std::collections::VecDeque;
+use std::error::Error;
 use std::future::poll_fn;
-use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -23,44 +26,185 @@ pub(crate) enum EntityMessage<M: Machine> {
     Perform { effect: M::Effect, leg: Option<Leg>, until_done: Held },
     /// An effect that took its time has come to this.
     Result { command: M::Command, leg: Option<Leg>, effect: u64 },
+    /// An effect takes longer than its asker is kept waiting.
+    Late { effect: u64 },
     /// An effect that took its time has broken off; the entity's deadline will look after it.
     Lost { effect: u64 },
 }
 
-pub(crate) struct EntitySlot<M: Machine> {
-    actor: ActorRef<EntityMessage<M>>,
-    /// Messages sent and not yet dealt with. It is raised under the map's lock, so an actor that removes itself at zero loses none.
-    pending: Arc<AtomicUsize>,
+/// The place of an entity that is active: what waits for it, and its actor while it rests.
+///
+/// The mutex is never locked: whoever looks inside has the map's own lock. It makes what is in there fit to be shared, messages that may only be sent included.
+pub(crate) struct EntitySlot<M: Machine>(Mutex<Place<M>>);
+
+struct Place<M: Machine> {
+    mailbox: VecDeque<EntityMessage<M>>,
+    resting: Option<Box<EntityState<M>>>,
 }
 
 impl<M: Machine> EntitySlot<M> {
-    /// Gives the message back when the actor is gone; then the slot is of no more use.
-    pub fn send(&self, message: EntityMessage<M>) -> Result<(), EntityMessage<M>> {
-        self.pending.fetch_add(1, Ordering::AcqRel);
-        match self.actor.cast(message) {
-            Ok(()) => Ok(()),
-            Err(MessagingErr::SendErr(message)) => Err(message),
-            // Not for a local actor of the right type; if it were, the caller is told when the answer is dropped, and this may run where a panic would end the log.
-            Err(other) => {
-                self.pending.fetch_sub(1, Ordering::AcqRel);
-                tracing::error!(%other, "a message was not delivered to an entity");
-                Ok(())
+    fn place(&mut self) -> &mut Place<M> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an actor knows. It leaves memory when nobody speaks to it and no effect is under way.
+struct EntityState<M: Machine> {
+    /// The newest durable state, which may be that there is none; not known before it is asked for, and after a record that does not say.
+    known: Option<Option<Arc<M::Entity>>>,
+    /// Effects that take their time, and who waits for them.
+    waiting: Vec<(u64, Option<Asker<M>>)>,
+}
+
+/// The right to run an entity's actor, and the message to begin with. There is one of these per active entity at most.
+pub(crate) struct Turn<M: Machine> {
+    engine: Engine<M>,
+    tenant: u64,
+    id: M::EntityId,
+    /// Gone when the turn is over.
+    state: Option<Box<EntityState<M>>>,
+    message: Option<EntityMessage<M>>,
+}
+
+/// Gives a message to an entity's actor. If it rests, or is not there yet, the caller has to run it.
+pub(crate) fn deliver<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId, new: bool, message: EntityMessage<M>) -> Option<Turn<M>> {
+    let state = match engine.shared.entities.entry((tenant, id)) {
+        Entry::Occupied(mut slot) => {
+            let place = slot.get_mut().place();
+            match place.resting.take() {
+                Some(state) => state,
+                None => {
+                    place.mailbox.push_back(message);
+                    return None;
+                }
+            }
+        }
+        Entry::Vacant(vacant) => {
+            vacant.insert(EntitySlot(Mutex::new(Place { mailbox: VecDeque::new(), resting: None })));
+            // The caller made the id of a new one a moment ago: there is nothing to load.
+            Box::new(EntityState { known: new.then_some(None), waiting: Vec::new() })
+        }
+    };
+    Some(Turn { engine: engine.clone(), tenant, id, state: Some(state), message: Some(message) })
+}
+
+impl<M: Machine> Turn<M> {
+    /// Deals with one message. If more has come, the turn goes on.
+    pub async fn run_one(mut self) -> Option<Self> {
+        if let Some(message) = self.message.take() {
+            self.handle(message).await;
+        }
+        self.next()
+    }
+
+    /// Deals with everything that has come.
+    pub async fn run(self) {
+        let mut turn = Some(self);
+        while let Some(more) = turn {
+            turn = more.run_one().await;
+        }
+    }
+
+    /// The turn with the next message. Without one, the actor rests if an effect is under way, or leaves memory; under the map's lock, so that no message is lost.
+    fn next(mut self) -> Option<Self> {
+        let engine = self.engine.clone();
+        let Entry::Occupied(mut slot) = engine.shared.entities.entry((self.tenant, self.id)) else { return None };
+        if let Some(message) = slot.get_mut().place().mailbox.pop_front() {
+            self.message = Some(message);
+            return Some(self);
+        }
+        let state = self.state.take()?;
+        if state.waiting.is_empty() {
+            slot.remove();
+        } else {
+            slot.get_mut().place().resting = Some(state);
+        }
+        None
+    }
+
+    async fn handle(&mut self, message: EntityMessage<M>) {
+        match message {
+            EntityMessage::Ask { command, fresh, leg, asked, answer } => {
+                let outcome = self.decide(command, fresh, leg.clone(), asked).await;
+                self.follow(outcome, Some(Asker { answer: Some(answer), durable: None, _until_done: None }), leg).await;
+            }
+            EntityMessage::Perform { effect, leg, until_done } => {
+                if self.wants(&effect) {
+                    let asker = Asker { answer: None, durable: None, _until_done: Some(until_done) };
+                    self.work_off(vec![(effect, Some(asker))], leg).await;
+                }
+            }
+            EntityMessage::Result { command, leg, effect } => {
+                let outcome = self.decide(command, false, leg.clone(), Instant::now()).await;
+                let asker = self.waited_for(effect);
+                self.follow(outcome, asker, leg).await;
+            }
+            EntityMessage::Late { effect } => {
+                // What the effect comes to has nobody who waits for it any more; until then the entity stays.
+                let waiting = self.state().waiting.iter_mut().find(|(waiting, _)| *waiting == effect);
+                if let Some(asker) = waiting.and_then(|(_, asker)| asker.take()) {
+                    asker.finish();
+                }
+            }
+            EntityMessage::Lost { effect } => {
+                let asker = self.waited_for(effect);
+                self.lost(asker);
             }
         }
     }
 }
 
-struct EntityHost<M>(PhantomData<fn() -> M>);
+impl<M: Machine> Drop for Turn<M> {
+    /// A turn that is dropped before its end (a panic in this crate, the end of the runtime) leaves nobody waiting for it: the state is on disk, and the next message finds it there.
+    fn drop(&mut self) {
+        if self.state.is_some() {
+            let left = self.engine.shared.entities.remove(&(self.tenant, self.id));
+            // Outside of the map's lock.
+            drop(left);
+        }
+    }
+}
 
-pub(crate) struct EntityState<M: Machine> {
-    engine: Engine<M>,
-    tenant: u64,
-    id: M::EntityId,
-    /// The newest durable state, which may be that there is none; not known before it is asked for, and after a record that does not say.
-    known: Option<Option<Arc<M::Entity>>>,
-    pending: Arc<AtomicUsize>,
-    /// Effects that take their time, and who waits for them.
-    waiting: HashMap<u64, Option<Asker<M>>>,
+/// A turn in the task of the one who awaits it. If that one goes away, it goes on in a task of its own: what has begun is brought to its end.
+pub(crate) struct Attended {
+    run: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Attended {
+    pub fn new<M: Machine>(turn: Turn<M>) -> Attended {
+        let runtime = turn.engine.shared.runtime.clone();
+        let rest = runtime.clone();
+        let run = Box::pin(async move {
+            // What others have asked meanwhile is not this one's to wait for.
+            if let Some(more) = turn.run_one().await {
+                rest.spawn(more.run());
+            }
+        });
+        Attended { run: Some(run), runtime }
+    }
+}
+
+impl Future for Attended {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // Taken out, so that one that panics is not there to be spawned.
+        let Some(mut run) = self.run.take() else { return Poll::Ready(()) };
+        let polled = run.as_mut().poll(context);
+        if polled.is_pending() {
+            self.run = Some(run);
+        }
+        polled
+    }
+}
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.runtime.spawn(run);
+        }
+    }
 }
 
 /// Who waits: for an answer, with what the request has made durable so far, or only for the end of it.
@@ -103,69 +247,22 @@ impl<M: Machine> Asker<M> {
     }
 }
 
-pub(crate) fn spawn_entity<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId, new: bool) -> EntitySlot<M> {
-    let pending = Arc::new(AtomicUsize::new(0));
-    // The caller made the id of a new one a moment ago: there is nothing to load.
-    let known = new.then_some(None);
-    let start = EntityState { engine: engine.clone(), tenant, id, known, pending: Arc::clone(&pending), waiting: HashMap::new() };
-    match ractor::ActorRuntime::spawn_instant(None, EntityHost::<M>(PhantomData), start) {
-        Ok((actor, _started)) => EntitySlot { actor, pending },
-        Err(error) => {
-            engine.shared.fail(&format!("an entity's actor did not start: {error}"));
-            std::process::abort();
-        }
-    }
-}
-
-impl<M: Machine> Actor for EntityHost<M> {
-    type Msg = EntityMessage<M>;
-    type State = EntityState<M>;
-    type Arguments = EntityState<M>;
-
-    async fn pre_start(&self, _myself: ActorRef<Self::Msg>, start: Self::Arguments) -> Result<Self::State, ActorProcessingErr> {
-        // The state is loaded by the first command, which can be told why it cannot be.
-        Ok(start)
+impl<M: Machine> Turn<M> {
+    /// What it knows; a turn has it until it is over.
+    fn state(&mut self) -> &mut EntityState<M> {
+        // Only `next` and `drop` take it, and both end the turn.
+        self.state.get_or_insert_with(|| Box::new(EntityState { known: None, waiting: Vec::new() }))
     }
 
-    async fn handle(&self, myself: ActorRef<Self::Msg>, message: Self::Msg, state: &mut Self::State) -> Result<(), ActorProcessingErr> {
-        match message {
-            EntityMessage::Ask { command, fresh, leg, asked, answer } => {
-                let outcome = state.decide(command, fresh, leg.clone(), asked).await;
-                state.follow(outcome, Some(Asker { answer: Some(answer), durable: None, _until_done: None }), leg).await;
-            }
-            EntityMessage::Perform { effect, leg, until_done } => {
-                if state.wants(&effect) {
-                    let asker = Asker { answer: None, durable: None, _until_done: Some(until_done) };
-                    state.work_off(vec![(effect, Some(asker))], leg).await;
-                }
-            }
-            EntityMessage::Result { command, leg, effect } => {
-                let outcome = state.decide(command, false, leg.clone(), Instant::now()).await;
-                let asker = state.waiting.remove(&effect).flatten();
-                state.follow(outcome, asker, leg).await;
-            }
-            EntityMessage::Lost { effect } => {
-                let asker = state.waiting.remove(&effect).flatten();
-                state.lost(asker);
-            }
-        }
-        state.pending.fetch_sub(1, Ordering::AcqRel);
-        if state.waiting.is_empty() {
-            let key = (state.tenant, state.id);
-            let idle =
-                state.engine.shared.entities.remove_if(&key, |_, slot| Arc::ptr_eq(&slot.pending, &state.pending) && slot.pending.load(Ordering::Acquire) == 0);
-            if idle.is_some() {
-                myself.stop(None);
-            }
-        }
-        Ok(())
+    fn waited_for(&mut self, effect: u64) -> Option<Asker<M>> {
+        let waiting = &mut self.state().waiting;
+        let place = waiting.iter().position(|(waiting, _)| *waiting == effect)?;
+        waiting.swap_remove(place).1
     }
-}
 
-impl<M: Machine> EntityState<M> {
     /// Has the book decide on this entity as it is, and waits until that is durable.
     async fn decide(&mut self, command: M::Command, fresh: bool, leg: Option<Leg>, asked: Instant) -> Outcome<M> {
-        let entity = match self.known.take() {
+        let entity = match self.state().known.take() {
             Some(known) => known,
             None => self.load()?,
         };
@@ -173,13 +270,14 @@ impl<M: Machine> EntityState<M> {
         let ask = Ask { command, entity: entity.clone(), id: Some(self.id), leg, fresh, asked, answer };
         self.engine.book(self.tenant, |slot| slot.send(BookMessage::Ask(ask)));
         let outcome = received(from.await);
-        self.known = Some(match &outcome {
+        let known = Some(match &outcome {
             Ok(settled) => {
                 let gone = settled.record.as_ref().is_some_and(|record| self.engine.shared.machine.is_gone(record, self.id));
                 if gone { None } else { settled.entity.clone() }
             }
             Err(_) => entity,
         });
+        self.state().known = known;
         outcome
     }
 
@@ -197,11 +295,11 @@ impl<M: Machine> EntityState<M> {
 
     /// Whether an effect that somebody else's record asked for is still to be performed: the entity may have moved on in between. One that cannot be read is left to its deadline.
     fn wants(&mut self, effect: &M::Effect) -> bool {
-        if self.known.is_none() {
-            self.known = self.load().ok();
+        if self.state().known.is_none() {
+            self.state().known = self.load().ok();
         }
-        let machine = &self.engine.shared.machine;
-        self.known.as_ref().is_some_and(|known| machine.is_wanted(known.as_deref(), effect))
+        let machine = Arc::clone(&self.engine.shared.machine);
+        self.state().known.as_ref().is_some_and(|known| machine.is_wanted(known.as_deref(), effect))
     }
 
     /// Answers, or performs the effects first.
@@ -239,14 +337,21 @@ impl<M: Machine> EntityState<M> {
         };
         // Not a count from zero: a result must not be taken for that of another actor of the same entity.
         let effect = self.engine.shared.seed();
-        self.waiting.insert(effect, asker);
+        self.state().waiting.push((effect, asker));
         let (engine, tenant, id, leg) = (self.engine.clone(), self.tenant, self.id, leg.cloned());
         self.engine.shared.runtime.spawn(async move {
-            let performed = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| performing.as_mut().poll(context))) {
+            let mut performed = pin!(poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| performing.as_mut().poll(context))) {
                 Ok(polled) => polled.map(Some),
                 Err(_) => Poll::Ready(None),
-            });
-            let message = match performed.await {
+            }));
+            let performed = match tokio::time::timeout(engine.shared.config.patience, &mut performed).await {
+                Ok(performed) => performed,
+                Err(_) => {
+                    engine.tell_entity(tenant, id, false, EntityMessage::Late { effect });
+                    performed.await
+                }
+            };
+            let message = match performed {
                 Some(command) => EntityMessage::Result { command, leg, effect },
                 None => EntityMessage::Lost { effect },
             };
@@ -293,7 +398,7 @@ fn conclude<M: Machine>(outcome: Outcome<M>, mut asker: Option<Asker<M>>) -> Vec
 }
 
 /// The newest durable state of an entity.
-fn load<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId) -> Result<Option<Arc<M::Entity>>, ActorProcessingErr> {
+fn load<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId) -> Result<Option<Arc<M::Entity>>, Box<dyn Error + Send + Sync>> {
     let shared = &engine.shared;
     let Some(seq) = shared.reader.index_get(&shared.machine.entity_key(tenant, id))? else { return Ok(None) };
     let seq = u64::from_be_bytes(seq.as_slice().try_into()?);

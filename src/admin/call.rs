@@ -4,31 +4,10 @@ use crate::api::problem::Problem;
 use crate::domain::ids::Id;
 use crate::domain::platform::Tenant;
 use crate::server::services::Services;
+use crate::server::sheets::Turns;
 use bytes::Bytes;
 use std::pin::Pin;
 use std::sync::Arc;
-use tokio::sync::{Mutex, MutexGuard};
-
-/// Tenants that are changed at the same time; two on the same stripe wait for each other.
-const STRIPES: usize = 64;
-
-/// The order of changes: what a record says of a tenant reaches the directory of callers before the next record about it is written.
-pub struct Turns {
-    stripes: [Mutex<()>; STRIPES],
-}
-
-impl Default for Turns {
-    fn default() -> Self {
-        Turns { stripes: [const { Mutex::const_new(()) }; STRIPES] }
-    }
-}
-
-impl Turns {
-    /// Waits until nobody else changes this tenant or its keys.
-    pub async fn of(&self, number: u32) -> MutexGuard<'_, ()> {
-        self.stripes[number as usize % STRIPES].lock().await
-    }
-}
 
 /// One request, read and with its right proved.
 pub struct Call {

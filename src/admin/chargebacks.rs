@@ -50,15 +50,15 @@ pub async fn close(call: Call) -> Outcome {
     tell(&call, tenant_key, payment, Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id)).await
 }
 
-/// Has the payment decide, once per Idempotency-Key.
-async fn tell(call: &Call, tenant_key: u64, payment: EntityId, ask: Ask, shape: Shape) -> Outcome {
+/// Has the entity decide, once per Idempotency-Key.
+pub(super) async fn tell(call: &Call, tenant_key: u64, entity: EntityId, ask: Ask, shape: Shape) -> Outcome {
     let (keep, held) = match kept::reserve(call, tenant_key, shape).await? {
         Reservation::None => (None, None),
         Reservation::Fresh(keep, held) => (Some(keep), Some(held)),
         Reservation::Replay(done) => return Ok(done),
     };
     let held: Option<actors::Held> = held.map(|held| Box::new(held) as actors::Held);
-    let settled = call.services.engine.ask_entity(tenant_key, payment, false, Command { ask, keep }, None, held).await.map_err(failure)?;
+    let settled = call.services.engine.ask_entity(tenant_key, entity, false, Command { ask, keep }, None, held).await.map_err(failure)?;
     if let Some(refusal) = &settled.refusal {
         return Err(refusals::problem(refusal));
     }

@@ -1,25 +1,26 @@
 //! The operators' API, on a listener of its own (`contract.md`, section 3): tenants, keys, corrections, rates, the state of the server.
 //!
-//! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `call.rs` what a handler gets and gives; then a file per resource. `ask.rs` asks the engine and
-//! tells the directory of callers what is durable, `sheets.rs` takes changed settings to both books of a tenant, `startup.rs` is what a start needs of all that.
+//! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `call.rs` what a handler gets and gives; then a file per resource;
+//! `startup.rs` is what a start needs.
 //! It must not know rules of money: those are asked of the engine.
 
 mod adjustments;
-mod ask;
 mod banks;
 mod call;
 mod chargebacks;
+mod crypto;
 mod kept;
 mod keys;
 mod rates;
 pub mod routes;
 mod secret;
 mod serve;
-mod sheets;
 mod startup;
 mod state;
 mod tenants;
 
 pub use serve::AdminApi;
-pub use sheets::{push_pending, push_sheet};
 pub use startup::{BootstrapTenant, bootstrap, load_directory};
+
+use crate::server::{ask, sheets};
+pub use sheets::{push_pending, push_sheet};

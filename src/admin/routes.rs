@@ -1,7 +1,7 @@
 //! THE TABLE of the operators' API: one row per endpoint. Everything that holds for a row as a whole is in it.
 
 use super::call::{Call, Working};
-use super::{adjustments, banks, chargebacks, keys, rates, state, tenants};
+use super::{adjustments, banks, chargebacks, crypto, keys, rates, state, tenants};
 use hyper::Method;
 
 /// Reads a request, does what it asks, and says what came of it.
@@ -58,6 +58,9 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| Box::pin(chargebacks::open(call))),
         row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| Box::pin(chargebacks::close(call))),
         row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call))),
+        list("/admin/crypto/payouts", "listAllCryptoPayouts", |call| Box::pin(crypto::list(call))),
+        row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", |call| Box::pin(crypto::approve(call))),
+        row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", |call| Box::pin(crypto::reject(call))),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! The way of an operator's request: path, method, token, body, handler, log line, answer; the same order as that of tenants (`contract.md`, section 17, "Order of checks").
 
-use super::call::{Call, Outcome, Turns};
+use super::call::{Call, Outcome};
 use super::routes::{Route, routes};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
@@ -24,7 +24,6 @@ const IDEMPOTENCY_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
 /// Answers operators.
 pub struct AdminApi {
     services: Arc<Services>,
-    turns: Arc<Turns>,
     router: Router<Route>,
     token: Option<Token>,
 }
@@ -33,7 +32,7 @@ impl AdminApi {
     /// With this token required; without one nobody is asked for any, which is for local work.
     pub fn new(services: Arc<Services>, token: Option<&str>) -> Result<AdminApi, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        Ok(AdminApi { services, turns: Arc::default(), router, token: token.map(Token::new) })
+        Ok(AdminApi { services, router, token: token.map(Token::new) })
     }
 
     async fn handle(&self, arrival: Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
@@ -55,7 +54,7 @@ impl AdminApi {
         }
         let call = Call {
             services: Arc::clone(&self.services),
-            turns: Arc::clone(&self.turns),
+            turns: Arc::clone(&self.services.turns),
             path: path.to_owned(),
             parameters: parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
             query: head.uri.query().map(str::to_owned),

@@ -3,7 +3,7 @@
 use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::Secret;
-use super::sheets::push_sheet;
+use super::sheets::{push_sheet, set_sheet};
 use crate::api::fields::Fields;
 use crate::api::page::page_json;
 use crate::api::problem::Problem;
@@ -122,21 +122,4 @@ pub async fn set_live_status(call: Call) -> Outcome {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let (tenant, seq) = set_sheet(&call.services, &tenant, Arc::clone(&tenant.sheet.settings), status.get(&sound), reason).await?;
     Ok(Done::ok(show(&tenant)).wrote(seq))
-}
-
-/// Writes a new sheet and takes it to both books. Called in the tenant's turn.
-async fn set_sheet(
-    services: &Services,
-    tenant: &Tenant,
-    settings: Arc<Settings>,
-    live_status: LiveStatus,
-    reason: Option<String>,
-) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
-    let number = tenant.number;
-    let ask = PlatformAsk::SetSheet { number, base: tenant.sheet.version, settings, live_status, reason };
-    let changed = ask::platform(services, ask).await?;
-    // Also when nothing changed: a push that failed before is made up for by the same call.
-    push_sheet(services, number).await?;
-    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
-    Ok((tenant, changed.seq))
 }

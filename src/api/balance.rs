@@ -4,7 +4,7 @@ use crate::api::plan::{Call, Movements, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::{Query, Text};
 use crate::api::writer::Object;
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::LedgerKey;
 use crate::domain::ledger::{Ledger, MovementKind, Row};
 use crate::domain::machine::{Facts, Rendered};
@@ -45,6 +45,11 @@ pub fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Knowing(EntityId::merchant(id), Box::new(plan)))
 }
 
+/// GET /v1/crypto/balance/transactions
+pub fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    movements(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
+}
+
 fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let kinds = query.list("type", |text| MovementKind::from_name(text.as_str()).ok_or_else(|| super::fields::Bad::from("must be a type of movement")));
@@ -59,7 +64,8 @@ fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Pro
         kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).collect();
     }
     let payment = payment.get(&sound).map(|id| EntityId::payment(Id::from(id)));
-    let payout = payout.get(&sound).map(|id| EntityId::payout(Id::from(id)));
+    let payout_of = if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
+    let payout = payout.get(&sound).map(|id| payout_of(Id::from(id)));
     Ok(Plan::Movements(Movements {
         ledger,
         kinds,
@@ -120,18 +126,22 @@ pub fn show_movement(record: &Record, time: Timestamp, n: usize, now: Timestamp)
     let mut amount = String::new();
     let _ = write_minor(&mut amount, posting.minor, posting.currency.decimals());
     let subject = |kind| row.subject.filter(|subject| subject.kind == kind).map(|subject| subject.id);
+    let payout = subject(Kind::Payout).or_else(|| subject(Kind::CryptoPayout));
     let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
     let mut body = Object::new()
         .plain("id", record.movement_id(time, n))
         .plain("type", row.kind.name())
         .plain(amount_name, amount)
         .plain("currency", posting.currency.code())
-        .maybe_plain("paymentId", subject(crate::domain::ids::Kind::Payment))
-        .maybe_plain("payoutId", subject(crate::domain::ids::Kind::Payout))
+        .maybe_plain("paymentId", subject(Kind::Payment))
+        .maybe_plain("payoutId", payout)
         .maybe_plain("chargebackId", row.chargeback)
         .maybe_text("externalRef", row.external_ref.as_deref())
         .text("description", &row.description)
         .plain("createdAt", time);
+    if let Some(conversion) = subject(Kind::Conversion) {
+        body = body.plain("conversionId", conversion);
+    }
     if let Some(merchant) = merchant {
         body = body.plain("merchantId", merchant);
     }

@@ -6,7 +6,7 @@ use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::writer::{Object, text};
-use crate::api::{merchants, payments, payouts};
+use crate::api::{conversions, crypto, merchants, payments, payouts};
 use crate::domain::chargebacks::Chargeback;
 use crate::domain::events::{Event, EventKind, Extra};
 use crate::domain::ids::Id;
@@ -77,6 +77,9 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
         (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?),
         (Some(Entity::Payment(payment)), _) => of_payment(payment),
         (Some(Entity::Payout(payout)), _) => Object::reopened(payouts::show(payout)).plain("currency", "VES").end(),
+        (Some(Entity::Conversion(conversion)), _) => conversions::show(conversion)?,
+        (Some(Entity::CryptoPayout(payout)), _) => crypto::show(payout),
+        (_, Extra::Deposit(deposit)) => crypto::show_deposit(deposit, time),
         (Some(Entity::Merchant(merchant)), extra) => of_merchant(merchants::show(merchant), event, extra),
         (_, Extra::LiveStatus { status, previous, reason }) => Object::new()
             .plain("tenantId", world.tenant)

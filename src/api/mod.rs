@@ -8,6 +8,8 @@ pub mod batches;
 pub mod cards;
 pub mod chargebacks;
 pub mod checkout;
+pub mod conversions;
+pub mod crypto;
 pub mod debits;
 pub mod events;
 pub mod fields;

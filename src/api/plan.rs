@@ -7,7 +7,7 @@ use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::{LedgerKey, Space};
 use crate::domain::kept::Shape;
 use crate::domain::machine::Ask;
-use crate::domain::money::Rate;
+use crate::domain::money::{Currency, Rate, Usdt};
 use crate::domain::payouts::batch::NewBatch;
 use crate::domain::platform::{ApiKey, Tenant, is_live};
 use crate::domain::products::NewLink;
@@ -57,6 +57,10 @@ pub struct Call<'a> {
     pub micro_deposits: (crate::domain::money::Ves, crate::domain::money::Ves),
     /// How the outside reaches this server, without a slash at the end.
     pub base_url: &'a str,
+    /// What the market asks for a USDT in this currency, unless nobody knows.
+    pub market_rate: &'a dyn Fn(Currency) -> Option<Rate>,
+    /// What the networks take for a USDT payout, in the order of [`crate::domain::crypto::address::Network`].
+    pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
 }
@@ -195,6 +199,25 @@ pub enum Plan {
     ReadLink(Id),
     /// A checkout session, shown with the random part of its client secret.
     Session(Id, [u8; 16]),
+    /// One entity, if it is one that is shown.
+    ReadShown(EntityId, fn(&Entity) -> Option<Vec<u8>>),
+    /// A command to the entity that a name names.
+    EntityNamed {
+        /// The space of the name.
+        space: Space,
+        /// The name.
+        name: String,
+        /// What it names.
+        kind: Kind,
+        /// What to do.
+        ask: Ask,
+        /// What the answer shows.
+        shape: Shape,
+    },
+    /// The balance in USDT now.
+    CryptoBalance,
+    /// The percentage of peso payments that is converted by itself.
+    SetAutoConvert(u8),
 }
 
 /// Which movements.

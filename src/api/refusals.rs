@@ -1,6 +1,8 @@
 //! What a caller sees of a refusal: status, code, message, members.
 
+use crate::api::conversions::{amount, invalid_amount};
 use crate::api::problem::Problem;
+use crate::domain::money::Currency;
 use crate::domain::refusal::Refusal;
 
 /// The problem that a refusal is to a caller.
@@ -61,5 +63,36 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::SessionPaid => Problem::conflict("session_paid", "the checkout was paid; nothing was charged"),
         Refusal::SessionExpired => Problem::conflict("session_expired", "the checkout has expired; nothing was charged"),
         Refusal::PayoutAccountNotVerified => Problem::conflict("payout_account_not_verified", "the payout account is not verified; set it and verify it first"),
+        Refusal::ConversionsNotEnabled => Problem::refused(403, "conversions_not_enabled", "conversions of this currency are not enabled for this account"),
+        Refusal::MarketRateUnavailable => Problem::refused(503, "rate_unavailable", "there is no current market rate; try again later").after(60),
+        Refusal::InvalidConversionAmount => invalid_amount(),
+        Refusal::BelowMinimumUsdt { minimum } => {
+            Problem::refused(422, "amount_below_minimum", "the conversion yields less USDT than the minimum").with("minimumUsdt", minimum.to_string())
+        }
+        Refusal::DailyLimitExceeded { currency, limit } => {
+            Problem::refused(422, "daily_limit_exceeded", "the conversion would exceed what may be converted on one day; nothing was debited")
+                .with("currency", currency.code())
+                .with("dailyLimit", amount(*currency, *limit))
+        }
+        Refusal::InsufficientForConversion { currency, available, spendable } => {
+            let (available_name, spendable_name) = match currency {
+                Currency::Cop => ("availableCop", "spendableCop"),
+                Currency::Ves | Currency::Usdt => ("availableVes", "spendableVes"),
+            };
+            Problem::refused(422, "insufficient_balance", "the balance does not cover the conversion; nothing was debited")
+                .with(available_name, amount(*currency, *available))
+                .with(spendable_name, amount(*currency, *spendable))
+        }
+        Refusal::QuoteUsed => Problem::conflict("quote_used", "the quote was accepted before; ask for a new one"),
+        Refusal::QuoteExpired => Problem::refused(410, "quote_expired", "the quote is older than 60 seconds; ask for a new one"),
+        Refusal::ConversionNotCancelable => Problem::conflict("conversion_not_cancelable", "only a pending conversion can be canceled"),
+        Refusal::ConversionNotPending => Problem::conflict("conversion_not_pending", "the conversion is not pending"),
+        Refusal::UsdtNotEnabled => Problem::refused(403, "usdt_not_enabled", "USDT is not enabled for this account"),
+        Refusal::InsufficientUsdt { available } => {
+            Problem::refused(422, "insufficient_balance", "the available USDT does not cover the amount and the network fee; nothing was debited")
+                .with("availableUsdt", available.to_string())
+        }
+        Refusal::NotPendingReview => Problem::conflict("payout_not_pending_review", "the payout is not under review"),
+        Refusal::NetworkNotConfigured => Problem::rail_not_configured("a network for USDT"),
     }
 }

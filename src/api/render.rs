@@ -1,6 +1,8 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and the one that is kept for an Idempotency-Key.
 
-use crate::api::{balance, batches, chargebacks, debits, links, merchants, own_account, payments, payouts, products, refusals, sessions, testing};
+use crate::api::{
+    balance, batches, chargebacks, conversions, crypto, debits, links, merchants, own_account, payments, payouts, products, refusals, sessions, testing,
+};
 use crate::domain::checkout::Status;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
@@ -38,6 +40,13 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::Link(id), Some(Entity::Product(product))) => links::one_of(product, id),
         (Shape::LinkDeleted(id), Some(_)) => products::deleted(id),
         (Shape::SessionOpened(secret), Some(Entity::Session(session))) => (201, sessions::show(session, Status::Open, secret)),
+        (Shape::Quote, Some(Entity::Conversion(quote))) => conversions::quoted(quote),
+        (Shape::ConversionAccepted, Some(Entity::Conversion(conversion))) => conversions::answered(conversion, 201),
+        (Shape::Conversion, Some(Entity::Conversion(conversion))) => conversions::answered(conversion, 200),
+        (Shape::CryptoPayoutCreated, Some(Entity::CryptoPayout(payout))) => crypto::created(payout, facts.record.is_some()),
+        (Shape::CryptoPayout, Some(Entity::CryptoPayout(payout))) => crypto::reviewed(payout),
+        (Shape::DepositAddress, Some(Entity::DepositAddress(address))) => crypto::opened(address, facts.record.is_some()),
+        (Shape::Deposit, _) => crypto::deposited(facts),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

@@ -3,6 +3,7 @@
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::{balance, batches, cards, chargebacks, debits, events, links, merchants, methods, own_account, payments, payouts};
+use crate::api::{conversions, crypto};
 use crate::api::{products, reference, sessions, testing, transfers};
 use crate::domain::platform::Scope;
 use hyper::Method;
@@ -45,7 +46,7 @@ const fn test(method: Method, path: &'static str, scope: Scope, operation: &'sta
 
 /// All of them.
 pub fn routes() -> Vec<Route> {
-    use Scope::{Collect, Manage, Payout, Read};
+    use Scope::{Collect, Convert, Manage, Payout, Read};
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![
         row(get(), "/v1/banks", Read, "listBanks", reference::banks),
@@ -114,5 +115,24 @@ pub fn routes() -> Vec<Route> {
         row(delete(), "/v1/payment-links/:id", Manage, "deletePaymentLink", links::delete),
         row(post(), "/v1/checkout/sessions", Collect, "createCheckoutSession", sessions::create),
         row(get(), "/v1/checkout/sessions/:id", Read, "getCheckoutSession", sessions::read),
+        row(post(), "/v1/conversions/quotes", Convert, "createConversionQuote", conversions::quote),
+        row(post(), "/v1/conversions", Convert, "createConversion", conversions::accept),
+        row(get(), "/v1/conversions", Read, "listConversions", conversions::list),
+        row(get(), "/v1/conversions/settings", Read, "getConversionSettings", conversions::settings),
+        row(patch(), "/v1/conversions/settings", Manage, "updateConversionSettings", conversions::set),
+        row(get(), "/v1/conversions/:id", Read, "getConversion", conversions::read),
+        row(post(), "/v1/conversions/:id/cancel", Convert, "cancelConversion", conversions::cancel),
+        test(post(), "/v1/test/conversions/:id/fulfil", Manage, "fulfilTestConversion", conversions::fulfil),
+        test(post(), "/v1/test/conversions/:id/reject", Manage, "rejectTestConversion", conversions::reject),
+        row(get(), "/v1/crypto/balance", Read, "getCryptoBalance", crypto::balance),
+        row(get(), "/v1/crypto/balance/transactions", Read, "listCryptoMovements", balance::crypto_transactions),
+        row(post(), "/v1/crypto/payouts", Payout, "createCryptoPayout", crypto::pay),
+        row(get(), "/v1/crypto/payouts", Read, "listCryptoPayouts", crypto::list),
+        row(get(), "/v1/crypto/payouts/:id", Read, "getCryptoPayout", crypto::read),
+        row(get(), "/v1/crypto/payouts/by-ref/:externalRef", Read, "getCryptoPayoutByRef", crypto::read_by_ref),
+        row(post(), "/v1/crypto/deposit-addresses", Manage, "createDepositAddress", crypto::open_address),
+        test(post(), "/v1/test/crypto/deposits", Manage, "makeTestDeposit", crypto::deposit),
+        test(post(), "/v1/test/crypto/payouts/:id/approve", Manage, "approveTestCryptoPayout", crypto::approve),
+        test(post(), "/v1/test/crypto/payouts/:id/reject", Manage, "rejectTestCryptoPayout", crypto::reject),
     ]
 }

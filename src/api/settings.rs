@@ -43,7 +43,7 @@ pub fn show(settings: &Settings) -> Vec<u8> {
 }
 
 /// A percentage with its four decimals.
-fn percentage(rate: Rate) -> String {
+pub fn percentage(rate: Rate) -> String {
     format!("{:.4}", rate.0)
 }
 

@@ -51,6 +51,20 @@ fn feed(feed: &config::Feed) -> Result<FeedSpec, String> {
     Ok(FeedSpec { series, kind, every: Duration::from_secs(feed.every_seconds) })
 }
 
+/// How old a rate may be that is used for money.
+pub fn max_age_ms(rates: &config::Rates) -> i64 {
+    i64::try_from(rates.max_age_seconds.saturating_mul(1000)).unwrap_or(i64::MAX)
+}
+
+/// What the networks take for a USDT payout, in the order of the configuration, which is that of [`crate::domain::crypto::address::Network`].
+pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], String> {
+    let mut fees = [Usdt::ZERO; 4];
+    for (fee, given) in fees.iter_mut().zip(crypto.network_fee_usdt) {
+        *fee = Usdt::exact(given).ok_or("crypto.network_fee_usdt: an amount is out of range")?;
+    }
+    Ok(fees)
+}
+
 /// The settings of a new tenant.
 pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, String> {
     let failed = || "tenant_defaults: an amount is out of range".to_owned();
@@ -77,6 +91,7 @@ pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, String> {
             spread_percent: PerSource { ves: Rate(conversions.spread_percent_ves), cop: Rate(conversions.spread_percent_cop) },
             minimum: usdt(conversions.minimum_usdt)?,
             daily_limit: PerSource { ves: limit_ves, cop: limit_cop },
+            auto_cop_percent: 0,
         },
         usdt_enabled: defaults.usdt_enabled,
         usdt_payout_auto_limit: usdt(defaults.usdt_payout_auto_limit)?,

@@ -3,10 +3,11 @@
 use crate::domain::account::AccountNumber;
 use crate::domain::banks::BankCode;
 use crate::domain::card::Card;
+use crate::domain::crypto::address::Network;
 use crate::domain::date::Date;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::Ves;
+use crate::domain::money::{Currency, Usdt, Ves};
 use crate::domain::phone::MobilePhone;
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
@@ -137,6 +138,20 @@ pub enum Order {
         /// How much it must be.
         amount: Ves,
     },
+    /// Send USDT to a wallet.
+    SendUsdt {
+        /// Over which network.
+        network: Network,
+        /// To which wallet.
+        address: String,
+        /// How much arrives.
+        amount: Usdt,
+    },
+    /// Say what the market asks for a USDT now: no bank is told, nothing moves, and it may be asked as often as one likes.
+    PriceUsdt {
+        /// In what.
+        currency: Currency,
+    },
 }
 
 impl Order {
@@ -152,6 +167,8 @@ impl Order {
             Order::MicroDeposit { .. } => "micro_deposit",
             Order::ChargeCard { .. } => "charge_card",
             Order::FindTransfer { .. } => "find_transfer",
+            Order::SendUsdt { .. } => "send_usdt",
+            Order::PriceUsdt { .. } => "price_usdt",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A tenant's book in one mode: what its money decisions need, in memory. Everything in it derives from the tenant's records.
 
 use crate::domain::banks::BankCode;
+use crate::domain::conversions::totals::Totals;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED};
@@ -76,6 +77,10 @@ pub struct Book {
     pub agenda: BTreeSet<(Timestamp, EntityId)>,
     /// Products and payment links of which something was sold: they can't be deleted.
     pub sold: BTreeSet<Id>,
+    /// What was converted, today and in all.
+    pub converted: Totals,
+    /// USDT that left the balance and has not arrived: payouts under review or on their way, fees included, in cents.
+    pub pending_payouts_usdt: i64,
 }
 
 static NOTHING: Account = Account { net: 0, held: 0, holds: BTreeMap::new() };
@@ -125,7 +130,7 @@ impl Book {
         }
         for written in &record.entities {
             self.agenda(written.state.id(), written.was, written.state.deadline());
-            self.project(&written.state, written.was.is_none());
+            self.project(&written.state, written.was);
         }
         for (id, was) in &record.removed {
             self.agenda(*id, Some(*was), None);
@@ -169,10 +174,10 @@ impl Book {
     }
 
     /// Keeps what the balance must know of an entity.
-    fn project(&mut self, state: &Arc<Entity>, new: bool) {
+    fn project(&mut self, state: &Arc<Entity>, was: Option<Was>) {
         match &**state {
             Entity::Merchant(merchant) => self.know_seller(merchant),
-            Entity::Payout(payout) if new => {
+            Entity::Payout(payout) if was.is_none() => {
                 if let Some(merchant) = payout.merchant {
                     self.sellers.entry(merchant).or_default().payouts += 1;
                 }
@@ -183,7 +188,15 @@ impl Book {
                     self.sold.extend([link, product_of(link).id]);
                 }
             }
-            Entity::Payout(_) | Entity::Batch(_) | Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => {}
+            Entity::Conversion(conversion) => self.converted.evolve(conversion, was),
+            Entity::CryptoPayout(payout) => self.pending_payouts_usdt += payout.pending_change(was),
+            Entity::Payout(_)
+            | Entity::Batch(_)
+            | Entity::Chargeback(_)
+            | Entity::Otp(_)
+            | Entity::Product(_)
+            | Entity::Session(_)
+            | Entity::DepositAddress(_) => {}
         }
     }
 
@@ -205,7 +218,9 @@ impl Book {
         match posting.ledger {
             Ledger::Tenant => self.accounts.entry(posting.currency).or_default().net += posting.minor,
             Ledger::Seller(merchant) => self.sellers.entry(merchant).or_default().account.net += posting.minor,
-            Ledger::Fees | Ledger::Rail | Ledger::Operator => *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor,
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
+                *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor
+            }
         }
     }
 
@@ -225,7 +240,7 @@ impl Book {
                 }
             }
             // Nothing is held there; the invariants refuse a record that says otherwise.
-            Ledger::Fees | Ledger::Rail | Ledger::Operator => {}
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! What happened, for webhooks and for GET /v1/events: numbered per tenant and mode without gaps, in the record that made it so. The data is rendered from that record when it is
 //! read or sent.
 
+use crate::domain::crypto::deposits::Deposit;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::money::Ves;
 use bincode::{Decode, Encode};
@@ -36,6 +37,18 @@ pub enum EventKind {
     PaymentChargeback,
     /// The dispute about it is decided.
     PaymentChargebackClosed,
+    /// A quote was accepted, or a conversion began by itself.
+    ConversionCreated,
+    /// Its USDT is there.
+    ConversionCompleted,
+    /// It was canceled, or could not be fulfilled.
+    ConversionCanceled,
+    /// A USDT payout arrived.
+    CryptoPayoutCompleted,
+    /// A USDT payout was refused by the network or by an operator.
+    CryptoPayoutFailed,
+    /// A stablecoin deposit was credited.
+    CryptoDepositCompleted,
 }
 
 impl EventKind {
@@ -56,6 +69,12 @@ impl EventKind {
             EventKind::TenantLiveStatusChanged => "tenant.live_status_changed",
             EventKind::PaymentChargeback => "payment.chargeback",
             EventKind::PaymentChargebackClosed => "payment.chargeback_closed",
+            EventKind::ConversionCreated => "conversion.created",
+            EventKind::ConversionCompleted => "conversion.completed",
+            EventKind::ConversionCanceled => "conversion.canceled",
+            EventKind::CryptoPayoutCompleted => "crypto_payout.completed",
+            EventKind::CryptoPayoutFailed => "crypto_payout.failed",
+            EventKind::CryptoDepositCompleted => "crypto_deposit.completed",
         }
     }
 }
@@ -94,6 +113,8 @@ pub enum Extra {
         /// Why it changed.
         reason: BalanceReason,
     },
+    /// A deposit to an address.
+    Deposit(Deposit),
 }
 
 /// Why a seller's balance changed.

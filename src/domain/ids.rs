@@ -118,6 +118,12 @@ pub enum Kind {
     Product = 12,
     /// A hosted checkout.
     Session = 14,
+    /// A currency that becomes USDT, from its quote on.
+    Conversion = 6,
+    /// USDT sent to a wallet.
+    CryptoPayout = 7,
+    /// Where a customer of the tenant pays in stablecoins.
+    DepositAddress = 8,
 }
 
 impl Kind {
@@ -133,6 +139,9 @@ impl Kind {
             Kind::OwnAccount => "own account",
             Kind::Product => "product",
             Kind::Session => "checkout session",
+            Kind::Conversion => "conversion",
+            Kind::CryptoPayout => "crypto payout",
+            Kind::DepositAddress => "deposit address",
         }
     }
 }
@@ -188,6 +197,21 @@ impl EntityId {
     /// The checkout session `id`.
     pub const fn session(id: Id) -> Self {
         EntityId { kind: Kind::Session, id }
+    }
+
+    /// The conversion `id`, and the quote that it was.
+    pub const fn conversion(id: Id) -> Self {
+        EntityId { kind: Kind::Conversion, id }
+    }
+
+    /// The USDT payout `id`.
+    pub const fn crypto_payout(id: Id) -> Self {
+        EntityId { kind: Kind::CryptoPayout, id }
+    }
+
+    /// The deposit address `id`.
+    pub const fn deposit_address(id: Id) -> Self {
+        EntityId { kind: Kind::DepositAddress, id }
     }
 }
 

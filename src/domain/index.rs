@@ -11,6 +11,9 @@
 //! | `v` | event number | sequence | the record with this event and those after it |
 //! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer |
 
+use crate::domain::conversions::UNLISTED;
+use crate::domain::crypto::address::canonical;
+use crate::domain::crypto::deposits::DepositAddress;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::money::Currency;
@@ -48,6 +51,12 @@ pub enum Space {
     Checkout = 13,
     /// Checkout sessions of all tenants, under the platform's key; the value is the tenant key.
     Session = 14,
+    /// USDT payouts; under the platform's key their ids, and the value is the tenant key.
+    CryptoPayout = 7,
+    /// Deposit addresses, by network, asset and customer.
+    DepositAddress = 8,
+    /// The same, by the address itself.
+    DepositTo = 9,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -86,7 +95,7 @@ pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
     key
 }
 
-/// The list of a kind's entities with a facet: its entries are this followed by the id.
+/// The list of a kind's entities with a facet: its entries are this followed by the id, and in between, for conversions, by the instant at which they began.
 pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
     let mut key = begin(tenant, b'l');
     key.extend_from_slice(&[kind as u8, facet]);
@@ -150,32 +159,17 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
         let state = &*written.state;
         let id = state.id();
         ops.put_seq(&entity(tenant, id));
-        let facet = state.facet();
-        let listed = |facet| {
-            let mut key = list(tenant, id.kind, facet);
-            key.extend_from_slice(id.id.as_bytes());
-            key
-        };
-        match written.was {
-            Some(was) if was.facet == facet || !is_listed(id.kind) => {}
-            Some(was) => {
-                ops.delete(&listed(was.facet));
-                ops.put(&listed(facet), &[]);
+        let (before, now) = (written.was.map(|was| was.facet), state.facet());
+        if before != Some(now) {
+            for key in before.into_iter().flat_map(|facet| listed(tenant, state, facet)) {
+                ops.delete(&key);
             }
-            None => {
-                if is_listed(id.kind) {
-                    ops.put(&listed(facet), &[]);
-                }
-                if let (Some(space), Some(external_ref)) = (space(state), state.external_ref()) {
-                    ops.put(&name(tenant, space, external_ref), id.id.as_bytes());
-                }
-                if id.kind == Kind::Chargeback {
-                    ops.put(&name(PLATFORM, Space::Chargeback, &id.id.to_string()), &tenant.to_be_bytes());
-                }
-                if id.kind == Kind::Session {
-                    ops.put(&name(PLATFORM, Space::Session, &id.id.to_string()), &tenant.to_be_bytes());
-                }
+            for key in listed(tenant, state, now) {
+                ops.put(&key, &[]);
             }
+        }
+        if before.is_none() {
+            index_names(tenant, state, ops);
         }
         index_transfer(tenant, written, ops);
     }
@@ -202,6 +196,47 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
     }
 }
 
+/// The list entries of an entity with this facet. USDT payouts are also in a list of the operators', who look through all tenants'.
+fn listed(tenant: u64, state: &Entity, facet: u8) -> impl Iterator<Item = Vec<u8>> {
+    let id = state.id();
+    let entry = |tenant, began: Option<Timestamp>| {
+        let mut key = list(tenant, id.kind, facet);
+        key.extend(began.iter().flat_map(|began| time_bytes(*began)));
+        key.extend_from_slice(id.id.as_bytes());
+        key
+    };
+    match state {
+        // Looked up by their operation, their names or their id, and by nothing else.
+        Entity::Otp(_) | Entity::DepositAddress(_) | Entity::Session(_) => [None, None],
+        Entity::Conversion(_) if facet == UNLISTED => [None, None],
+        // The id is the quote's, which may be older than that of a conversion before it.
+        Entity::Conversion(conversion) => [Some(entry(tenant, Some(conversion.created_at))), None],
+        Entity::CryptoPayout(_) => [Some(entry(tenant, None)), Some(entry(PLATFORM, None))],
+        _ => [Some(entry(tenant, None)), None],
+    }
+    .into_iter()
+    .flatten()
+}
+
+/// The names of a new entity.
+fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
+    let id = state.id().id;
+    if let (Some(space), Some(external_ref)) = (space(state), state.external_ref()) {
+        ops.put(&name(tenant, space, external_ref), id.as_bytes());
+    }
+    match state {
+        Entity::Chargeback(_) => ops.put(&name(PLATFORM, Space::Chargeback, &id.to_string()), &tenant.to_be_bytes()),
+        Entity::Session(_) => ops.put(&name(PLATFORM, Space::Session, &id.to_string()), &tenant.to_be_bytes()),
+        Entity::CryptoPayout(_) => ops.put(&name(PLATFORM, Space::CryptoPayout, &id.to_string()), &tenant.to_be_bytes()),
+        Entity::DepositAddress(address) => {
+            let customer = DepositAddress::name(address.network, address.asset, &address.customer_ref);
+            ops.put(&name(tenant, Space::DepositAddress, &customer), id.as_bytes());
+            ops.put(&name(tenant, Space::DepositTo, &canonical(&address.address)), id.as_bytes());
+        }
+        _ => {}
+    }
+}
+
 fn space(state: &Entity) -> Option<Space> {
     match state {
         // A session's attempts are in a space of their own: no reference of the tenant's can meddle with them.
@@ -211,13 +246,9 @@ fn space(state: &Entity) -> Option<Space> {
         Entity::Merchant(_) => Some(Space::Merchant),
         Entity::Batch(_) => Some(Space::Batch),
         Entity::OwnAccount(_) => Some(Space::OwnAccount),
-        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
+        Entity::CryptoPayout(_) => Some(Space::CryptoPayout),
+        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) | Entity::Conversion(_) | Entity::DepositAddress(_) => None,
     }
-}
-
-/// Whether there is a list of them. Requests for codes are looked up by their operation and sessions by their id, and by nothing else.
-const fn is_listed(kind: Kind) -> bool {
-    !matches!(kind, Kind::Otp | Kind::Session)
 }
 
 /// A new link's address leads to the tenant and the link.
@@ -252,7 +283,7 @@ fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut Inde
         let ledger = match posting.ledger {
             Ledger::Tenant => LedgerKey::Tenant(posting.currency),
             Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
-            Ledger::Fees | Ledger::Rail | Ledger::Operator => continue,
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => continue,
         };
         own_ves |= ledger == LedgerKey::Tenant(Currency::Ves);
         kinds.insert((ledger, row.kind));

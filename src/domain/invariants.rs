@@ -1,6 +1,7 @@
 //! What must be true of every record and of the book after it. Checked before a record is written, when it is replayed, and in release builds; a breach stops the engine.
 
 use crate::domain::book::Book;
+use crate::domain::conversions::spend;
 use crate::domain::ids::Id;
 use crate::domain::ledger::{Account, Ledger};
 use crate::domain::record::{Cause, Record};
@@ -65,12 +66,15 @@ fn holds_agree(account: &Account) -> Result<(), String> {
 
 /// What was spent was there.
 fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
-    if !matches!(record.cause, Cause::PayoutCreated | Cause::BatchCreated) {
+    if !matches!(record.cause, Cause::PayoutCreated | Cause::BatchCreated | Cause::ConversionAccepted | Cause::CryptoPayoutCreated) {
         return Ok(());
     }
     for posting in &record.postings {
         match posting.ledger {
-            Ledger::Tenant if book.available_ves() < 0 => return Err(format!("{} overdraws the balance: {} left", record.cause.name(), book.available_ves())),
+            Ledger::Tenant if spend::available(book, posting.currency) < 0 => {
+                let (cause, left, currency) = (record.cause.name(), spend::available(book, posting.currency), posting.currency.code());
+                return Err(format!("{cause} overdraws the balance: {left} {currency} left"));
+            }
             Ledger::Seller(id) if book.sellers.get(&id).is_none_or(|seller| seller.account.free() < 0) => {
                 return Err(format!("{} overdraws seller {id}", record.cause.name()));
             }

@@ -64,6 +64,20 @@ pub enum Shape {
     LinkDeleted(Id),
     /// A new checkout session, with the random part of its client secret.
     SessionOpened([u8; 16]),
+    /// A price for a conversion.
+    Quote,
+    /// A conversion that was just accepted.
+    ConversionAccepted,
+    /// A conversion after a change.
+    Conversion,
+    /// A new USDT payout.
+    CryptoPayoutCreated,
+    /// A USDT payout after a change.
+    CryptoPayout,
+    /// A deposit address, new or known.
+    DepositAddress,
+    /// A deposit that was just credited.
+    Deposit,
 }
 
 /// Which use of which key.

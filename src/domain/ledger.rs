@@ -20,6 +20,8 @@ pub enum Ledger {
     Rail,
     /// The operator: adjustments and test money.
     Operator,
+    /// The exchange: takes bolívares and pesos, gives USDT.
+    Exchange,
 }
 
 /// The types of movements (`contract.md`, section 6), in the order of their list facets. New ones are added at the end.
@@ -152,7 +154,7 @@ pub struct HoldChange {
     pub currency: Currency,
     /// The instant at which it ends.
     pub release_at: Timestamp,
-    /// What is held for: the payment, or the adjustment's id.
+    /// What is held for: the payment, the conversion, the deposit, or the adjustment's id.
     pub hold: Id,
     /// Added to what is held, in minor units.
     pub minor: i64,

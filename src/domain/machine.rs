@@ -7,6 +7,8 @@ use crate::domain::book::Book;
 use crate::domain::chargebacks;
 use crate::domain::checkout::{self, NewSession};
 use crate::domain::codec;
+use crate::domain::conversions;
+use crate::domain::crypto;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
@@ -14,7 +16,7 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
-use crate::domain::money::Ves;
+use crate::domain::money::{Rate, Ves};
 use crate::domain::own_account;
 use crate::domain::payments::{self, c2p, charge, otp, reversal};
 use crate::domain::payouts::batch::{self, NewBatch};
@@ -121,6 +123,22 @@ pub enum Ask {
     OpenSession(Box<NewSession>),
     /// An intent for a hosted checkout is given up for another way to pay.
     CancelIntent,
+    /// A price for a conversion.
+    Quote(Box<conversions::NewQuote>),
+    /// Accept the quote, under this reference.
+    Accept(Option<String>),
+    /// The end of a conversion that waits.
+    EndConversion(conversions::Decision),
+    /// What the market asks for a USDT, if anybody knows.
+    Market(Option<Rate>),
+    /// A new USDT payout; the entity is the one on its reference, if there is one.
+    PayCrypto(Box<crypto::payouts::NewCryptoPayout>),
+    /// An operator has looked at a USDT payout.
+    ReviewCrypto(crypto::payouts::Verdict),
+    /// A deposit address; the entity is that of the same customer, network and asset, if there is one.
+    OpenDepositAddress(Box<crypto::deposits::NewDepositAddress>),
+    /// Something came to the deposit address.
+    Deposit(Box<crypto::deposits::Incoming>),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -272,8 +290,13 @@ impl Machine for Domain {
     }
 
     fn is_wanted(&self, target: Option<&Entity>, _effect: &Effect) -> bool {
-        // Payouts of a batch are all that is sent at somebody else's word.
-        matches!(target, Some(Entity::Payout(payout)) if payout.is_unsent())
+        match target {
+            // Payouts of a batch are all that is sent at somebody else's word.
+            Some(Entity::Payout(payout)) => payout.is_unsent(),
+            // A payment's record asks what its conversion costs.
+            Some(Entity::Conversion(conversion)) => conversions::auto::is_waiting(conversion),
+            _ => false,
+        }
     }
 
     fn save(&self, book: &AnyBook) -> Vec<u8> {
@@ -301,6 +324,7 @@ impl Machine for Domain {
     fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
         match (book, query) {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
+            (AnyBook::Tenant(book), Query::Crypto) => View::Crypto(crypto::balance(book)),
             (AnyBook::Tenant(book), Query::Seller(merchant)) => View::Seller(sellers::balance(book, merchant)),
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
@@ -369,8 +393,21 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::DeleteLink(link), Some(Entity::Product(product))) => products::delete_link(book, product, link, turn),
         (Ask::OpenSession(new), None) => checkout::open(*new, turn),
         (Ask::CancelIntent, Some(Entity::Payment(payment))) => c2p::give_up(payment),
+        (Ask::Quote(new), None) => conversions::quote(book, *new, turn),
+        (Ask::Accept(reference), Some(Entity::Conversion(conversion))) => conversions::accept(book, conversion, reference, turn),
+        (Ask::EndConversion(decision), Some(Entity::Conversion(conversion))) => conversions::decide(book, conversion, decision, turn),
+        (Ask::Deadline, Some(Entity::Conversion(conversion))) => conversions::auto::deadline(conversion, turn),
+        (Ask::Market(rate), Some(Entity::Conversion(conversion))) => conversions::auto::heard(book, conversion, rate, turn),
+        (Ask::PayCrypto(new), None) => crypto::payouts::create(book, *new, keep, turn),
+        (Ask::PayCrypto(new), Some(Entity::CryptoPayout(payout))) => crypto::payouts::repeat(payout, &new),
+        (Ask::ReviewCrypto(verdict), Some(Entity::CryptoPayout(payout))) => crypto::payouts::review(payout, verdict, keep, turn),
+        (Ask::Heard(heard), Some(Entity::CryptoPayout(payout))) => crypto::payouts::heard(payout, heard, turn),
+        (Ask::Deadline, Some(Entity::CryptoPayout(payout))) => crypto::payouts::deadline(payout, turn),
+        (Ask::OpenDepositAddress(new), None) => crypto::deposits::open(book, *new, turn),
+        (Ask::OpenDepositAddress(_), Some(Entity::DepositAddress(_))) => Outcome::unchanged(),
+        (Ask::Deposit(incoming), Some(Entity::DepositAddress(address))) => crypto::deposits::receive(book, address, *incoming, turn),
         // A deadline or an answer for something that is gone.
-        (Ask::Deadline | Ask::Heard(_), _) => Outcome::unchanged(),
+        (Ask::Deadline | Ask::Heard(_) | Ask::Market(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.
         _ => Outcome::refuse(Refusal::NotFound),
     }

@@ -12,6 +12,8 @@ pub mod card;
 pub mod chargebacks;
 pub mod checkout;
 pub mod codec;
+pub mod conversions;
+pub mod crypto;
 pub mod date;
 pub mod decision;
 pub mod events;

@@ -2,6 +2,9 @@
 
 use crate::domain::chargebacks::Chargeback;
 use crate::domain::checkout::Session;
+use crate::domain::conversions::Conversion;
+use crate::domain::crypto::deposits::DepositAddress;
+use crate::domain::crypto::payouts::CryptoPayout;
 use crate::domain::events::Event;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Kept;
@@ -92,6 +95,30 @@ pub enum Cause {
     LinkDeleted,
     /// A hosted checkout.
     SessionOpened,
+    /// A price for a conversion.
+    ConversionQuoted,
+    /// A conversion was debited, and its USDT credited unless it waits.
+    ConversionAccepted,
+    /// Its USDT came later.
+    ConversionCompleted,
+    /// It was canceled, and the money is back.
+    ConversionCanceled,
+    /// A conversion that the gateway makes by itself asks for a rate.
+    ConversionTried,
+    /// It came to nothing: the pesos stay pesos.
+    ConversionDropped,
+    /// A USDT payout was debited.
+    CryptoPayoutCreated,
+    /// An operator let it go.
+    CryptoPayoutApproved,
+    /// It arrived.
+    CryptoPayoutCompleted,
+    /// The network or an operator refused it, and the money is back.
+    CryptoPayoutFailed,
+    /// A deposit address.
+    DepositAddressMade,
+    /// A stablecoin deposit came.
+    CryptoDeposited,
 }
 
 impl Cause {
@@ -133,6 +160,18 @@ impl Cause {
             Cause::LinkCreated => "payment_link.created",
             Cause::LinkDeleted => "payment_link.deleted",
             Cause::SessionOpened => "checkout.opened",
+            Cause::ConversionQuoted => "conversion.quoted",
+            Cause::ConversionAccepted => "conversion.accepted",
+            Cause::ConversionCompleted => "conversion.completed",
+            Cause::ConversionCanceled => "conversion.canceled",
+            Cause::ConversionTried => "conversion.tried",
+            Cause::ConversionDropped => "conversion.dropped",
+            Cause::CryptoPayoutCreated => "crypto_payout.created",
+            Cause::CryptoPayoutApproved => "crypto_payout.approved",
+            Cause::CryptoPayoutCompleted => "crypto_payout.completed",
+            Cause::CryptoPayoutFailed => "crypto_payout.failed",
+            Cause::DepositAddressMade => "deposit_address.made",
+            Cause::CryptoDeposited => "crypto_deposit.completed",
         }
     }
 }
@@ -158,6 +197,12 @@ pub enum Entity {
     Product(Product),
     /// A hosted checkout.
     Session(Session),
+    /// A currency that becomes USDT.
+    Conversion(Conversion),
+    /// USDT sent to a wallet.
+    CryptoPayout(CryptoPayout),
+    /// Where a customer pays in stablecoins.
+    DepositAddress(DepositAddress),
 }
 
 impl Entity {
@@ -173,6 +218,9 @@ impl Entity {
             Entity::OwnAccount(_) => EntityId::OWN_ACCOUNT,
             Entity::Product(product) => EntityId::product(product.id),
             Entity::Session(session) => EntityId::session(session.id),
+            Entity::Conversion(conversion) => EntityId::conversion(conversion.id),
+            Entity::CryptoPayout(payout) => EntityId::crypto_payout(payout.id),
+            Entity::DepositAddress(address) => EntityId::deposit_address(address.id),
         }
     }
 
@@ -182,10 +230,12 @@ impl Entity {
             Entity::Payment(payment) => payment.facet(),
             Entity::Payout(payout) => payout.facet(),
             Entity::Merchant(merchant) => merchant.facet(),
-            Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Session(_) => 0,
+            Entity::Product(product) => product.facet(),
+            Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Session(_) | Entity::DepositAddress(_) => 0,
             Entity::Chargeback(chargeback) => chargeback.facet(),
             Entity::Otp(otp) => otp.status as u8,
-            Entity::Product(product) => product.facet(),
+            Entity::Conversion(conversion) => conversion.facet(),
+            Entity::CryptoPayout(payout) => payout.facet(),
         }
     }
 
@@ -194,8 +244,11 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) | Entity::Product(_) | Entity::Session(_) => None,
+            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
+            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) => None,
             Entity::Otp(otp) => otp.deadline(),
+            Entity::Conversion(conversion) => conversion.deadline(),
+            Entity::CryptoPayout(payout) => payout.deadline(),
         }
     }
 
@@ -207,7 +260,9 @@ impl Entity {
             Entity::Merchant(merchant) => Some(&merchant.external_ref),
             Entity::Batch(batch) => Some(&batch.external_ref),
             Entity::OwnAccount(_) => Some(""),
+            Entity::CryptoPayout(payout) => Some(&payout.external_ref),
             Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
+            Entity::Conversion(_) | Entity::DepositAddress(_) => None,
         }
     }
 }
@@ -248,6 +303,18 @@ impl From<&Otp> for Was {
 impl From<&Merchant> for Was {
     fn from(merchant: &Merchant) -> Was {
         Was { facet: merchant.facet(), deadline: None }
+    }
+}
+
+impl From<&Conversion> for Was {
+    fn from(conversion: &Conversion) -> Was {
+        Was { facet: conversion.facet(), deadline: conversion.deadline() }
+    }
+}
+
+impl From<&CryptoPayout> for Was {
+    fn from(payout: &CryptoPayout) -> Was {
+        Was { facet: payout.facet(), deadline: payout.deadline() }
     }
 }
 

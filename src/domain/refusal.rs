@@ -1,7 +1,7 @@
 //! Why a rule says no. A closed list, in the words of the contract; the API maps each to a status in one exhaustive match.
 
 use crate::domain::ids::Id;
-use crate::domain::money::Ves;
+use crate::domain::money::{Currency, Usdt, Ves};
 
 /// A rule said no, and nothing changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +99,52 @@ pub enum Refusal {
     SessionPaid,
     /// The session's time is over.
     SessionExpired,
+    /// Conversions of this currency are switched off.
+    ConversionsNotEnabled,
+    /// There is no market rate of the needed age.
+    MarketRateUnavailable,
+    /// What is to be converted is no amount that can be converted.
+    InvalidConversionAmount,
+    /// The conversion yields too little.
+    BelowMinimumUsdt {
+        /// The least.
+        minimum: Usdt,
+    },
+    /// More than may be converted on one day.
+    DailyLimitExceeded {
+        /// Of what.
+        currency: Currency,
+        /// What may be converted, in minor units.
+        limit: i64,
+    },
+    /// The money for a conversion is not there.
+    InsufficientForConversion {
+        /// Of what.
+        currency: Currency,
+        /// What could be paid out, in minor units.
+        available: i64,
+        /// What could be converted, in minor units.
+        spendable: i64,
+    },
+    /// The quote was accepted before.
+    QuoteUsed,
+    /// 60 seconds have passed.
+    QuoteExpired,
+    /// The conversion does not wait for anything.
+    ConversionNotCancelable,
+    /// The same, when it was to be fulfilled or refused.
+    ConversionNotPending,
+    /// USDT is switched off.
+    UsdtNotEnabled,
+    /// The USDT is not there.
+    InsufficientUsdt {
+        /// What could be spent.
+        available: Usdt,
+    },
+    /// The USDT payout is not under review.
+    NotPendingReview,
+    /// There is no connector to a network that USDT travels on.
+    NetworkNotConfigured,
 }
 
 impl Refusal {
@@ -113,6 +159,11 @@ impl Refusal {
                 | Refusal::PayoutMethodNotVerified
                 | Refusal::AmountsMismatch { .. }
                 | Refusal::RateUnavailable
+                | Refusal::ConversionsNotEnabled
+                | Refusal::MarketRateUnavailable
+                | Refusal::InvalidConversionAmount
+                | Refusal::UsdtNotEnabled
+                | Refusal::NetworkNotConfigured
         )
     }
 }

@@ -61,6 +61,8 @@ pub struct ConversionSettings {
     pub minimum: Usdt,
     /// The most per local day, in minor units of the source; `None` is no limit.
     pub daily_limit: PerSource<Option<i64>>,
+    /// Percent of what a peso payment brings that is converted by itself; the tenant sets it.
+    pub auto_cop_percent: u8,
 }
 
 /// Everything an operator sets per tenant.
@@ -99,6 +101,7 @@ impl Default for Settings {
                 spread_percent: PerSource { ves: percent(15_000), cop: percent(20_000) },
                 minimum: Usdt::from_minor(100),
                 daily_limit: PerSource { ves: None, cop: None },
+                auto_cop_percent: 0,
             },
             usdt_enabled: true,
             usdt_payout_auto_limit: Usdt::from_minor(50_000),

@@ -1,6 +1,7 @@
 //! What a book answers: its balance at an instant, its clock, its platform.
 
 use crate::domain::book::Book;
+use crate::domain::crypto::CryptoBalance;
 use crate::domain::ids::Id;
 use crate::domain::money::{Currency, Ves};
 use crate::domain::platform::{ApiKey, Tenant};
@@ -19,6 +20,8 @@ pub enum Query {
     Platform,
     /// The balance of a seller, now.
     Seller(Id),
+    /// The balance in USDT, now.
+    Crypto,
 }
 
 /// The answer.
@@ -36,6 +39,8 @@ pub enum View {
     },
     /// To [`Query::Seller`]; `None` when there is no such seller.
     Seller(Option<SellerBalance>),
+    /// To [`Query::Crypto`].
+    Crypto(CryptoBalance),
 }
 
 /// The balance in bolívares (`service.md`, "Balance").
@@ -69,7 +74,7 @@ pub fn balance(book: &Book) -> Balance {
         held: Ves::from_minor(account.held),
         next_release: account.next_release(),
         available: book.available(),
-        converted: Ves::ZERO,
+        converted: Ves::from_minor(book.converted.ves()),
         seller_pending: Ves::from_minor(seller_pending),
         seller_available: Ves::from_minor(seller_available),
     }

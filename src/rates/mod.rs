@@ -4,8 +4,10 @@
 
 pub mod board;
 pub mod feeds;
+pub mod market;
 pub mod sample;
 
 pub use board::{Filter, RateBoard};
 pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};
+pub use market::Market;
 pub use sample::{Pair, Sample, Series};

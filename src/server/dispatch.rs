@@ -2,6 +2,8 @@
 //! that waits (`contract.md`, section 17, "Order of checks").
 
 use crate::api::balance;
+use crate::api::conversions;
+use crate::api::crypto;
 use crate::api::links;
 use crate::api::operations;
 use crate::api::plan::{Call, Caller, Plan};
@@ -30,6 +32,7 @@ use crate::server::listen::{Answer, Arrival};
 use crate::server::respond::{Reply, RequestId, Timing};
 use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::{Services, fresh_id};
+use crate::server::sheets;
 use crate::server::throttle::Throttle;
 use actors::{Failure, Held, Outcome, Settled};
 use hyper::Method;
@@ -198,6 +201,8 @@ impl Gateway {
             fresh_id: &fresh_id,
             micro_deposits: MICRO_DEPOSITS,
             base_url: &services.base_url,
+            market_rate: &|currency| services.market.rate(currency, now),
+            network_fees: &services.network_fees,
             mark: &|parts| services.mark(parts),
         };
         (found.value.handler)(&call)
@@ -335,6 +340,28 @@ impl Gateway {
                 Ok(Reply::json(200, sessions::show(&session, status, secret)))
             }
             Plan::Operation(id) => self.operation(tenant, id),
+            Plan::ReadShown(id, show) => match history::entity(reader, tenant, id)?.and_then(|entity| show(&entity)) {
+                Some(body) => Ok(Reply::json(200, body)),
+                None => Err(Problem::not_found()),
+            },
+            Plan::EntityNamed { space, name, kind, ask, shape } => {
+                let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, EntityId { kind, id }, false, command, None, held).await, request_id)
+            }
+            Plan::CryptoBalance => match engine.view(tenant, Query::Crypto).await.map_err(failure)? {
+                View::Crypto(now) => Ok(Reply::json(200, crypto::show_balance(&now, doing.caller.livemode()))),
+                _ => Err(Problem::internal_error()),
+            },
+            Plan::SetAutoConvert(percent) => {
+                let (services, number) = (Arc::clone(&self.services), doing.caller.tenant.number);
+                // A task of its own: a caller who goes away must not leave a sheet that was not taken to the books.
+                let changing =
+                    tokio::spawn(async move { sheets::change_settings(&services, number, |settings| settings.conversions.auto_cop_percent = percent).await });
+                let (tenant, seq) = changing.await.unwrap_or_else(|_| Err(Problem::internal_error()))?;
+                let reply = Reply::json(200, conversions::show_settings(&tenant.sheet.settings));
+                Ok(seq.into_iter().fold(reply, Reply::wal_seq))
+            }
             Plan::Kept { key, path } => self.idempotency(tenant, &key, path.as_deref()).await,
         }
     }

@@ -131,8 +131,8 @@ pub fn list(reader: &Reader, tenant: u64, kind: Kind, facets: &[u8], page: &Page
         if items.len() == page.limit {
             return Ok(page_json(items, Some(&page.next(&last))));
         }
-        let bytes: [u8; 16] = suffix.as_slice().try_into().map_err(|_| Unreadable("a list entry that is no id".to_owned()))?;
-        let id = EntityId { kind, id: Id::from_bytes(bytes) };
+        let bytes = suffix.last_chunk::<16>().ok_or_else(|| Unreadable("a list entry without an id".to_owned()))?;
+        let id = EntityId { kind, id: Id::from_bytes(*bytes) };
         // Gone since the cursor was made: a merchant that was deleted.
         if let Some(entity) = entity(reader, tenant, id)? {
             items.push(show(&entity));
@@ -246,6 +246,7 @@ fn spans(reader: &Reader, tenant: u64, ask: &Movements) -> Result<Vec<(Timestamp
         [subject] => match entity(reader, tenant, *subject)?.as_deref() {
             Some(Entity::Payment(payment)) => payment.moved_at(),
             Some(Entity::Payout(payout)) => payout.moved_at(),
+            Some(Entity::CryptoPayout(payout)) => payout.moved_at(),
             Some(_) | None => Vec::new(),
         }
         .into_iter()
@@ -270,7 +271,7 @@ fn wanted(record: &Record, n: usize, ask: &Movements) -> bool {
     let ledger = match posting.ledger {
         Ledger::Tenant => LedgerKey::Tenant(posting.currency),
         Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
-        Ledger::Fees | Ledger::Rail | Ledger::Operator => return false,
+        Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => return false,
     };
     ledger == ask.ledger && ask.kinds.contains(&(row.kind as u8)) && ask.subjects.iter().all(|subject| row.subject == Some(*subject))
 }

@@ -3,12 +3,14 @@
 use crate::domain::banks::Catalogue;
 use crate::domain::ids::Id;
 use crate::domain::machine::Domain;
+use crate::domain::money::Usdt;
 use crate::domain::settings::Settings;
 use crate::domain::time::Timestamp;
 use crate::rails::simulator::Simulator;
-use crate::rates::RateBoard;
+use crate::rates::{Market, RateBoard};
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
+use crate::server::sheets::Turns;
 use actors::Engine;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -25,6 +27,12 @@ pub struct Services {
     pub desk: Arc<Desk>,
     /// Prices.
     pub board: Arc<RateBoard>,
+    /// What of them conversions are charged by.
+    pub market: Market,
+    /// What the networks take for a USDT payout, in the order of [`crate::domain::crypto::address::Network`].
+    pub network_fees: [Usdt; 4],
+    /// The order in which tenants' sheets are changed.
+    pub turns: Arc<Turns>,
     /// Banks.
     pub banks: Arc<Catalogue>,
     /// The bank of test mode.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const CRASHES: usize = 5;
 const WRITERS: usize = 8;
 /// The longest a writer keeps asking for one operation.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a writer was told.
 struct Told {
@@ -28,12 +28,12 @@ struct Told {
     wal_seq: u64,
 }
 
-fn crashes() -> usize {
+pub fn crashes() -> usize {
     std::env::var("CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(CRASHES)
 }
 
 /// Asks until there is an answer that decides; an answer of the server that it can't now, or none at all, is no such answer.
-fn insist(api: &Api, path: &str, body: &Value) -> (u16, Value, Option<u64>) {
+pub fn insist(api: &Api, path: &str, body: &Value) -> (u16, Value, Option<u64>) {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match api.try_post(path, body) {
@@ -114,7 +114,7 @@ fn nothing_acknowledged_is_lost_or_done_twice() {
 }
 
 /// Ends the writers also when the test fails in between: a scope waits for them.
-struct StopOnDrop<'a>(&'a AtomicBool);
+pub struct StopOnDrop<'a>(pub &'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
@@ -164,7 +164,7 @@ fn check(server: &Server, api: &Api, told: &[Told]) {
     }
 }
 
-fn by_ref(items: &[Value]) -> BTreeMap<String, Vec<Value>> {
+pub fn by_ref(items: &[Value]) -> BTreeMap<String, Vec<Value>> {
     let mut out: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for item in items {
         out.entry(text(item, "externalRef").to_owned()).or_default().push(item.clone());

@@ -4,6 +4,8 @@
 mod harness;
 
 mod batches;
+mod collections;
+mod conversions;
 mod durability;
 mod load;
 mod shutdown;

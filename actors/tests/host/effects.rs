@@ -1,6 +1,6 @@
 //! The outside world is asked when the record that says so is durable, and whatever it does, nobody hangs.
 
-use crate::rig::{Rig, T, done, until};
+use crate::rig::{Rig, Setup, T, done, until};
 use crate::toy::{Command, How, Phase};
 use std::sync::Arc;
 
@@ -93,4 +93,18 @@ async fn results_that_come_late_find_their_own_request() {
     seqs.dedup();
     assert_eq!(seqs.len(), 20, "each is answered with its own record");
     assert_eq!(rig.transfer(T, 1).unwrap().stamps.len(), 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_waits_no_longer_than_its_patience_and_a_late_result_is_taken() {
+    let rig = Rig::with(Setup { patience: std::time::Duration::from_millis(20), ..Setup::default() }).await;
+    done(rig.deposit(T, 10).await);
+    let answer = done(rig.withdraw(T, 1, 4, How::Late(true)).await);
+    assert_eq!((answer.entity.unwrap().phase, answer.seq), (Phase::Pending, Some(2)), "the answer is what is durable");
+    assert_eq!(rig.engine.status().under_way, 0, "and nothing is held for it any more");
+    done(rig.ask(T, 1, Command::Remark).await);
+    rig.world.open();
+    until("the result is taken when it comes", || rig.transfer(T, 1).unwrap().phase == Phase::Done).await;
+    rig.until_idle().await;
+    assert_eq!(rig.balance(T).await, 6);
 }

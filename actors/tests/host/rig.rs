@@ -20,6 +20,7 @@ pub struct Setup {
     pub clock: Clock,
     pub permits_max: usize,
     pub idle_seconds: u64,
+    pub patience: Duration,
     pub snapshot_records: u64,
     pub log: wal::Config,
 }
@@ -31,6 +32,7 @@ impl Default for Setup {
             clock: Clock::manual(START_MS),
             permits_max: 10_000,
             idle_seconds: 3600,
+            patience: Duration::from_secs(3600),
             snapshot_records: u64::MAX,
             log: wal::Config::default(),
         }
@@ -75,6 +77,7 @@ impl Rig {
             snapshot_records: setup.snapshot_records,
             snapshot_seconds: 3600,
             idle_seconds: setup.idle_seconds,
+            patience: setup.patience,
             on_fatal: Arc::new(move |why| heard.lock().expect("nobody panics with it").push(why.to_owned())),
             clock: setup.clock.clone(),
         };

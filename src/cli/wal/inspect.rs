@@ -96,6 +96,7 @@ fn postings(record: &Record) -> Vec<String> {
         Ledger::Fees => "fees".to_owned(),
         Ledger::Rail => "rail".to_owned(),
         Ledger::Operator => "operator".to_owned(),
+        Ledger::Exchange => "exchange".to_owned(),
     };
     let shown = record.postings.iter().map(|posting| {
         let mut amount = String::new();

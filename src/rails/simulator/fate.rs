@@ -56,6 +56,8 @@ pub enum Refusal {
     CardProcessing,
     /// There is no such transfer.
     NoTransfer,
+    /// The network does not take the transfer.
+    ByNetwork,
 }
 
 impl Refusal {
@@ -74,10 +76,11 @@ impl Refusal {
             Refusal::CardExpired => "expired_card",
             Refusal::CardProcessing => "processing_error",
             Refusal::NoTransfer => "reference_not_found",
+            Refusal::ByNetwork => "network_refused",
         }
     }
 
-    const ALL: [Refusal; 12] = [
+    const ALL: [Refusal; 13] = [
         Refusal::TimeOut,
         Refusal::NoAccount,
         Refusal::NoFunds,
@@ -90,6 +93,7 @@ impl Refusal {
         Refusal::CardExpired,
         Refusal::CardProcessing,
         Refusal::NoTransfer,
+        Refusal::ByNetwork,
     ];
 }
 
@@ -162,6 +166,9 @@ pub fn of<E>(order: &Order, original: impl FnOnce(Uuid) -> Result<Option<Fate>, 
         Order::MicroDeposit { phone, .. } => of_phone(*phone),
         Order::ChargeCard { card, .. } => of_card(card.as_deref()),
         Order::FindTransfer { reference, .. } => of_reference(reference),
+        Order::SendUsdt { address, .. } => of_address(address),
+        // No bank is told: the outbox answers by itself.
+        Order::PriceUsdt { .. } => Fate::Done,
     })
 }
 
@@ -205,6 +212,10 @@ fn of_card(card: Option<&Card>) -> Fate {
 /// What ends in 0000 is not there; a reference that is all zeros has lost them.
 fn of_reference(reference: &str) -> Fate {
     if reference == "0" || reference.ends_with("0000") { Fate::Refused(Refusal::NoTransfer) } else { Fate::Done }
+}
+
+fn of_address(address: &str) -> Fate {
+    if address.ends_with('0') { Fate::Refused(Refusal::ByNetwork) } else { Fate::Done }
 }
 
 #[cfg(test)]

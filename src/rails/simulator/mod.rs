@@ -1,7 +1,7 @@
 //! The bank of test mode (`contract.md`, section 4, "Magic values").
 //!
 //! It is another party: what it did is in books of its own, which a crash of the gateway does not touch, and which show whether the gateway
-//! ever sent an operation twice. It answers at once, without a task or a timer of its own.
+//! ever sent an operation twice. It answers at once, without a task or a timer, unless it is told to be slow.
 
 pub mod books;
 mod fate;
@@ -12,6 +12,7 @@ use books::{Books, BooksError};
 use fate::{Fate, Refusal};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use uuid::Uuid;
 
 /// The two micro-deposits of test mode, whatever the method.
@@ -25,12 +26,14 @@ pub struct Simulator {
     books: Books,
     /// One operation is looked up and written under one of these: of two calls with one id at once, the second one is counted.
     stripes: [Mutex<()>; STRIPES],
+    /// Between receiving an order and answering it.
+    delay: Duration,
 }
 
 impl Simulator {
-    /// A bank whose books are in `directory`; it is made when it is not there.
-    pub fn open(directory: &Path) -> Result<Simulator, BooksError> {
-        Ok(Simulator::with(Books::open(directory)?))
+    /// A bank whose books are in `directory`; it is made when it is not there. An order is in its books at once and answered after `delay`; questions are answered at once.
+    pub fn open(directory: &Path, delay: Duration) -> Result<Simulator, BooksError> {
+        Ok(Simulator { delay, ..Simulator::with(Books::open(directory)?) })
     }
 
     /// A bank that forgets everything when it is dropped.
@@ -44,7 +47,7 @@ impl Simulator {
     }
 
     fn with(books: Books) -> Simulator {
-        Simulator { books, stripes: [const { Mutex::new(()) }; STRIPES] }
+        Simulator { books, stripes: [const { Mutex::new(()) }; STRIPES], delay: Duration::ZERO }
     }
 
     fn receive(&self, call: &Call) -> Result<Answer, BooksError> {
@@ -56,16 +59,16 @@ impl Simulator {
             Some(decided) => {
                 let total = self.books.count_duplicate()?;
                 tracing::error!(operation = %call.operation_id, order = call.order.kind(), total, "an operation was sent twice to the simulated bank");
-                return Ok(worded(&call.order, decided.settled(call.operation_id)));
+                return Ok(worded(call, decided.settled(call.operation_id)));
             }
         };
         self.books.put(call.operation_id, fate)?;
-        Ok(worded(&call.order, fate.first(call.operation_id)))
+        Ok(worded(call, fate.first(call.operation_id)))
     }
 
     fn look_up(&self, call: &Call) -> Result<Answer, BooksError> {
         let _turn = self.turn(call.operation_id);
-        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(&call.order, fate.settled(call.operation_id))))
+        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(call, fate.settled(call.operation_id))))
     }
 
     fn turn(&self, operation: Uuid) -> MutexGuard<'_, ()> {
@@ -81,7 +84,13 @@ impl Rail for Simulator {
     }
 
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
-        Box::pin(async move { heard(self.receive(call), call) })
+        Box::pin(async move {
+            let answer = heard(self.receive(call), call);
+            if !self.delay.is_zero() {
+                tokio::time::sleep(self.delay).await;
+            }
+            answer
+        })
     }
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
@@ -97,10 +106,11 @@ fn heard(result: Result<Answer, BooksError>, call: &Call) -> Answer {
     })
 }
 
-/// A transfer that was found keeps its own reference: the digits that were given are all of it.
-fn worded(order: &Order, answer: Answer) -> Answer {
-    match (order, answer) {
+/// A transfer that was found keeps its own reference: the digits that were given are all of it. What goes over a network has the network's kind of name.
+fn worded(call: &Call, answer: Answer) -> Answer {
+    match (&call.order, answer) {
         (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => Answer::Done { reference: reference.clone() },
+        (Order::SendUsdt { network, .. }, Answer::Done { .. }) => Answer::Done { reference: network.transaction(call.operation_id.as_bytes()) },
         (_, answer) => answer,
     }
 }

@@ -1,0 +1,61 @@
+//! What a conversion may spend: what is available, and then what is held, in the order in which it would be released (`contract.md`, section 9).
+
+use crate::domain::book::Book;
+use crate::domain::ids::Id;
+use crate::domain::ledger::{HoldChange, Ledger, UNTIL_DECIDED};
+use crate::domain::money::Currency;
+use crate::domain::refusal::Refusal;
+use crate::domain::time::Timestamp;
+use bincode::{Decode, Encode};
+
+/// Money that was taken out of a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Taken {
+    /// When the hold would have ended.
+    pub release_at: Timestamp,
+    /// What it was held for.
+    pub hold: Id,
+    /// How much, in minor units.
+    pub minor: i64,
+}
+
+impl Taken {
+    /// The hold's change; `sign` −1 takes it, 1 gives it back.
+    pub const fn change(&self, currency: Currency, sign: i64) -> HoldChange {
+        HoldChange { ledger: Ledger::Tenant, currency, release_at: self.release_at, hold: self.hold, minor: sign * self.minor }
+    }
+}
+
+/// Takes `minor` of the tenant's balance in a currency: which holds it comes out of, after all that is available. Money that is set aside while somebody decides about it cannot be
+/// taken, and nothing can while the available balance is below zero.
+pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, Refusal> {
+    let available = available(book, currency);
+    let mut left = match minor.checked_sub(available) {
+        Some(left) if available >= 0 => left,
+        _ => return Err(Refusal::InsufficientForConversion { currency, available, spendable: 0 }),
+    };
+    let account = book.account(currency);
+    let aside: i64 = account.holds.iter().rev().take_while(|((release_at, _), _)| *release_at == UNTIL_DECIDED).map(|(_, held)| *held).sum();
+    let held = account.held - aside;
+    if left > held {
+        return Err(Refusal::InsufficientForConversion { currency, available, spendable: available + held });
+    }
+    let mut taken = Vec::new();
+    for ((release_at, hold), held) in &account.holds {
+        if left <= 0 {
+            break;
+        }
+        let minor = left.min(*held);
+        taken.push(Taken { release_at: *release_at, hold: *hold, minor });
+        left -= minor;
+    }
+    Ok(taken)
+}
+
+/// What could be paid out, in minor units: the reserve binds bolívares alone.
+pub fn available(book: &Book, currency: Currency) -> i64 {
+    match currency {
+        Currency::Ves => book.available_ves(),
+        Currency::Cop | Currency::Usdt => book.account(currency).free(),
+    }
+}

@@ -1,0 +1,492 @@
+//! Conversions against a book: what they spend and give back, the days of two cities, and random sequences in which no value may appear or vanish.
+
+use super::price::Amount;
+use super::*;
+use crate::domain::adjustments::Adjustment;
+use crate::domain::bank::{Effect, Order};
+use crate::domain::ledger::{Account, UNTIL_DECIDED};
+use crate::domain::machine::{AnyBook, Ask, Domain};
+use crate::domain::money::{Cop, Usdt, Ves};
+use crate::domain::payments::sale::HOLD_MS;
+use crate::domain::record::Record;
+use crate::domain::settings::Sheet;
+use crate::domain::time::DAY_MS;
+use actors::Machine;
+use proptest::prelude::*;
+use rust_decimal::Decimal;
+use std::sync::Arc;
+
+const START: i64 = 1_795_226_000_000;
+
+struct World {
+    domain: Domain,
+    book: AnyBook,
+    now: i64,
+    turns: u64,
+    conversions: Vec<Arc<Entity>>,
+    records: Vec<(i64, Record)>,
+    effects: Vec<Effect>,
+}
+
+fn at(text: &str) -> i64 {
+    Timestamp::parse(text).expect("an instant").unix_ms()
+}
+
+impl World {
+    fn new() -> World {
+        World::with(|_| {})
+    }
+
+    fn with(change: impl FnOnce(&mut Settings)) -> World {
+        let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+        let book = domain.empty(3);
+        let mut world = World { domain, book, now: START, turns: 0, conversions: Vec::new(), records: Vec::new(), effects: Vec::new() };
+        let mut settings = Settings::default();
+        change(&mut settings);
+        world.ask(None, Ask::Sheet(Sheet { version: 1, settings: Arc::new(settings), ..Sheet::default() })).expect("a sheet");
+        world
+    }
+
+    fn book(&self) -> &Book {
+        let AnyBook::Tenant(book) = &self.book else { panic!("a tenant's book") };
+        book
+    }
+
+    fn account(&self, currency: Currency) -> Account {
+        self.book().account(currency).clone()
+    }
+
+    /// Asks, and applies what comes of it. `Ok(None)`: nothing changed.
+    fn ask(&mut self, entity: Option<&Entity>, ask: Ask) -> Result<Option<Arc<Entity>>, Refusal> {
+        self.turns += 1;
+        self.domain.settle(&mut self.book, self.now);
+        let turn = actors::Turn { tenant: 3, now_ms: self.now, seed: self.turns.wrapping_mul(0x9E37_79B9_7F4A_7C15) };
+        let decision = self.domain.decide(&self.book, entity, ask.into(), turn);
+        if let Some(refusal) = decision.refusal {
+            return Err(refusal);
+        }
+        self.effects.extend(decision.effects);
+        let Some(record) = decision.record else { return Ok(None) };
+        self.apply(record)
+    }
+
+    fn apply(&mut self, record: Record) -> Result<Option<Arc<Entity>>, Refusal> {
+        self.domain.evolve(&mut self.book, &record, self.now);
+        self.domain.check(&self.book, &record).expect("sound books");
+        let first = record.entities.first().map(|written| Arc::clone(&written.state));
+        self.records.push((self.now, record));
+        Ok(first)
+    }
+
+    fn fund(&mut self, currency: Currency, minor: i64, held: bool) {
+        let ask = Adjustment { cause: Cause::Funded, currency, minor, merchant: None, held, description: String::new(), external_ref: None };
+        self.ask(None, Ask::Adjust(Box::new(ask))).expect("room for it");
+    }
+
+    fn quote(&mut self, source: Source, amount: Amount, market: i64) -> Result<usize, Refusal> {
+        let new = NewQuote { id: Id::derived(self.now, self.turns, 0), source, amount, market: Some(Rate(Decimal::from(market))) };
+        let quote = self.ask(None, Ask::Quote(Box::new(new)))?.expect("a quote");
+        self.conversions.push(quote);
+        Ok(self.conversions.len() - 1)
+    }
+
+    fn tell(&mut self, n: usize, ask: Ask) -> Result<(), Refusal> {
+        let entity = Arc::clone(&self.conversions[n]);
+        let changed = self.ask(Some(&entity), ask)?;
+        if let Some(changed) = changed {
+            self.conversions[n] = changed;
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, n: usize, waits: bool) -> Result<(), Refusal> {
+        self.tell(n, Ask::Accept(waits.then(|| "test_pending-1".to_owned())))
+    }
+
+    fn conversion(&self, n: usize) -> &Conversion {
+        let Entity::Conversion(conversion) = &*self.conversions[n] else { panic!("a conversion") };
+        conversion
+    }
+
+    fn status(&self, n: usize) -> Option<Status> {
+        self.conversion(n).accepted().map(Accepted::status)
+    }
+
+    /// A conversion of so many cents, which must be there.
+    fn convert(&mut self, minor: i64, waits: bool) -> usize {
+        let n = self.quote(Source::Ves, Amount::Source(minor), 100).expect("a price");
+        self.accept(n, waits).expect("the money is there");
+        n
+    }
+}
+
+#[test]
+fn what_is_available_goes_first_then_holds_in_the_order_of_their_release() {
+    let mut world = World::with(|settings| settings.reserve = Ves::from_minor(1_000));
+    world.fund(Currency::Ves, 20_000, true);
+    world.now += 1_000;
+    world.fund(Currency::Ves, 30_000, true);
+    world.now += 1_000;
+    world.fund(Currency::Ves, 11_000, false);
+    let n = world.convert(35_000, false);
+    let (first, second) = (Timestamp::from_unix_ms(START + HOLD_MS), Timestamp::from_unix_ms(START + 1_000 + HOLD_MS));
+    let taken: Vec<_> = world.conversion(n).accepted().expect("accepted").taken.iter().map(|taken| (taken.release_at, taken.minor)).collect();
+    assert_eq!(taken, [(first, 20_000), (second, 5_000)]);
+    let (ves, usdt) = (world.account(Currency::Ves), world.account(Currency::Usdt));
+    assert_eq!((ves.net, ves.held, world.book().available_ves()), (26_000, 25_000, 0), "the reserve stays");
+    // 350.00 at 101.5 are 3.44 USDT, held until the last of the two holds ends.
+    assert_eq!((usdt.net, usdt.held, usdt.next_release()), (344, 344, Some(second)));
+    let insufficient = Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 25_000 };
+    let m = world.quote(Source::Ves, Amount::Source(25_001), 100).expect("a price");
+    assert_eq!(world.accept(m, false), Err(insufficient));
+    assert_eq!(world.status(m), None, "a refused accept leaves the quote unused");
+    world.now = second.unix_ms();
+    world.domain.settle(&mut world.book, second.unix_ms());
+    assert_eq!(world.account(Currency::Usdt).held, 0);
+}
+
+#[test]
+fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
+    let mut world = World::new();
+    world.fund(Currency::Ves, 50_000, true);
+    world.fund(Currency::Ves, -100, false);
+    let n = world.quote(Source::Ves, Amount::Source(20_000), 100).expect("a price");
+    assert_eq!(world.accept(n, false), Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: -100, spendable: 0 }));
+    world.fund(Currency::Ves, 100, false);
+    let aside = HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: UNTIL_DECIDED, hold: Id::derived(1, 1, 0), minor: 40_000 };
+    let AnyBook::Tenant(book) = &mut world.book else { panic!("a tenant's book") };
+    let account = book.accounts.get_mut(&Currency::Ves).expect("an account");
+    let (held, key) = (account.held, *account.holds.keys().next().expect("a hold"));
+    account.hold(&aside);
+    account.hold(&HoldChange { release_at: key.0, hold: key.1, minor: -40_000, ..aside });
+    assert_eq!(account.held, held);
+    assert_eq!(world.accept(n, false), Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 10_000 }));
+}
+
+#[test]
+fn a_cancel_restores_the_very_holds_that_still_last() {
+    let mut world = World::new();
+    world.fund(Currency::Ves, 20_000, true);
+    world.now += 5_000;
+    world.fund(Currency::Ves, 30_000, true);
+    let before = world.account(Currency::Ves);
+    let n = world.convert(45_000, true);
+    world.tell(n, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+    assert_eq!(world.account(Currency::Ves), before);
+    let n = world.convert(45_000, true);
+    // The first hold would have ended by now: its money is simply available.
+    world.now = START + HOLD_MS;
+    world.tell(n, Ask::EndConversion(Decision::Reject("no_liquidity".to_owned()))).expect("it waits");
+    let after = world.account(Currency::Ves);
+    assert_eq!((after.net, after.held, after.holds.len()), (50_000, 30_000, 1));
+    let End::Canceled { reason, .. } = &world.conversion(n).accepted().expect("accepted").end else { panic!("canceled") };
+    assert_eq!(reason, "no_liquidity");
+    assert_eq!(world.book().converted.ves(), 0);
+    assert_eq!(world.tell(n, Ask::EndConversion(Decision::Cancel)), Err(Refusal::ConversionNotCancelable));
+    assert_eq!(world.tell(n, Ask::EndConversion(Decision::Fulfil)), Err(Refusal::ConversionNotPending));
+}
+
+#[test]
+fn what_is_delivered_later_is_held_as_long_as_its_money_would_have_been() {
+    let mut world = World::new();
+    world.fund(Currency::Ves, 30_000, true);
+    let (soon, late) = (world.convert(10_150, true), world.convert(19_850, true));
+    world.now += 1_000;
+    world.tell(soon, Ask::EndConversion(Decision::Fulfil)).expect("it waits");
+    assert_eq!(world.account(Currency::Usdt).held, 100);
+    world.now = START + HOLD_MS;
+    world.tell(late, Ask::EndConversion(Decision::Fulfil)).expect("it waits");
+    let usdt = world.account(Currency::Usdt);
+    assert_eq!((usdt.net, usdt.held), (100 + 195, 0));
+}
+
+#[test]
+fn a_quote_is_accepted_once_and_in_time() {
+    let mut world = World::new();
+    world.fund(Currency::Ves, 100_000, false);
+    let (used, late) = (world.convert(10_150, false), world.quote(Source::Ves, Amount::Source(10_150), 100).expect("a price"));
+    assert_eq!(world.accept(used, false), Err(Refusal::QuoteUsed));
+    world.now += QUOTE_MS;
+    assert_eq!(world.accept(late, false), Err(Refusal::QuoteExpired));
+    assert_eq!(world.accept(used, false), Err(Refusal::QuoteUsed), "used is used, however old");
+    let quote = world.quote(Source::Ves, Amount::Source(10_150), 100).expect("a price");
+    world.now += QUOTE_MS - 1;
+    assert_eq!(world.accept(quote, false), Ok(()));
+}
+
+#[test]
+fn settings_are_those_in_force() {
+    let mut world = World::with(|settings| {
+        settings.conversions.minimum = Usdt::from_minor(500);
+        settings.conversions.enabled.cop = false;
+    });
+    world.fund(Currency::Ves, 1_000_000, false);
+    assert_eq!(world.quote(Source::Cop, Amount::Source(1_000_000), 4_000), Err(Refusal::ConversionsNotEnabled));
+    assert_eq!(world.quote(Source::Ves, Amount::Target(Usdt::from_minor(499)), 100), Err(Refusal::BelowMinimumUsdt { minimum: Usdt::from_minor(500) }));
+    let n = world.quote(Source::Ves, Amount::Target(Usdt::from_minor(500)), 100).expect("a price");
+    let mut settings = Settings::default();
+    settings.conversions.minimum = Usdt::from_minor(501);
+    world.ask(None, Ask::Sheet(Sheet { version: 2, settings: Arc::new(settings.clone()), ..Sheet::default() })).expect("a sheet");
+    assert_eq!(world.accept(n, false), Err(Refusal::BelowMinimumUsdt { minimum: Usdt::from_minor(501) }));
+    settings.usdt_enabled = false;
+    world.ask(None, Ask::Sheet(Sheet { version: 3, settings: Arc::new(settings), ..Sheet::default() })).expect("a sheet");
+    assert_eq!(world.accept(n, false), Err(Refusal::ConversionsNotEnabled));
+}
+
+/// Midnight comes at 04:00 UTC in Caracas and at 05:00 UTC in Bogotá.
+#[test]
+fn a_day_ends_at_midnight_of_its_city() {
+    for (source, funded, minor, before, after) in [
+        (Source::Ves, Currency::Ves, 10_150, "2026-11-21T03:59:59.999Z", "2026-11-21T04:00:00.000Z"),
+        (Source::Cop, Currency::Cop, 10_200, "2026-11-21T04:59:59.999Z", "2026-11-21T05:00:00.000Z"),
+    ] {
+        let mut world = World::with(|settings| {
+            settings.conversions.daily_limit.ves = Some(25_000);
+            settings.conversions.daily_limit.cop = Some(25_000);
+        });
+        world.now = at(before) - 30_000;
+        world.fund(funded, 1_000_000, false);
+        let convert = |world: &mut World, minor, waits| {
+            let n = world.quote(source, Amount::Source(minor), 100)?;
+            world.accept(n, waits).map(|()| n)
+        };
+        let exceeded = Refusal::DailyLimitExceeded { currency: funded, limit: 25_000 };
+        convert(&mut world, minor, false).expect("within the limit");
+        let waiting = convert(&mut world, 25_000 - minor, true).expect("exactly the limit");
+        assert_eq!(convert(&mut world, 10_150, false), Err(exceeded.clone()), "{source:?}");
+        let over = world.quote(source, Amount::Source(minor), 100).expect("a quote knows no limit");
+        world.now = at(before);
+        assert_eq!(world.accept(over, false), Err(exceeded.clone()), "{source:?}: still the same day");
+        world.now = at(after);
+        assert_eq!(world.accept(over, false), Ok(()), "{source:?}: another day");
+        // Canceled on the day after: it is taken off its own day, which is over.
+        world.tell(waiting, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+        assert_eq!(world.book().converted.on_the_day_of(source, Timestamp::from_unix_ms(world.now)), minor);
+        let waiting = convert(&mut world, 25_000 - minor, true).expect("exactly the limit");
+        assert_eq!(convert(&mut world, 10_150, false), Err(exceeded), "{source:?}");
+        world.tell(waiting, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+        assert!(convert(&mut world, 25_000 - minor, false).is_ok(), "{source:?}: what was canceled never counts");
+    }
+}
+
+/// The record of a peso payment of this net, with what it arranges.
+fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<Entity>> {
+    world.turns += 1;
+    let (payment, now) = (Id::derived(world.now, world.turns, 0), Timestamp::from_unix_ms(world.now));
+    let turn = Turn { now, seed: world.turns, livemode: false, has_rail: true, holidays: &[] };
+    let release_at = now.plus_ms(HOLD_MS);
+    let mut draft = Draft::new(Cause::PaymentCompleted);
+    let (ledger, currency) = (Ledger::Tenant, Currency::Cop);
+    let row = Row { kind: MovementKind::Payment, subject: None, chargeback: None, external_ref: None, description: String::new(), available_at: None };
+    draft.post(Posting { ledger, currency, minor: net, row: Some(Box::new(row)) });
+    draft.post(Posting { ledger: Ledger::Rail, currency, minor: -net, row: None });
+    draft.hold(HoldChange { ledger, currency, release_at, hold: payment, minor: net });
+    let of = auto::Completed { payment, reference, net: Cop::from_minor(net), release_at };
+    world.domain.settle(&mut world.book, world.now);
+    let effect = auto::arrange(world.book(), &mut draft, &of, &turn);
+    world.effects.extend(effect);
+    let record = Record {
+        cause: draft.cause,
+        seed: turn.seed,
+        postings: draft.postings,
+        holds: draft.holds,
+        entities: draft.entities,
+        removed: Vec::new(),
+        freed: Vec::new(),
+        first_event: 1,
+        events: Vec::new(),
+        sheet: None,
+        clock_advance_ms: 0,
+        platform: None,
+        kept: None,
+    };
+    world.apply(record).expect("applied")
+}
+
+fn market(world: &mut World, n: usize, rate: Option<i64>) {
+    world.tell(n, Ask::Market(rate.map(|rate| Rate(Decimal::from(rate))))).expect("it is never refused");
+}
+
+fn waiting(percent: u8, net: i64, reference: Option<&str>) -> (World, usize) {
+    let mut world = World::with(|settings| settings.conversions.auto_cop_percent = percent);
+    let arranged = complete(&mut world, net, reference).expect("something to convert");
+    world.conversions.push(arranged);
+    (world, 0)
+}
+
+#[test]
+fn a_share_of_a_payment_is_converted_out_of_its_own_pesos() {
+    let (mut world, n) = waiting(50, 94_001, Some("order-7"));
+    assert!(matches!(world.effects.as_slice(), [Effect { order: Order::PriceUsdt { currency: Currency::Cop }, .. }]), "asked at once");
+    // Other held pesos, which would be released earlier, are left alone.
+    world.fund(Currency::Cop, 5, false);
+    market(&mut world, n, Some(4_000));
+    let conversion = world.conversion(n);
+    let accepted = conversion.accepted().expect("made");
+    // Half of 94001 is 47000.5: up to 47001. 47001 / 4080 = 11.5198…
+    assert_eq!((accepted.price.source_minor, accepted.price.target, accepted.status()), (47_001, Usdt::from_minor(1_151), Status::Completed));
+    assert_eq!((conversion.payment, conversion.reference.as_deref()), (Some(accepted.taken[0].hold), Some("order-7")));
+    let (cop, usdt) = (world.account(Currency::Cop), world.account(Currency::Usdt));
+    assert_eq!((cop.net, cop.held, usdt.held), (47_005, 47_000, 1_151));
+    assert_eq!(world.records.last().map(|(_, record)| record.events.len()), Some(2));
+    market(&mut world, n, Some(4_000));
+    assert_eq!(world.account(Currency::Cop), cop, "a second answer changes nothing");
+    assert_eq!(world.accept(n, false), Err(Refusal::NotFound), "it never was a quote");
+}
+
+#[test]
+fn without_a_rate_it_is_tried_every_minute_for_a_day() {
+    let (mut world, n) = waiting(100, 100_000, None);
+    market(&mut world, n, None);
+    let mut tries = 0;
+    while let Some((due, _)) = world.domain.next_due(&world.book, &|_| false) {
+        assert!(due - world.now <= auto::RETRY_MS, "at least every minute");
+        world.now = due;
+        world.effects.clear();
+        world.tell(n, Ask::Deadline).expect("it is never refused");
+        tries += world.effects.len();
+    }
+    assert_eq!((world.now - START, tries), (auto::PATIENCE_MS, 24 * 60 - 1));
+    assert_eq!(world.conversion(n).stage, Stage::Dropped);
+    market(&mut world, n, Some(4_000));
+    assert_eq!(world.account(Currency::Cop).net, 100_000);
+}
+
+#[test]
+fn what_stands_in_the_way_leaves_the_pesos() {
+    // Below the minimum of one USDT: 4079 pesos are 0.99.
+    let (mut world, n) = waiting(100, 4_079, None);
+    market(&mut world, n, Some(4_000));
+    assert_eq!(world.conversion(n).stage, Stage::Dropped);
+    // Spent meanwhile: a conversion took some of the payment's pesos.
+    let (mut world, n) = waiting(100, 100_000, None);
+    let other = world.quote(Source::Cop, Amount::Source(5_000), 4_000).expect("a price");
+    world.accept(other, false).expect("held money may be spent");
+    market(&mut world, n, Some(4_000));
+    assert_eq!(world.conversion(n).stage, Stage::Dropped);
+    assert_eq!(world.domain.next_due(&world.book, &|_| false), None);
+    // Over the limit of the day.
+    let mut world = World::with(|settings| {
+        settings.conversions.auto_cop_percent = 100;
+        settings.conversions.daily_limit.cop = Some(99_999);
+    });
+    let arranged = complete(&mut world, 100_000, None).expect("something to convert");
+    world.conversions.push(arranged);
+    market(&mut world, 0, Some(4_000));
+    assert_eq!(world.conversion(0).stage, Stage::Dropped);
+    // Switched off: nothing is arranged at all.
+    let mut world = World::new();
+    assert!(complete(&mut world, 100_000, None).is_none());
+}
+
+#[test]
+fn one_that_waits_for_its_fulfilment_can_be_canceled() {
+    let (mut world, n) = waiting(100, 100_000, Some("test_pending-9"));
+    let before = world.account(Currency::Cop);
+    market(&mut world, n, Some(4_000));
+    assert_eq!(world.status(n), Some(Status::Pending));
+    world.tell(n, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+    assert_eq!(world.account(Currency::Cop), before);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Fund { cop: bool, minor: i64, held: bool },
+    Quote { cop: bool, minor: i64, target: bool },
+    Accept { n: usize, waits: bool },
+    End { n: usize, how: u8 },
+    Wait { ms: i64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (any::<bool>(), 1..5_000_000_i64, any::<bool>()).prop_map(|(cop, minor, held)| Step::Fund { cop, minor, held }),
+        4 => (any::<bool>(), 1..3_000_000_i64, any::<bool>()).prop_map(|(cop, minor, target)| Step::Quote { cop, minor, target }),
+        5 => (any::<usize>(), any::<bool>()).prop_map(|(n, waits)| Step::Accept { n, waits }),
+        4 => (any::<usize>(), 0..3_u8).prop_map(|(n, how)| Step::End { n, how }),
+        2 => prop_oneof![1..30_000_i64, 1..DAY_MS].prop_map(|ms| Step::Wait { ms }),
+    ]
+}
+
+/// What was funded, less what conversions took and plus what they gave, is what is there; and the sums of the book are those of the conversions.
+fn assert_sound(world: &mut World, funded: [i64; 2]) {
+    world.domain.settle(&mut world.book, world.now);
+    let accepted: Vec<(Source, &Conversion, &Accepted)> = world
+        .conversions
+        .iter()
+        .filter_map(|entity| if let Entity::Conversion(conversion) = &**entity { Some((conversion.source, conversion, conversion.accepted()?)) } else { None })
+        .collect();
+    let book = world.book();
+    for source in Source::ALL {
+        let of = || accepted.iter().filter(|(of, _, accepted)| *of == source && accepted.status() != Status::Canceled);
+        let spent: i64 = of().map(|(_, _, accepted)| accepted.price.source_minor).sum();
+        let account = book.account(source.currency());
+        assert_eq!(account.net, funded[source as usize] - spent);
+        assert_eq!(book.counter.get(&(Ledger::Exchange, source.currency())).copied().unwrap_or(0), spent);
+        assert_eq!(account.held, account.holds.values().sum::<i64>());
+        assert!(account.holds.values().all(|held| *held > 0) && account.free() >= 0, "{account:?}");
+        let now = Timestamp::from_unix_ms(world.now);
+        let today = of().filter(|(_, conversion, _)| conversion.created_at.date_in(source.zone()) == now.date_in(source.zone()));
+        assert_eq!(book.converted.on_the_day_of(source, now), today.map(|(_, _, accepted)| accepted.price.source_minor).sum::<i64>());
+        if source == Source::Ves {
+            assert_eq!(book.converted.ves(), spent);
+        }
+    }
+    let usdt = book.account(Currency::Usdt);
+    let bought: i64 =
+        accepted.iter().filter(|(_, _, accepted)| accepted.status() == Status::Completed).map(|(_, _, accepted)| accepted.price.target.minor()).sum();
+    assert_eq!((usdt.net, usdt.held), (bought, usdt.holds.values().sum::<i64>()));
+    let still_held = |accepted: &Accepted| accepted.held_until().is_some_and(|until| until.unix_ms() > world.now) && accepted.status() == Status::Completed;
+    let held: i64 = accepted.iter().filter(|(_, _, accepted)| still_held(accepted)).map(|(_, _, accepted)| accepted.price.target.minor()).sum();
+    assert_eq!(usdt.held, held);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_value_appears_or_vanishes(steps in prop::collection::vec(step(), 1..60)) {
+        let mut world = World::new();
+        let mut funded = [0; 2];
+        for step in steps {
+            let count = world.conversions.len();
+            match step {
+                Step::Fund { cop, minor, held } => {
+                    world.fund(if cop { Currency::Cop } else { Currency::Ves }, minor, held);
+                    funded[usize::from(cop)] += minor;
+                }
+                Step::Quote { cop, minor, target } => {
+                    let amount = if target { Amount::Target(Usdt::from_minor(minor / 1_000 + 1)) } else { Amount::Source(minor) };
+                    let _ = if cop { world.quote(Source::Cop, amount, 4_000) } else { world.quote(Source::Ves, amount, 245) };
+                }
+                Step::Accept { n, waits } if count > 0 => {
+                    let _ = world.accept(n % count, waits);
+                }
+                Step::End { n, how } if count > 0 => {
+                    let decision = match how {
+                        0 => Decision::Cancel,
+                        1 => Decision::Fulfil,
+                        _ => Decision::Reject("why not".to_owned()),
+                    };
+                    let _ = world.tell(n % count, Ask::EndConversion(decision));
+                }
+                Step::Wait { ms } => world.now += ms,
+                Step::Accept { .. } | Step::End { .. } => {}
+            }
+            assert_sound(&mut world, funded);
+        }
+        // Replay is what ran live, also through a snapshot in the middle.
+        let mut replayed = world.domain.empty(3);
+        for (n, (time, record)) in world.records.iter().enumerate() {
+            if n == world.records.len() / 2 {
+                replayed = world.domain.restore(3, &world.domain.save(&replayed)).expect("a snapshot");
+            }
+            world.domain.settle(&mut replayed, *time);
+            let read = world.domain.decode(&world.domain.encode(record)).expect("a record");
+            world.domain.evolve(&mut replayed, &read, *time);
+        }
+        world.domain.settle(&mut replayed, world.now);
+        let AnyBook::Tenant(replayed) = replayed else { panic!("a tenant's book") };
+        prop_assert_eq!(&*replayed, world.book());
+    }
+}

@@ -1,0 +1,56 @@
+//! What the market asks for a USDT: the rate that conversions are charged by (`contract.md`, section 9).
+
+use super::board::{Filter, RateBoard};
+use super::sample::Pair;
+use crate::domain::money::{Currency, Rate};
+use crate::domain::time::Timestamp;
+use std::sync::Arc;
+
+/// The latest market rates, as long as they are fresh enough to be used for money.
+#[derive(Clone)]
+pub struct Market {
+    board: Arc<RateBoard>,
+    max_age_ms: i64,
+}
+
+impl Market {
+    /// Of this board; what is older than `max_age_ms` does not count.
+    pub fn new(board: Arc<RateBoard>, max_age_ms: i64) -> Market {
+        Market { board, max_age_ms }
+    }
+
+    /// What a USDT costs in `currency` now, by the server's clock; `None` when nobody knows.
+    pub fn rate(&self, currency: Currency, now: Timestamp) -> Option<Rate> {
+        let (pair, side) = match currency {
+            Currency::Ves => (Pair::USDT_VES, "FLOOR"),
+            Currency::Cop => (Pair::USDT_COP, "BUY"),
+            Currency::Usdt => return None,
+        };
+        let sample = self.board.latest(pair, Filter { source: Some("p2p"), side: Some(side), method: None }, now)?;
+        (sample.age_ms(now) <= self.max_age_ms).then_some(sample.price)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rates::sample::{Sample, Series};
+    use rust_decimal::Decimal;
+
+    #[test]
+    fn the_freshest_of_its_side_and_not_too_old() {
+        let at = |ms| Timestamp::from_unix_ms(ms);
+        let board = Arc::new(RateBoard::new(Box::new(|_| {})));
+        let market = Market::new(Arc::clone(&board), 900);
+        let record = |pair, side, price: i64, ms| board.record(Sample::new(Series::of(pair, "p2p").side(side), Rate(Decimal::from(price)), at(ms), at(ms)));
+        assert_eq!(market.rate(Currency::Ves, at(0)), None);
+        record(Pair::USDT_VES, "BUY", 250, 1_000);
+        record(Pair::USDT_COP, "BUY", 4_000, 1_000);
+        assert_eq!(market.rate(Currency::Ves, at(1_000)), None, "another side is another price");
+        record(Pair::USDT_VES, "FLOOR", 245, 1_000);
+        record(Pair::USDT_VES, "FLOOR", 244, 500);
+        assert_eq!(market.rate(Currency::Ves, at(1_900)), Some(Rate(Decimal::from(245))));
+        assert_eq!(market.rate(Currency::Cop, at(1_900)), Some(Rate(Decimal::from(4_000))));
+        assert_eq!(market.rate(Currency::Ves, at(1_901)), None, "older than it may be");
+    }
+}

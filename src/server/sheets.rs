@@ -1,0 +1,88 @@
+//! Takes a tenant's sheet, its settings and live status, from the platform's book to the two books that decide by it.
+//!
+//! The sheet is durable first and pushed then; the platform's book remembers which version both books have. What a crash leaves unpushed is pushed at the next start.
+
+use super::ask;
+use crate::api::problem::Problem;
+use crate::domain::machine::Ask;
+use crate::domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
+use crate::domain::settings::{LiveStatus, Settings};
+use crate::server::services::Services;
+use std::sync::Arc;
+use tokio::sync::{Mutex, MutexGuard};
+
+/// Tenants that are changed at the same time; two on the same stripe wait for each other.
+const STRIPES: usize = 64;
+
+/// The order of changes: what a record says of a tenant reaches the directory of callers before the next record about it is written.
+pub struct Turns {
+    stripes: [Mutex<()>; STRIPES],
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Turns { stripes: [const { Mutex::const_new(()) }; STRIPES] }
+    }
+}
+
+impl Turns {
+    /// Waits until nobody else changes this tenant or its keys.
+    pub async fn of(&self, number: u32) -> MutexGuard<'_, ()> {
+        self.stripes[number as usize % STRIPES].lock().await
+    }
+}
+
+/// Writes a new sheet and takes it to both books. Called in the tenant's turn.
+pub async fn set_sheet(
+    services: &Services,
+    tenant: &Tenant,
+    settings: Arc<Settings>,
+    live_status: LiveStatus,
+    reason: Option<String>,
+) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
+    let number = tenant.number;
+    let ask = PlatformAsk::SetSheet { number, base: tenant.sheet.version, settings, live_status, reason };
+    let changed = ask::platform(services, ask).await?;
+    // Also when nothing changed: a push that failed before is made up for by the same call.
+    push_sheet(services, number).await?;
+    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    Ok((tenant, changed.seq))
+}
+
+/// A tenant changes what it may change of its own settings. Returns the tenant with them in force, and the record.
+pub async fn change_settings(services: &Services, number: u32, change: impl FnOnce(&mut Settings) + Send) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
+    let _turn = services.turns.of(number).await;
+    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    let mut settings = (*tenant.sheet.settings).clone();
+    change(&mut settings);
+    set_sheet(services, &tenant, Arc::new(settings), tenant.sheet.live_status, tenant.sheet.reason.clone()).await
+}
+
+/// Gives the newest sheet of a tenant to both of its books; they have it, durably, when this returns.
+pub async fn push_sheet(services: &Services, number: u32) -> Result<(), Problem> {
+    let Some(tenant) = services.directory.tenant_numbered(number) else { return Err(Problem::not_found()) };
+    if tenant.pushed >= tenant.sheet.version {
+        return Ok(());
+    }
+    let to = |mode| ask::book_patiently(services, tenant_key(number, mode), || Ask::Sheet(tenant.sheet.clone()));
+    let pushed = async {
+        let (live, test) = tokio::join!(to(Mode::Live), to(Mode::Test));
+        live.and(test)?;
+        ask::platform_patiently(services, || PlatformAsk::Pushed { number, version: tenant.sheet.version }).await
+    };
+    match pushed.await {
+        Ok(_) => Ok(()),
+        Err(problem) => {
+            tracing::error!(tenant = %tenant.id, version = tenant.sheet.version, %problem, "a sheet is durable and not in force yet");
+            Err(Problem { message: "the change is kept but not in force everywhere yet; send it again".into(), ..problem })
+        }
+    }
+}
+
+/// At a start: pushes what the last run left unpushed.
+pub async fn push_pending(services: &Services) -> Result<(), Problem> {
+    for tenant in services.directory.tenants() {
+        push_sheet(services, tenant.number).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! A bank that takes longer than a request may: the request is answered 202 in bounded time, and what the bank says counts when it comes, also after a crash
+//! (`contract.md`, sections 1 and 17, "Idempotency").
+
+use crate::harness::check::{assert_texts, list, race, text};
+use crate::harness::client::{Answer, Api};
+use crate::harness::flows::{fresh, payout_body};
+use crate::harness::server::Server;
+use serde_json::{Value, json};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Requests wait a second, the bank takes three.
+fn slow() -> Server {
+    Server::start_with(&[("PASARELA__RAILS__ANSWER_SECONDS", "1"), ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "3000")])
+}
+
+/// The answer, after it was seen to come before the bank's.
+#[track_caller]
+fn in_time(ask: impl FnOnce() -> Answer) -> Value {
+    let asked = Instant::now();
+    let answer = ask().expect(202);
+    let took = asked.elapsed();
+    assert!((Duration::from_millis(900)..Duration::from_millis(2_900)).contains(&took), "answered after {took:?}");
+    answer
+}
+
+#[track_caller]
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < deadline, "{what} within 20 s");
+        sleep(Duration::from_millis(50));
+    }
+}
+
+fn operation(api: &Api, of: &Value) -> Value {
+    api.get(&format!("/v1/payments/operations/{}", text(of, "operationId"))).expect(200)
+}
+
+#[test]
+fn a_request_does_not_wait_for_ever_and_a_late_answer_counts() {
+    let server = slow();
+    let api = server.tenant().test;
+    let merchant = api.merchant();
+    api.fund("100.00");
+    let (body, key) = (payout_body(&merchant, "30.00"), fresh("key"));
+    let answers = race(4, |n| {
+        in_time(|| match n {
+            0 => api.keyed(&key).post("/v1/payouts", &body),
+            1 => api.vpos(10, json!({})),
+            2 => api.execute(&api.intent(10), "12345678", json!({})),
+            _ => api.execute(&api.intent(10), "99999999", json!({})),
+        })
+    });
+    for answer in &answers {
+        assert_texts(&operation(&api, answer), &[("status", "pending")]);
+    }
+    api.assert_books("70.00", "0.00", "70.00");
+    // Who asks again meanwhile gets what is known so far, and the bank is not called again.
+    assert_eq!(api.post("/v1/payouts", &body).json()["payoutId"], answers[0]["payoutId"]);
+    assert_texts(&api.keyed(&key).post("/v1/payouts", &body).expect(202), &[("status", "pending")]);
+    for answer in &answers {
+        until("the bank's answer", || operation(&api, answer)["status"] != "pending");
+    }
+    assert_texts(&api.payout_now(&answers[0]), &[("status", "completed")]);
+    assert_texts(&api.payment(&answers[1]), &[("status", "COMPLETED")]);
+    assert_texts(&api.payment(&answers[2]), &[("status", "COMPLETED")]);
+    assert_texts(&api.payment(&answers[3]), &[("status", "FAILED"), ("failureCode", "AM04")]);
+    assert_texts(&api.keyed(&key).post("/v1/payouts", &body).expect(201), &[("status", "completed")]);
+    api.assert_books("4010.00", "3940.00", "70.00");
+    assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
+}
+
+#[test]
+fn what_a_bank_was_slow_about_is_found_out_after_a_crash() {
+    let mut server = slow();
+    let api = server.tenant().test;
+    let merchant = api.merchant();
+    api.fund("100.00");
+    let items: Vec<Value> = (0..3).map(|_| payout_body(&merchant, "10.00")).collect();
+    let (payout, card) = std::thread::scope(|scope| {
+        let card = scope.spawn(|| in_time(|| api.vpos(10, json!({}))));
+        (in_time(|| api.payout(&merchant, "30.00", json!({}))), card.join().expect("answered in time"))
+    });
+    let batch = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| api.try_post("/v1/payouts/batch", &json!({ "externalRef": "b", "items": items })));
+        // The batch is written, the bank has heard of it, and its answer is still to come.
+        until("the batch", || list(&api.query("/v1/payouts", &[("limit", "10")]).expect(200), "items").len() == 4);
+        server.kill();
+        asked.join().expect("no panic")
+    });
+    assert!(batch.is_err(), "the server was killed before it answered");
+    server.restart();
+    api.advance(60);
+    assert_texts(&api.payout_now(&payout), &[("status", "completed")]);
+    assert_texts(&api.payment(&card), &[("status", "COMPLETED")]);
+    let batch = api.post("/v1/payouts/batch", &json!({ "externalRef": "b", "items": items })).expect(200);
+    assert!(list(&batch, "items").iter().all(|item| item["status"] == "completed"), "{batch}");
+    api.assert_books("2010.00", "1970.00", "40.00");
+    assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
+}
