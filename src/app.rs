@@ -21,6 +21,7 @@ use crate::server::dispatch::Gateway;
 use crate::server::listen::{Limits, Listener};
 use crate::server::open_files;
 use crate::server::services::{Services, system_now};
+use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Engine};
 use door::Door;
 use std::fs;
@@ -42,6 +43,8 @@ const MARK_KEY_FILE: &str = "mark.key";
 const IDLE_SECONDS: u64 = 60;
 /// Exit code when an invariant broke or the log failed: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
+/// Deliveries under way may end within so long; the others are sent again after the next start.
+const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 /// Time for the answers of a failed write to leave, before the process ends.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -85,6 +88,7 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
         }
     }
     drop(feeds);
+    services.webhooks.stop(WEBHOOKS_STOP).await;
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
     tracing::info!("stopped");
     Ok(())
@@ -110,7 +114,12 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
     let board = Arc::new(RateBoard::new(Box::new(|_| {})));
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
-    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone()));
+    let webhooks = Webhooks::new(webhooks::Options {
+        allow_private_targets: config.webhooks.allow_private_targets,
+        extra_ca_file: config.webhooks.extra_ca_file.clone(),
+        live_outbound: true,
+    })?;
+    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)));
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
@@ -128,10 +137,12 @@ async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String>
         base_url: config.server.base_url(),
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
         mark_key,
+        webhooks,
     });
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
     admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;
+    services.webhooks.attach(&services).map_err(|unreadable| format!("the webhook endpoints could not be read: {unreadable}"))?;
     admin::push_pending(&services).await.map_err(failed)?;
     Ok((services, feeds))
 }

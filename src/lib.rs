@@ -5,7 +5,7 @@
 //! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are pure.
 //! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for the operators.
 //! - [`checkout`] is what buyers see.
-//! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`rates`] are the prices.
+//! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`webhooks`] delivers what happened; [`rates`] are the prices.
 //! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and stops the parts, [`telemetry`] writes the log lines.
 //!
 //! The engine that hosts the domain and the log under it are the crates `actors` and `wal`. `ARCHITECTURE.md` is the map, with the invariants.
@@ -22,3 +22,4 @@ pub mod rails;
 pub mod rates;
 pub mod server;
 pub mod telemetry;
+pub mod webhooks;

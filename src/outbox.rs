@@ -1,12 +1,14 @@
-//! What happens outside after a record is durable: bank calls. Results come back as commands like any other.
+//! What happens outside after a record is durable: bank calls, and webhooks that hear of it. Results come back as commands like any other.
 
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
 use crate::domain::machine::{Ask, Command, Domain};
 use crate::domain::platform::is_live;
+use crate::domain::record::Record;
 use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Rail};
 use crate::rates::Market;
 use crate::server::services::system_now;
+use crate::webhooks::Webhooks;
 use actors::Effects;
 use std::future::Future;
 use std::pin::Pin;
@@ -20,12 +22,13 @@ const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 pub struct Outbox {
     simulator: Arc<Simulator>,
     market: Market,
+    webhooks: Arc<Webhooks>,
 }
 
 impl Outbox {
     /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what would need one.
-    pub fn new(simulator: Arc<Simulator>, market: Market) -> Outbox {
-        Outbox { simulator, market }
+    pub fn new(simulator: Arc<Simulator>, market: Market, webhooks: Arc<Webhooks>) -> Outbox {
+        Outbox { simulator, market, webhooks }
     }
 }
 
@@ -51,5 +54,9 @@ impl Effects<Domain> for Outbox {
             };
             Ask::Heard(Heard { operation, how, answer }).into()
         })
+    }
+
+    fn durable(&self, tenant: u64, record: &Record) {
+        self.webhooks.durable(tenant, record);
     }
 }

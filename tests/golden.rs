@@ -1,5 +1,7 @@
-//! Contracts that must not change by accident: the list of routes, and the bytes of records. Set `GOLDEN=write` to write them anew, and look at the difference.
+//! Contracts that must not change by accident: the list of routes, the descriptions in OpenAPI, and the bytes of records. Set `GOLDEN=write` to write them anew, and look at the difference.
 
+use pasarela::admin;
+use pasarela::api::openapi;
 use pasarela::api::routes::{Modes, routes};
 use pasarela::domain::adjustments::{Adjustment, adjust};
 use pasarela::domain::book::Book;
@@ -42,6 +44,14 @@ fn the_routes() {
     let all = operations.len();
     operations.dedup();
     assert_eq!(operations.len(), all, "two routes share a name");
+}
+
+#[test]
+fn the_descriptions() {
+    for (name, json) in [("openapi.json", openapi::public().to_json()), ("openapi-admin.json", admin::document().to_json())] {
+        let tree: serde_json::Value = serde_json::from_slice(&json).expect("a description is JSON");
+        assert_golden(name, &format!("{tree:#}\n"));
+    }
 }
 
 fn sample() -> Record {

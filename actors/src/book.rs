@@ -3,7 +3,7 @@
 use crate::engine::{Engine, Shared};
 use crate::jump::Firing;
 use crate::machine::{Machine, Turn};
-use crate::rider::{Ask, Failure, OthersEffects, Rider, Settled, Timing};
+use crate::rider::{Ask, Failure, Listener, OthersEffects, Rider, Settled, Timing};
 use crate::slot::{BookMessage, BookSlot, BookStart, Due, Ring, Skip};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use std::collections::HashSet;
@@ -227,7 +227,7 @@ impl<M: Machine> BookState<M> {
         let mut settled = Settled { entity, record: None, seq: None, time_ms: now_ms, timing, refusal, performed: None, effects };
         let Some(record) = record else {
             settled.timing.apply = began.elapsed();
-            return shared.log.fence(Rider::Answer { answer, settled, others });
+            return shared.log.fence(Rider::Answer { answer, settled, others, listener: None });
         };
         let record = Arc::new(record);
         let written = catch_unwind(AssertUnwindSafe(|| {
@@ -235,9 +235,10 @@ impl<M: Machine> BookState<M> {
             shared.machine.check(&self.book, &record)?;
             let mut index = IndexOps::new();
             shared.machine.index(self.tenant, now_ms, &record, &mut index);
-            Ok::<_, String>((shared.machine.encode(&record), index))
+            let awaited = shared.machine.is_awaited(&self.book, &record);
+            Ok::<_, String>((shared.machine.encode(&record), index, awaited))
         }));
-        let (payload, index) = match written {
+        let (payload, index, awaited) = match written {
             Ok(Ok(written)) => written,
             Ok(Err(breach)) => return self.breach(answer, &breach),
             Err(_) => return self.breach(answer, "a panic while a record was applied"),
@@ -248,7 +249,8 @@ impl<M: Machine> BookState<M> {
         settled.record = Some(record);
         self.version += 1;
         settled.timing.apply = began.elapsed();
-        shared.log.append(Append { tenant: self.tenant, time_ms: now_ms, payload, index }, Rider::Answer { answer, settled, others });
+        let listener = awaited.then(|| Listener { effects: Arc::clone(&shared.effects), tenant: self.tenant });
+        shared.log.append(Append { tenant: self.tenant, time_ms: now_ms, payload, index }, Rider::Answer { answer, settled, others, listener });
         // While deadlines are being dealt with, the end of each sets the alarm.
         if self.firing.is_empty() {
             self.arm();

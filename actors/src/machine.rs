@@ -120,6 +120,11 @@ pub trait Machine: Send + Sync + 'static {
         true
     }
 
+    /// Whether somebody outside waits to hear of such a record, given the book after it; see [`Effects::durable`].
+    fn is_awaited(&self, _book: &Self::Book, _record: &Self::Record) -> bool {
+        false
+    }
+
     /// The book as bytes, for a snapshot.
     fn save(&self, book: &Self::Book) -> Vec<u8>;
 
@@ -140,4 +145,7 @@ pub trait Machine: Send + Sync + 'static {
 pub trait Effects<M: Machine>: Send + Sync + 'static {
     /// Performs one effect and says what to tell its target. Called only after the record that asked for it is durable.
     fn perform(&self, tenant: u64, effect: M::Effect) -> Pin<Box<dyn Future<Output = M::Command> + Send>>;
+
+    /// A record that [`Machine::is_awaited`] is durable. Told in the order of the log and before the one who asked is answered, on the thread that writes the log: it must not wait.
+    fn durable(&self, _tenant: u64, _record: &M::Record) {}
 }

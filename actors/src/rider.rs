@@ -3,7 +3,8 @@
 use crate::engine::Engine;
 use crate::entity::EntityMessage;
 use crate::jump::Leg;
-use crate::machine::Machine;
+use crate::machine::{Effects, Machine};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -103,11 +104,19 @@ pub(crate) enum Rider<M: Machine> {
         settled: Settled<M>,
         /// To perform when it is durable. Boxed because it is rare and every record moves a rider through the log's queue.
         others: Option<Box<OthersEffects<M>>>,
+        /// Who waits to hear that it is durable.
+        listener: Option<Listener<M>>,
     },
     /// The answer to a question, and the permit that goes before it.
     View { to: oneshot::Sender<Result<M::View, Failure>>, view: M::View, permit: OwnedSemaphorePermit },
     /// Something that only wants to know that it is durable.
     Done(oneshot::Sender<Result<Seq, Failure>>),
+}
+
+/// The outside world, waiting to hear of a tenant's record.
+pub(crate) struct Listener<M: Machine> {
+    pub effects: Arc<dyn Effects<M>>,
+    pub tenant: u64,
 }
 
 /// Effects for others than the entity that asked; its own are in the answer to it.
@@ -122,11 +131,14 @@ impl<M: Machine> Completion for Rider<M> {
     fn complete(self, outcome: Result<Durable, Poisoned>) {
         let outcome = outcome.map_err(|poisoned| Failure::Storage(poisoned.to_string()));
         match self {
-            Rider::Answer { answer, mut settled, others } => match outcome {
+            Rider::Answer { answer, mut settled, others, listener } => match outcome {
                 Ok(durable) => {
                     settled.timing.wal = durable.waited;
                     if settled.record.is_some() {
                         settled.seq = Some(durable.seq);
+                    }
+                    if let (Some(listener), Some(record)) = (listener, &settled.record) {
+                        tell(&listener, record);
                     }
                     if let Some(others) = others {
                         others.engine.shared.remember(durable.seq, settled.record.as_ref());
@@ -144,6 +156,13 @@ impl<M: Machine> Completion for Rider<M> {
                 let _ = to.send(outcome.map(|durable| durable.seq));
             }
         }
+    }
+}
+
+/// A panic in there must not end the log.
+fn tell<M: Machine>(listener: &Listener<M>, record: &M::Record) {
+    if catch_unwind(AssertUnwindSafe(|| listener.effects.durable(listener.tenant, record))).is_err() {
+        tracing::error!(tenant = listener.tenant, "a panic in who waits to hear of records");
     }
 }
 

@@ -29,7 +29,7 @@ pub async fn open(call: Call) -> Outcome {
     // The body names no mode: the payment is in one of them.
     for mode in [Mode::Live, Mode::Test] {
         let tenant_key = tenant_key(tenant.number, mode);
-        if history::entity(call.services.engine.reader(), tenant_key, payment)?.is_some() {
+        if let Some(payment) = history::payment(call.services.engine.reader(), tenant_key, payment)? {
             return tell(&call, tenant_key, payment, Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)).await;
         }
     }

@@ -35,7 +35,7 @@ pub async fn reserve(call: &Call, tenant_key: u64, shape: Shape) -> Result<Reser
             return Err(ask::defect("a book has no clock"));
         };
         // The hashes in the index are short; the record has the whole names.
-        if let Some(kept) = kept.filter(|kept| kept.of.key == key && kept.of.path == call.path && now < kept.expires_at()) {
+        if let Some(kept) = kept.filter(|kept| kept.of.key == key && kept.of.path == call.path && kept.stands_at(now)) {
             if kept.of.body_hash != body_hash {
                 return Err(Problem::idempotency_key_reused());
             }

@@ -1,14 +1,16 @@
 //! The operators' API, on a listener of its own (`contract.md`, section 3): tenants, keys, corrections, rates, the state of the server.
 //!
 //! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `call.rs` what a handler gets and gives; then a file per resource;
-//! `startup.rs` is what a start needs.
+//! `startup.rs` is what a start needs, `description.rs` tells of the whole in OpenAPI.
 //! It must not know rules of money: those are asked of the engine.
 
 mod adjustments;
 mod banks;
 mod call;
 mod chargebacks;
+mod cop_payouts;
 mod crypto;
+mod description;
 mod kept;
 mod keys;
 mod rates;
@@ -19,6 +21,7 @@ mod startup;
 mod state;
 mod tenants;
 
+pub use description::document;
 pub use serve::AdminApi;
 pub use startup::{BootstrapTenant, bootstrap, load_directory};
 

@@ -1,7 +1,7 @@
 //! THE TABLE of the operators' API: one row per endpoint. Everything that holds for a row as a whole is in it.
 
 use super::call::{Call, Working};
-use super::{adjustments, banks, chargebacks, crypto, keys, rates, state, tenants};
+use super::{adjustments, banks, chargebacks, cop_payouts, crypto, keys, rates, state, tenants};
 use hyper::Method;
 
 /// Reads a request, does what it asks, and says what came of it.
@@ -61,6 +61,9 @@ pub fn routes() -> Vec<Route> {
         list("/admin/crypto/payouts", "listAllCryptoPayouts", |call| Box::pin(crypto::list(call))),
         row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", |call| Box::pin(crypto::approve(call))),
         row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", |call| Box::pin(crypto::reject(call))),
+        row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| Box::pin(cop_payouts::create(call))),
+        row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| Box::pin(cop_payouts::complete(call))),
+        row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call))),
     ]
 }
 

@@ -1,10 +1,12 @@
 //! The way of an operator's request: path, method, token, body, handler, log line, answer; the same order as that of tenants (`contract.md`, section 17, "Order of checks").
 
 use super::call::{Call, Outcome};
+use super::description;
 use super::routes::{Route, routes};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::server::body::Inbound;
+use crate::server::documents::Documents;
 use crate::server::listen::{Answer, Arrival};
 use crate::server::respond::{Reply, RequestId};
 use crate::server::router::{BadRoute, Found, Lookup, Router};
@@ -26,18 +28,23 @@ pub struct AdminApi {
     services: Arc<Services>,
     router: Router<Route>,
     token: Option<Token>,
+    documents: Documents,
 }
 
 impl AdminApi {
     /// With this token required; without one nobody is asked for any, which is for local work.
     pub fn new(services: Arc<Services>, token: Option<&str>) -> Result<AdminApi, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        Ok(AdminApi { services, router, token: token.map(Token::new) })
+        Ok(AdminApi { services, router, token: token.map(Token::new), documents: Documents::new(|| description::document().to_json()) })
     }
 
     async fn handle(&self, arrival: Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let Arrival { head, request_id, peer } = arrival;
         let path = head.uri.path();
+        // What the API looks like is no secret: a page must be there before a token can be typed into it.
+        if let Some(answer) = self.documents.answer(&head.method, path, &head.headers) {
+            return answer;
+        }
         let found = match self.router.lookup(&head.method, path) {
             Lookup::Found(found) => found,
             Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),

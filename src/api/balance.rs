@@ -12,7 +12,7 @@ use crate::domain::money::{Currency, write_minor};
 use crate::domain::record::Record;
 use crate::domain::sellers::SellerBalance;
 use crate::domain::time::Timestamp;
-use crate::domain::view::Balance;
+use crate::domain::view::{Balance, CopBalance};
 
 /// GET /v1/balance
 pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -36,6 +36,17 @@ pub fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/balance/transactions
 pub fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     movements(call, LedgerKey::Tenant(Currency::Ves), "movements")
+}
+
+/// GET /v1/cop/balance
+pub fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    Ok(Plan::CopBalance)
+}
+
+/// GET /v1/cop/balance/transactions
+pub fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    movements(call, LedgerKey::Tenant(Currency::Cop), "movements in COP")
 }
 
 /// GET /v1/merchants/:id/balance/transactions
@@ -92,16 +103,29 @@ pub fn show(balance: &Balance) -> Vec<u8> {
         .end()
 }
 
-/// The balance of a seller, as JSON.
-pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
+/// The balance in pesos, as JSON.
+pub fn show_cop(balance: &CopBalance) -> Vec<u8> {
     Object::new()
+        .plain("ledgerNetCop", balance.ledger_net)
+        .plain("heldCop", balance.held)
+        .maybe_plain("nextReleaseAt", balance.next_release)
+        .plain("availableCop", balance.available)
+        .number("balanceHoldHours", 24)
+        .end()
+}
+
+/// The balance of a seller, as JSON; pesos only if there were ever any.
+pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
+    let body = Object::new()
         .plain("merchantId", balance.merchant)
         .text("externalRef", &balance.external_ref)
         .plain("pendingVes", balance.pending)
-        .plain("availableVes", balance.available)
-        .maybe_plain("nextReleaseAt", balance.next_release)
-        .boolean("livemode", livemode)
-        .end()
+        .plain("availableVes", balance.available);
+    let body = match balance.pesos {
+        Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
+        None => body,
+    };
+    body.maybe_plain("nextReleaseAt", balance.next_release).boolean("livemode", livemode).end()
 }
 
 /// The movement that a fund or an adjustment is.
@@ -125,21 +149,20 @@ pub fn show_movement(record: &Record, time: Timestamp, n: usize, now: Timestamp)
     };
     let mut amount = String::new();
     let _ = write_minor(&mut amount, posting.minor, posting.currency.decimals());
-    let subject = |kind| row.subject.filter(|subject| subject.kind == kind).map(|subject| subject.id);
-    let payout = subject(Kind::Payout).or_else(|| subject(Kind::CryptoPayout));
+    let subject = |kinds: &[Kind]| row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id);
     let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
     let mut body = Object::new()
         .plain("id", record.movement_id(time, n))
         .plain("type", row.kind.name())
         .plain(amount_name, amount)
         .plain("currency", posting.currency.code())
-        .maybe_plain("paymentId", subject(Kind::Payment))
-        .maybe_plain("payoutId", payout)
+        .maybe_plain("paymentId", subject(&[Kind::Payment, Kind::CopPayment]))
+        .maybe_plain("payoutId", subject(&[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]))
         .maybe_plain("chargebackId", row.chargeback)
         .maybe_text("externalRef", row.external_ref.as_deref())
         .text("description", &row.description)
         .plain("createdAt", time);
-    if let Some(conversion) = subject(Kind::Conversion) {
+    if let Some(conversion) = subject(&[Kind::Conversion]) {
         body = body.plain("conversionId", conversion);
     }
     if let Some(merchant) = merchant {

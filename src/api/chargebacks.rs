@@ -26,7 +26,7 @@ pub struct GotChargeback {
 
 impl GotChargeback {
     /// The payment, and what is taken back of it under this name.
-    pub fn get(self, sound: &Sound, id: Id) -> (EntityId, NewChargeback) {
+    pub fn get(self, sound: &Sound, id: Id) -> (Id, NewChargeback) {
         let new = NewChargeback {
             id,
             amount: self.amount.get(sound).map(Ves::from_minor),
@@ -34,7 +34,7 @@ impl GotChargeback {
             reason: self.reason.get(sound),
             bank_debited_at: self.bank_debited_at.get(sound),
         };
-        (EntityId::payment(Id::from(self.payment.get(sound))), new)
+        (Id::from(self.payment.get(sound)), new)
     }
 }
 
@@ -61,7 +61,7 @@ pub fn open(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let id = call.new_id();
     let (payment, new) = new.get(&sound, id);
-    Ok(Plan::Entity(payment, Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)))
+    Ok(Plan::OfPayment(payment, Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)))
 }
 
 /// POST /v1/test/chargebacks/:id/close

@@ -182,14 +182,14 @@ pub fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let (id, customer_ref, network, asset) = (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
     let name = DepositAddress::name(network, asset, &customer_ref);
-    let address = network.address(&account(call, &name));
-    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress { id, customer_ref, network, asset, address }));
+    let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
+    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress { id, customer_ref, network, asset, address, checkout: None }));
     Ok(Plan::Create { space: Space::DepositAddress, name, id: EntityId::deposit_address(id), ask, shape: Shape::DepositAddress })
 }
 
 /// The simulated account of a customer: it follows from who it is, so it is the same whenever it is asked for.
-fn account(call: &Call<'_>, name: &str) -> [u8; ACCOUNT_BYTES] {
-    let half = |part: &[u8]| (call.mark)(&[b"deposit address", part, call.caller.tenant.id.as_bytes(), name.as_bytes()]);
+pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [u8; ACCOUNT_BYTES] {
+    let half = |part: &[u8]| mark(&[b"deposit address", part, tenant.as_bytes(), name.as_bytes()]);
     let mut account = [0; ACCOUNT_BYTES];
     account[..16].copy_from_slice(&half(b"1"));
     account[16..].copy_from_slice(&half(b"2")[..ACCOUNT_BYTES - 16]);

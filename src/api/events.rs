@@ -6,12 +6,12 @@ use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::writer::{Object, text};
-use crate::api::{conversions, crypto, merchants, payments, payouts};
+use crate::api::{conversions, cop_payments, cop_payouts, crypto, merchants, payments, payouts};
 use crate::domain::chargebacks::Chargeback;
 use crate::domain::events::{Event, EventKind, Extra};
 use crate::domain::ids::Id;
 use crate::domain::ledger::Ledger;
-use crate::domain::payments::Payment;
+use crate::domain::payments::{Means, Payment};
 use crate::domain::record::{Entity, Record};
 use crate::domain::time::Timestamp;
 
@@ -23,6 +23,9 @@ pub struct World {
     /// Whether real money moves in it.
     pub livemode: bool,
 }
+
+/// The name of what POST /v1/notifications/test sends.
+const TEST_NOTIFICATION: &str = "notification.test";
 
 /// GET /v1/events
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -61,25 +64,44 @@ pub fn show(record: &Record, time: Timestamp, n: usize, world: World) -> Option<
     Some(body.end())
 }
 
+/// What webhooks send of the `n`-th event of a record: `{event, data, timestamp}`.
+pub fn envelope(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
+    let event = record.events.get(n)?;
+    let data = event_data(record, time, n, world)?;
+    Some(Object::with_capacity(data.len() + 128).plain("event", event.kind.name()).json("data", &data).plain("timestamp", time).end())
+}
+
+/// What a test notification sends. It is no event: it has no number and is nowhere kept.
+pub fn test_envelope(time: Timestamp, world: World) -> Vec<u8> {
+    let data = Object::new().plain("tenantId", world.tenant).plain("message", "this is a test").boolean("livemode", world.livemode).end();
+    Object::new().plain("event", TEST_NOTIFICATION).json("data", &data).plain("timestamp", time).end()
+}
+
 /// What the `n`-th event of a record says. It always carries `livemode` and the id of whom it happened to.
 pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
     let event = record.events.get(n)?;
     let subject = event.subject.and_then(|subject| record.entity(subject));
     let data = match (subject.map(|subject| &**subject), &event.extra) {
-        (_, Extra::SellerBalance { external_ref, pending, available, reason }) => Object::new()
-            .maybe_plain("merchantId", event.subject.map(|subject| subject.id))
-            .text("externalRef", external_ref)
-            .plain("pendingVes", pending)
-            .plain("availableVes", available)
-            .plain("reason", reason.name())
-            .boolean("livemode", world.livemode)
-            .end(),
+        (_, Extra::SellerBalance { external_ref, pending, available, pesos, reason }) => {
+            let body = Object::new()
+                .maybe_plain("merchantId", event.subject.map(|subject| subject.id))
+                .text("externalRef", external_ref)
+                .plain("pendingVes", pending)
+                .plain("availableVes", available);
+            let body = match pesos {
+                Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
+                None => body,
+            };
+            body.plain("reason", reason.name()).boolean("livemode", world.livemode).end()
+        }
         (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?),
         (Some(Entity::Payment(payment)), _) => of_payment(payment),
         (Some(Entity::Payout(payout)), _) => Object::reopened(payouts::show(payout)).plain("currency", "VES").end(),
         (Some(Entity::Conversion(conversion)), _) => conversions::show(conversion)?,
         (Some(Entity::CryptoPayout(payout)), _) => crypto::show(payout),
         (_, Extra::Deposit(deposit)) => crypto::show_deposit(deposit, time),
+        (Some(Entity::CopPayment(payment)), _) => cop_payments::event_data(payment, event.kind),
+        (Some(Entity::CopPayout(payout)), _) => cop_payouts::show(payout),
         (Some(Entity::Merchant(merchant)), extra) => of_merchant(merchants::show(merchant), event, extra),
         (_, Extra::LiveStatus { status, previous, reason }) => Object::new()
             .plain("tenantId", world.tenant)
@@ -99,7 +121,11 @@ fn of_payment(payment: &Payment) -> Vec<u8> {
     if payment.checkout.is_none() {
         return body;
     }
-    Object::reopened(body).plain("amountUsd", payment.usd).null("copRate").end()
+    let body = Object::reopened(body).plain("amountUsd", payment.usd).null("copRate");
+    match &payment.means {
+        Means::Usdt { amount, tx_hash } => body.plain("amountUsdt", amount).text("txHash", tx_hash).end(),
+        _ => body.end(),
+    }
 }
 
 fn of_merchant(merchant: Vec<u8>, event: &Event, extra: &Extra) -> Vec<u8> {

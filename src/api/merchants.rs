@@ -25,7 +25,8 @@ const NAME_MAX: usize = 120;
 /// Characters of an e-mail address (RFC 5321).
 const EMAIL_MAX: usize = 254;
 
-fn email(value: Value<'_>) -> Result<String, Bad> {
+/// An e-mail address.
+pub fn email(value: Value<'_>) -> Result<String, Bad> {
     let text = value.trimmed(3..=EMAIL_MAX)?;
     let well_formed = text.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.'));
     if well_formed && !text.chars().any(char::is_whitespace) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }

@@ -1,6 +1,7 @@
 //! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation leads to its payment or payout.
 
 use crate::api::writer::Object;
+use crate::domain::cop_payments::{self, CopPayment, Failure};
 use crate::domain::ids::Id;
 use crate::domain::payments::otp::Otp;
 use crate::domain::payments::{self, Means, Payment, Phase, Status};
@@ -30,7 +31,10 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         | Entity::CryptoPayout(_)
         | Entity::DepositAddress(_)
         | Entity::Product(_)
-        | Entity::Session(_) => return None,
+        | Entity::Session(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => return None,
+        Entity::CopPayment(payment) => (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at),
     };
     let body = Object::new()
         .plain("operationId", id)
@@ -74,7 +78,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
 
 /// An intent has no charge before its code has come; the others begin with one.
 fn was_charged(payment: &Payment) -> bool {
-    !matches!(payment.means, Means::C2p { token_mark: None, .. })
+    !matches!(payment.means, Means::C2p { token_mark: None, .. } | Means::Usdt { .. })
 }
 
 const fn kind_of_charge(means: &Means) -> &'static str {
@@ -82,6 +86,7 @@ const fn kind_of_charge(means: &Means) -> &'static str {
         Means::C2p { .. } | Means::Card { .. } => "charge",
         Means::Debit { .. } => "debit",
         Means::Transfer { .. } => "verification",
+        Means::Usdt { .. } => "deposit",
     }
 }
 
@@ -102,5 +107,34 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
         code: payout.failure_code.as_deref(),
         reference: payout.reference.as_deref(),
         updated_at: payout.settled_at.unwrap_or(payout.created_at),
+    })
+}
+
+fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
+    if n == cop_payments::COLLECT {
+        let status = match payment.status {
+            Status::Pending => "pending",
+            Status::Completed | Status::Reversed => "completed",
+            Status::Failed | Status::Canceled => "failed",
+        };
+        return Some(Operation {
+            kind: "collection",
+            status,
+            code: payment.failure.map(Failure::name),
+            reference: payment.processor_reference.as_deref(),
+            updated_at: payment.completed_at.unwrap_or(payment.created_at),
+        });
+    }
+    let refunding = matches!(payment.phase, cop_payments::Phase::Refunding { .. });
+    payment.is_refund(n).then(|| Operation {
+        kind: "refund",
+        status: match (payment.refunded_at, refunding) {
+            (Some(_), _) => "completed",
+            (None, true) => "pending",
+            (None, false) => "failed",
+        },
+        code: None,
+        reference: payment.refund_reference.as_deref(),
+        updated_at: payment.refunded_at.or(payment.completed_at).unwrap_or(payment.created_at),
     })
 }

@@ -1,6 +1,7 @@
 //! Payments: C2P request, execute and reverse; reading payments of every method (`service.md`, "C2P collection"; `contract.md`, section 5).
 
 use crate::api::chargebacks::show_in_payment;
+use crate::api::cop_payments;
 use crate::api::fields::{Bad, Fields, Got, Sound};
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
@@ -140,14 +141,14 @@ pub fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let fields = Fields::parse_optional(call.body)?;
     fields.finish()?;
-    Ok(Plan::Entity(EntityId::payment(id), Ask::Reverse, Shape::Reversed))
+    Ok(Plan::OfPayment(id, Ask::Reverse, Shape::Reversed))
 }
 
 /// GET /v1/payments/:id
 pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::payment(id), show_entity))
+    Ok(Plan::ReadPayment(id, show_entity))
 }
 
 /// GET /v1/payments/by-ref/:externalRef
@@ -167,15 +168,22 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = query.finish()?;
     let (status, method) = (status.get(&sound), method.get(&sound));
     let page = page.get(&sound);
-    let mut facets = Vec::new();
+    let mut parts = Vec::new();
     for each_method in Method::ALL.into_iter().filter(|each| method.is_none_or(|method| method == *each)) {
         for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
-            facets.push(facet(each_method, each_status));
+            parts.push(match each_method {
+                Method::Cop => (Kind::CopPayment, each_status as u8),
+                _ => (Kind::Payment, facet(each_method, each_status)),
+            });
         }
     }
     Ok(match external_ref.get(&sound) {
-        Some(name) => Plan::Attempts { name, facets, page, show: show_entity },
-        None => Plan::List { kind: Kind::Payment, facets, page, show: show_entity },
+        // Only payments of the first kind have an externalRef.
+        Some(name) => {
+            let facets = parts.into_iter().filter(|(kind, _)| *kind == Kind::Payment).map(|(_, facet)| facet).collect();
+            Plan::Attempts { name, facets, page, show: show_entity }
+        }
+        None => Plan::ListKinds { parts, page, show: show_entity },
     })
 }
 
@@ -227,6 +235,7 @@ pub fn charged(payment: &Payment, new: bool) -> Rendered {
 pub fn show_entity(entity: &Entity) -> Vec<u8> {
     match entity {
         Entity::Payment(payment) => show(payment),
+        Entity::CopPayment(payment) => cop_payments::show_as_payment(payment),
         _ => b"{}".to_vec(),
     }
 }
@@ -242,6 +251,7 @@ pub fn show(payment: &Payment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();
     let debtor = payment.debtor();
     let card = payment.card();
+    let in_bolivares = !matches!(payment.means, Means::Usdt { .. });
     Object::with_capacity(1280)
         .plain("id", payment.id)
         .plain("paymentId", payment.id)
@@ -252,8 +262,8 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .maybe_text("failureCode", payment.failure_code.as_deref())
         .maybe_plain("cancelReason", payment.cancel_reason.map(CancelReason::name))
         .number("usdAmount", payment.usd)
-        .number("vesAmount", payment.ves)
-        .number("bcvRate", payment.bcv_rate.0.normalize())
+        .maybe_number("vesAmount", in_bolivares.then_some(payment.ves))
+        .maybe_number("bcvRate", in_bolivares.then_some(payment.bcv_rate.0.normalize()))
         .maybe_number("feeVes", payment.fee)
         .maybe_number("netVes", payment.net())
         .maybe_plain("merchantId", sale.map(|sale| sale.merchant))

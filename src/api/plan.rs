@@ -14,6 +14,7 @@ use crate::domain::products::NewLink;
 use crate::domain::record::Entity;
 use crate::domain::time::Timestamp;
 use std::sync::Arc;
+use url::Url;
 
 /// The proof of a valid key; only authentication makes one.
 #[derive(Clone)]
@@ -63,6 +64,8 @@ pub struct Call<'a> {
     pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
+    /// Whether webhooks may go to loopback and private addresses.
+    pub private_targets: bool,
 }
 
 impl Call<'_> {
@@ -214,10 +217,46 @@ pub enum Plan {
         /// What the answer shows.
         shape: Shape,
     },
+    /// The same, if a webhook may go to this address.
+    Aimed(Url, Box<Plan>),
+    /// A command to a webhook endpoint whose answer shows its secret.
+    Signing {
+        /// Which endpoint.
+        id: EntityId,
+        /// Whether it is new.
+        new: bool,
+        /// What to do.
+        ask: Ask,
+        /// What the answer shows.
+        shape: Shape,
+    },
     /// The balance in USDT now.
     CryptoBalance,
     /// The percentage of peso payments that is converted by itself.
     SetAutoConvert(u8),
+    /// The balance in pesos now.
+    CopBalance,
+    /// A payment of this name, in whatever it was collected.
+    ReadPayment(Id, Show),
+    /// A command to the payment of this name, in whatever it was collected.
+    OfPayment(Id, Ask, Shape),
+    /// A page of entities of several kinds, each with facets of its own.
+    ListKinds {
+        /// Which of which kind; none of them is an empty page.
+        parts: Vec<(Kind, u8)>,
+        /// Which page.
+        page: Page,
+        /// How they are shown.
+        show: Show,
+    },
+    /// All webhook endpoints.
+    Webhooks,
+    /// A page of an endpoint's deliveries.
+    Deliveries(Id, Page),
+    /// An event is delivered again.
+    Resend(Id),
+    /// Something is sent to every enabled endpoint, for a try.
+    TestNotification,
 }
 
 /// Which movements.

@@ -62,6 +62,11 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::ProductHasSales => Problem::conflict("product_has_sales", "a checkout of it was paid; deactivate the product or disable the link instead"),
         Refusal::SessionPaid => Problem::conflict("session_paid", "the checkout was paid; nothing was charged"),
         Refusal::SessionExpired => Problem::conflict("session_expired", "the checkout has expired; nothing was charged"),
+        Refusal::TooManyWebhooks => Problem::conflict("too_many_webhooks", "there are 20 webhook endpoints in this mode; delete one first"),
+        Refusal::WebhookBusy => {
+            Problem::conflict("webhook_busy", "the endpoint was changed many times while its deliveries wait; let them be sent, or delete it")
+        }
+        Refusal::ResendsWaiting => Problem::overloaded(10),
         Refusal::PayoutAccountNotVerified => Problem::conflict("payout_account_not_verified", "the payout account is not verified; set it and verify it first"),
         Refusal::ConversionsNotEnabled => Problem::refused(403, "conversions_not_enabled", "conversions of this currency are not enabled for this account"),
         Refusal::MarketRateUnavailable => Problem::refused(503, "rate_unavailable", "there is no current market rate; try again later").after(60),
@@ -94,5 +99,26 @@ pub fn problem(refusal: &Refusal) -> Problem {
         }
         Refusal::NotPendingReview => Problem::conflict("payout_not_pending_review", "the payout is not under review"),
         Refusal::NetworkNotConfigured => Problem::rail_not_configured("a network for USDT"),
+        Refusal::CopNotEnabled => Problem::refused(403, "cop_not_enabled", "pesos are not enabled for this account"),
+        Refusal::PaymentNotPending => Problem::conflict("payment_not_pending", "the payment is not pending any more; read it"),
+        Refusal::ChannelMismatch => Problem::conflict("channel_mismatch", "the payment is not paid with an SMS code"),
+        Refusal::InvalidOtp => Problem::refused(400, "invalid_otp", "this is not the SMS code; the payment stays pending until it expires"),
+        Refusal::RefundWindowExpired => Problem::conflict("refund_window_expired", "a payment in pesos can be refunded for 96 hours after its completion"),
+        Refusal::RefundInProgress => {
+            Problem::conflict("refund_in_progress", "the processor is deciding about the refund; read the payment until it is settled")
+        }
+        Refusal::RefundNotCovered { available, spendable } => {
+            Problem::conflict("insufficient_balance", "what is available and held in pesos does not cover the refund; nothing was debited")
+                .with("availableCop", available.to_string())
+                .with("spendableCop", spendable.to_string())
+        }
+        Refusal::ProcessorUnavailable => {
+            Problem::refused(503, "processor_unavailable", "the processor cannot refund this payment now; nothing was debited, try again later").after(60)
+        }
+        Refusal::InsufficientCop { available } => {
+            Problem::refused(422, "insufficient_balance", "the available pesos do not cover the amount; nothing was debited")
+                .with("availableCop", available.to_string())
+        }
+        Refusal::PayoutNotPending => Problem::conflict("payout_not_pending", "it is known already what became of the payout"),
     }
 }

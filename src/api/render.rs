@@ -3,6 +3,7 @@
 use crate::api::{
     balance, batches, chargebacks, conversions, crypto, debits, links, merchants, own_account, payments, payouts, products, refusals, sessions, testing,
 };
+use crate::api::{cop_payments, cop_payouts, webhooks};
 use crate::domain::checkout::Status;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
@@ -47,6 +48,13 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::CryptoPayout, Some(Entity::CryptoPayout(payout))) => crypto::reviewed(payout),
         (Shape::DepositAddress, Some(Entity::DepositAddress(address))) => crypto::opened(address, facts.record.is_some()),
         (Shape::Deposit, _) => crypto::deposited(facts),
+        (Shape::CopPaymentCreated, Some(Entity::CopPayment(payment))) => cop_payments::created(payment),
+        (Shape::CopPayment, Some(Entity::CopPayment(payment))) => cop_payments::settled(payment),
+        (Shape::CopPayoutCreated, Some(Entity::CopPayout(payout))) => cop_payouts::created(payout, facts.record.is_some()),
+        (Shape::CopPayout, Some(Entity::CopPayout(payout))) => (200, cop_payouts::show(payout)),
+        (Shape::WebhookCreated, Some(Entity::Webhook(webhook))) => (201, webhooks::show(webhook)),
+        (Shape::Webhook | Shape::SecretRotated, Some(Entity::Webhook(webhook))) => (200, webhooks::show(webhook)),
+        (Shape::WebhookDeleted, Some(Entity::Webhook(webhook))) => webhooks::deleted(webhook),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

@@ -3,8 +3,8 @@
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::{balance, batches, cards, chargebacks, debits, events, links, merchants, methods, own_account, payments, payouts};
-use crate::api::{conversions, crypto};
-use crate::api::{products, reference, sessions, testing, transfers};
+use crate::api::{conversions, cop_payments, cop_payouts, crypto};
+use crate::api::{products, reference, sessions, testing, transfers, webhooks};
 use crate::domain::platform::Scope;
 use hyper::Method;
 
@@ -134,5 +134,25 @@ pub fn routes() -> Vec<Route> {
         test(post(), "/v1/test/crypto/deposits", Manage, "makeTestDeposit", crypto::deposit),
         test(post(), "/v1/test/crypto/payouts/:id/approve", Manage, "approveTestCryptoPayout", crypto::approve),
         test(post(), "/v1/test/crypto/payouts/:id/reject", Manage, "rejectTestCryptoPayout", crypto::reject),
+        row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::create),
+        row(get(), "/v1/cop/payments/:id", Read, "getCopPayment", cop_payments::read),
+        row(post(), "/v1/cop/payments/:id/otp", Collect, "submitCopOtp", cop_payments::submit_otp),
+        row(post(), "/v1/cop/payments/:id/cancel", Collect, "cancelCopPayment", cop_payments::cancel),
+        row(post(), "/v1/cop/payments/:id/refund", Collect, "refundCopPayment", cop_payments::refund),
+        row(get(), "/v1/cop/balance", Read, "getCopBalance", balance::read_cop),
+        row(get(), "/v1/cop/balance/transactions", Read, "listCopMovements", balance::cop_transactions),
+        row(get(), "/v1/cop/payouts", Read, "listCopPayouts", cop_payouts::list),
+        row(get(), "/v1/cop/payouts/:id", Read, "getCopPayout", cop_payouts::read),
+        test(post(), "/v1/test/cop/payments/:id/pay", Manage, "playCopBuyerPaying", cop_payments::play_paying),
+        test(post(), "/v1/test/cop/payments/:id/decline", Manage, "playCopBuyerDeclining", cop_payments::play_declining),
+        row(post(), "/v1/webhooks", Manage, "createWebhook", webhooks::register),
+        row(get(), "/v1/webhooks", Read, "listWebhooks", webhooks::list),
+        row(get(), "/v1/webhooks/:id", Read, "getWebhook", webhooks::read),
+        row(patch(), "/v1/webhooks/:id", Manage, "updateWebhook", webhooks::update),
+        row(delete(), "/v1/webhooks/:id", Manage, "deleteWebhook", webhooks::delete),
+        row(post(), "/v1/webhooks/:id/rotate-secret", Manage, "rotateWebhookSecret", webhooks::rotate_secret),
+        row(get(), "/v1/webhooks/:id/deliveries", Read, "listDeliveries", webhooks::deliveries),
+        row(post(), "/v1/events/:id/resend", Manage, "resendEvent", webhooks::resend),
+        row(post(), "/v1/notifications/test", Manage, "sendTestNotification", webhooks::test),
     ]
 }

@@ -2,12 +2,14 @@
 
 use crate::domain::account::AccountNumber;
 use crate::domain::banks::BankCode;
+use crate::domain::buyer::Buyer;
 use crate::domain::card::Card;
+use crate::domain::cop_payments::Channel;
 use crate::domain::crypto::address::Network;
 use crate::domain::date::Date;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::{Currency, Usdt, Ves};
+use crate::domain::money::{Cop, Currency, Usdt, Ves};
 use crate::domain::phone::MobilePhone;
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
@@ -21,6 +23,27 @@ const POLL_MS_MAX: i64 = 3_600_000;
 /// When to look again after `looks` looks.
 pub fn next_poll(now: Timestamp, looks: u32) -> Timestamp {
     now.plus_ms((POLL_MS << looks.min(6)).min(POLL_MS_MAX))
+}
+
+/// What the processor of pesos knows a collection by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collection {
+    /// The operation id of the order to collect.
+    pub original: Id,
+    /// Until when the buyer can pay, on the tenant's clock.
+    pub expires_at: Timestamp,
+}
+
+/// What the processor of pesos is told about a collection. It answers how the collection stands then.
+pub enum Told {
+    /// It is called off.
+    Cancel,
+    /// The buyer's SMS code.
+    Code(Token),
+    /// The buyer pays: only test mode can say so.
+    Paid,
+    /// The buyer declines: only test mode can say so.
+    Declined,
 }
 
 /// What a bank is told to do.
@@ -152,6 +175,37 @@ pub enum Order {
         /// In what.
         currency: Currency,
     },
+    /// Collect pesos from a buyer; waits until the buyer pays, declines or lets the time pass.
+    CollectCop {
+        /// Its name and its end.
+        collection: Collection,
+        /// How the buyer pays.
+        channel: Channel,
+        /// How much.
+        amount: Cop,
+        /// The key to which the buyer transfers.
+        transfer_key: String,
+        /// Who pays, as far as the channel needs it.
+        buyer: Option<Box<Buyer>>,
+    },
+    /// Something about a collection; may be told again.
+    TellCop {
+        /// Which.
+        collection: Collection,
+        /// What.
+        told: Told,
+    },
+    /// Give collected pesos back, all of them.
+    RefundCop {
+        /// The operation id of the order to collect.
+        original: Id,
+        /// The processor's reference of the payment.
+        reference: String,
+        /// How much it was.
+        amount: Cop,
+        /// When it was paid.
+        completed_at: Timestamp,
+    },
 }
 
 impl Order {
@@ -169,6 +223,9 @@ impl Order {
             Order::FindTransfer { .. } => "find_transfer",
             Order::SendUsdt { .. } => "send_usdt",
             Order::PriceUsdt { .. } => "price_usdt",
+            Order::CollectCop { .. } => "collect_cop",
+            Order::TellCop { .. } => "tell_cop",
+            Order::RefundCop { .. } => "refund_cop",
         }
     }
 }

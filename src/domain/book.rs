@@ -3,7 +3,7 @@
 use crate::domain::banks::BankCode;
 use crate::domain::conversions::totals::Totals;
 use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED};
 use crate::domain::merchants::Merchant;
 use crate::domain::money::{Currency, Ves};
@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// What the balance must know of a merchant in order to pay it or sell for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Seller {
-    /// What the tenant owes it.
-    pub account: Account,
+    /// What the tenant owes it, by currency.
+    pub accounts: BTreeMap<Currency, Account>,
     /// Its name at the tenant's.
     pub external_ref: String,
     /// Whether it takes part.
@@ -37,6 +37,20 @@ pub struct Seller {
     pub default_method: Option<Id>,
     /// Payouts that it was sent, failed ones included.
     pub payouts: u64,
+}
+
+impl Seller {
+    /// What the tenant owes it in a currency.
+    pub fn account(&self, currency: Currency) -> &Account {
+        self.accounts.get(&currency).unwrap_or(&NOTHING)
+    }
+
+    /// Lets holds end.
+    fn settle(&mut self, now: Timestamp) {
+        for account in self.accounts.values_mut() {
+            account.settle(now);
+        }
+    }
 }
 
 /// A payout method as the balance sees it.
@@ -81,6 +95,10 @@ pub struct Book {
     pub converted: Totals,
     /// USDT that left the balance and has not arrived: payouts under review or on their way, fees included, in cents.
     pub pending_payouts_usdt: i64,
+    /// Ends of sellers' holds that are to be told, in order. Not in the agenda: a seller may have something of its own there, at the same instant even.
+    pub releases: BTreeSet<(Timestamp, EntityId)>,
+    /// Webhook endpoints: how many there are, and whether anybody waits to hear of events.
+    pub webhooks: BTreeSet<Id>,
 }
 
 static NOTHING: Account = Account { net: 0, held: 0, holds: BTreeMap::new() };
@@ -96,9 +114,10 @@ impl Book {
         self.account(Currency::Ves).free() - self.sheet.settings.reserve.minor()
     }
 
-    /// What sellers are owed: pending and available, in cents.
+    /// What sellers are owed in bolívares: pending and available, in cents.
     pub fn seller_totals(&self) -> (i64, i64) {
-        self.sellers.values().fold((0, 0), |(pending, available), seller| (pending + seller.account.held, available + seller.account.free()))
+        let accounts = self.sellers.values().map(|seller| seller.account(Currency::Ves));
+        accounts.fold((0, 0), |(pending, available), account| (pending + account.held, available + account.free()))
     }
 
     /// Whether an adjustment by `amount` fits: what would overflow is refused before anything is written.
@@ -116,7 +135,7 @@ impl Book {
         {
             self.seller_releases.pop_first();
             if let Some(seller) = self.sellers.get_mut(&merchant) {
-                seller.account.settle(now);
+                seller.settle(now);
             }
         }
     }
@@ -137,8 +156,11 @@ impl Book {
             if *id == EntityId::OWN_ACCOUNT {
                 self.own = None;
             }
+            if id.kind == Kind::Webhook {
+                self.webhooks.remove(&id.id);
+            }
             if self.sellers.remove(&id.id).is_some() {
-                self.agenda.retain(|(_, due)| due != id);
+                self.releases.retain(|(_, due)| due != id);
             }
         }
         for posting in &record.postings {
@@ -150,14 +172,20 @@ impl Book {
         self.events += record.events.len() as u64;
         if record.cause == Cause::SellerReleased {
             for seller in record.events.iter().filter_map(|event| event.subject) {
-                self.agenda.retain(|(at, due)| *at > time || *due != seller);
+                self.releases.retain(|(at, due)| *at > time || *due != seller);
             }
         }
     }
 
-    /// Whether something of this entity is due.
-    pub fn is_due(&self, id: EntityId, now: Timestamp) -> bool {
-        self.agenda.iter().take_while(|(at, _)| *at <= now).any(|(_, due)| *due == id)
+    /// Whether holds of this seller ended, and nobody was told.
+    pub fn has_released(&self, seller: EntityId, now: Timestamp) -> bool {
+        self.releases.iter().take_while(|(at, _)| *at <= now).any(|(_, due)| *due == seller)
+    }
+
+    /// What is due first, of those that are not skipped.
+    pub fn next_due(&self, skip: &dyn Fn(EntityId) -> bool) -> Option<(Timestamp, EntityId)> {
+        let first = |agenda: &BTreeSet<(Timestamp, EntityId)>| agenda.iter().find(|(_, id)| !skip(*id)).copied();
+        first(&self.agenda).into_iter().chain(first(&self.releases)).min()
     }
 
     fn agenda(&mut self, id: EntityId, was: Option<Was>, now: Option<Timestamp>) {
@@ -197,6 +225,10 @@ impl Book {
             | Entity::Product(_)
             | Entity::Session(_)
             | Entity::DepositAddress(_) => {}
+            Entity::CopPayment(_) | Entity::CopPayout(_) => {}
+            Entity::Webhook(webhook) => {
+                self.webhooks.insert(webhook.id);
+            }
         }
     }
 
@@ -217,7 +249,7 @@ impl Book {
     fn post(&mut self, posting: &Posting) {
         match posting.ledger {
             Ledger::Tenant => self.accounts.entry(posting.currency).or_default().net += posting.minor,
-            Ledger::Seller(merchant) => self.sellers.entry(merchant).or_default().account.net += posting.minor,
+            Ledger::Seller(merchant) => self.sellers.entry(merchant).or_default().accounts.entry(posting.currency).or_default().net += posting.minor,
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
                 *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor
             }
@@ -228,15 +260,16 @@ impl Book {
         match change.ledger {
             Ledger::Tenant => self.accounts.entry(change.currency).or_default().hold(change),
             Ledger::Seller(merchant) => {
-                let account = &mut self.sellers.entry(merchant).or_default().account;
-                account.hold(change);
+                let seller = self.sellers.entry(merchant).or_default();
+                seller.accounts.entry(change.currency).or_default().hold(change);
+                let more_then = seller.accounts.values().any(|account| account.holds_until(change.release_at));
                 self.seller_releases.insert((change.release_at, merchant));
-                // A release is told: the seller is on the agenda at every instant at which something of it ends.
+                // A release is told: the seller is due at every instant at which something of it ends.
                 let due = (change.release_at, EntityId::merchant(merchant));
-                if account.holds_until(change.release_at) && change.release_at != UNTIL_DECIDED {
-                    self.agenda.insert(due);
+                if more_then && change.release_at != UNTIL_DECIDED {
+                    self.releases.insert(due);
                 } else {
-                    self.agenda.remove(&due);
+                    self.releases.remove(&due);
                 }
             }
             // Nothing is held there; the invariants refuse a record that says otherwise.

@@ -233,11 +233,15 @@ impl Status {
     }
 }
 
-/// Where a session stands, given the newest attempt to pay it by C2P. A charge that is at the bank when the session ends is still waited for.
-pub fn standing(session: &Session, newest: Option<&Payment>, now: Timestamp) -> Status {
-    match newest.map(|payment| (payment.status, &payment.phase, payment.id)) {
-        Some((PaymentStatus::Completed | PaymentStatus::Reversed, _, id)) => Status::Paid(id),
-        Some((PaymentStatus::Pending, Phase::Charging { .. }, _)) => Status::Processing,
+/// Where a session stands, given the newest attempt to pay it by C2P, and the first payments that came by other ways. The payment that came first is the session's. A charge that is at the
+/// bank when the session ends is still waited for.
+pub fn standing(session: &Session, newest: Option<&Payment>, others: impl IntoIterator<Item = (Id, Timestamp)>, now: Timestamp) -> Status {
+    let by_bank = newest.and_then(|payment| Some((payment.id, payment.completed_at?)));
+    if let Some((first, _)) = by_bank.into_iter().chain(others).min_by_key(|(id, at)| (*at, *id)) {
+        return Status::Paid(first);
+    }
+    match newest.map(|payment| (payment.status, &payment.phase)) {
+        Some((PaymentStatus::Pending, Phase::Charging { .. })) => Status::Processing,
         _ if now >= session.expires_at => Status::Expired,
         _ => Status::Open,
     }

@@ -3,7 +3,7 @@
 
 use crate::domain::crypto::deposits::Deposit;
 use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::Ves;
+use crate::domain::money::{Cop, Ves};
 use bincode::{Decode, Encode};
 
 /// The names of `service.md`, "Events". New ones are added at the end.
@@ -110,6 +110,8 @@ pub enum Extra {
         pending: Ves,
         /// What may be paid out.
         available: Ves,
+        /// Pesos, held and available, of a seller who has had any.
+        pesos: Option<(Cop, Cop)>,
         /// Why it changed.
         reason: BalanceReason,
     },

@@ -124,6 +124,12 @@ pub enum Kind {
     CryptoPayout = 7,
     /// Where a customer of the tenant pays in stablecoins.
     DepositAddress = 8,
+    /// Pesos collected from a buyer.
+    CopPayment = 9,
+    /// Pesos sent out by the operator.
+    CopPayout = 10,
+    /// Where events are delivered.
+    Webhook = 11,
 }
 
 impl Kind {
@@ -142,6 +148,9 @@ impl Kind {
             Kind::Conversion => "conversion",
             Kind::CryptoPayout => "crypto payout",
             Kind::DepositAddress => "deposit address",
+            Kind::CopPayment => "cop payment",
+            Kind::CopPayout => "cop payout",
+            Kind::Webhook => "webhook",
         }
     }
 }
@@ -212,6 +221,21 @@ impl EntityId {
     /// The deposit address `id`.
     pub const fn deposit_address(id: Id) -> Self {
         EntityId { kind: Kind::DepositAddress, id }
+    }
+
+    /// The payment in pesos `id`.
+    pub const fn cop_payment(id: Id) -> Self {
+        EntityId { kind: Kind::CopPayment, id }
+    }
+
+    /// The payout in pesos `id`.
+    pub const fn cop_payout(id: Id) -> Self {
+        EntityId { kind: Kind::CopPayout, id }
+    }
+
+    /// The webhook endpoint `id`.
+    pub const fn webhook(id: Id) -> Self {
+        EntityId { kind: Kind::Webhook, id }
     }
 }
 

@@ -10,6 +10,9 @@
 //! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant |
 //! | `v` | event number | sequence | the record with this event and those after it |
 //! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer |
+//! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
+//!
+//! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all tenants: the tenant key (8 bytes), then the id.
 
 use crate::domain::conversions::UNLISTED;
 use crate::domain::crypto::address::canonical;
@@ -17,7 +20,7 @@ use crate::domain::crypto::deposits::DepositAddress;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::money::Currency;
-use crate::domain::payments::Status;
+use crate::domain::payments::{Means, Status};
 use crate::domain::platform::PLATFORM;
 use crate::domain::record::{Cause, Entity, Record, Written};
 use crate::domain::time::Timestamp;
@@ -49,6 +52,8 @@ pub enum Space {
     Slug = 12,
     /// Payments by C2P that were made for a checkout session: its id names the newest.
     Checkout = 13,
+    /// Deposit addresses that were made for a checkout session, by session, network and asset.
+    CheckoutAddress = 15,
     /// Checkout sessions of all tenants, under the platform's key; the value is the tenant key.
     Session = 14,
     /// USDT payouts; under the platform's key their ids, and the value is the tenant key.
@@ -57,6 +62,8 @@ pub enum Space {
     DepositAddress = 8,
     /// The same, by the address itself.
     DepositTo = 9,
+    /// The operator's payouts of pesos. Under the platform's key their ids, for operators settle one by its id alone; the value is the tenant key.
+    CopPayout = 10,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -64,7 +71,7 @@ pub enum Space {
 pub enum LedgerKey {
     /// The tenant's own, in a currency.
     Tenant(Currency),
-    /// A seller's, in bolívares.
+    /// A seller's, in every currency.
     Seller(Id),
 }
 
@@ -148,6 +155,25 @@ fn short_hash(text: &str) -> [u8; 16] {
     short.try_into().unwrap_or([0; 16])
 }
 
+/// The outcomes of an endpoint's deliveries: its entries are this followed by the delivery.
+pub fn deliveries(tenant: u64, webhook: Id) -> Vec<u8> {
+    let mut key = begin(tenant, b'd');
+    key.extend_from_slice(webhook.as_bytes());
+    key
+}
+
+/// The webhook endpoints of all tenants: its entries are this followed by the tenant key, 8 bytes big endian, and the id.
+pub fn webhooks() -> Vec<u8> {
+    list(PLATFORM, Kind::Webhook, 0)
+}
+
+fn webhook(tenant: u64, id: Id) -> Vec<u8> {
+    let mut key = webhooks();
+    key.extend_from_slice(&tenant.to_be_bytes());
+    key.extend_from_slice(id.as_bytes());
+    key
+}
+
 /// A time as key bytes that sort.
 pub fn time_bytes(time: Timestamp) -> [u8; 8] {
     u64::try_from(time.unix_ms()).unwrap_or(0).to_be_bytes()
@@ -172,12 +198,16 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
             index_names(tenant, state, ops);
         }
         index_transfer(tenant, written, ops);
+        index_webhook(tenant, written, ops);
     }
     for (id, was) in &record.removed {
         ops.delete(&entity(tenant, *id));
         let mut key = list(tenant, id.kind, was.facet);
         key.extend_from_slice(id.id.as_bytes());
         ops.delete(&key);
+        if id.kind == Kind::Webhook {
+            ops.delete(&webhook(tenant, id.id));
+        }
     }
     let freed_name = |freed: &String| match record.cause {
         Cause::ProductDeleted | Cause::LinkDeleted => name(PLATFORM, Space::Slug, freed),
@@ -227,7 +257,12 @@ fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
     match state {
         Entity::Chargeback(_) => ops.put(&name(PLATFORM, Space::Chargeback, &id.to_string()), &tenant.to_be_bytes()),
         Entity::Session(_) => ops.put(&name(PLATFORM, Space::Session, &id.to_string()), &tenant.to_be_bytes()),
+        Entity::CopPayout(_) => ops.put(&name(PLATFORM, Space::CopPayout, &id.to_string()), &tenant.to_be_bytes()),
         Entity::CryptoPayout(_) => ops.put(&name(PLATFORM, Space::CryptoPayout, &id.to_string()), &tenant.to_be_bytes()),
+        Entity::DepositAddress(address) if address.checkout.is_some() => {
+            ops.put(&name(tenant, Space::CheckoutAddress, &address.name_in_session()), id.as_bytes());
+            ops.put(&name(tenant, Space::DepositTo, &canonical(&address.address)), id.as_bytes());
+        }
         Entity::DepositAddress(address) => {
             let customer = DepositAddress::name(address.network, address.asset, &address.customer_ref);
             ops.put(&name(tenant, Space::DepositAddress, &customer), id.as_bytes());
@@ -240,6 +275,7 @@ fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
 fn space(state: &Entity) -> Option<Space> {
     match state {
         // A session's attempts are in a space of their own: no reference of the tenant's can meddle with them.
+        Entity::Payment(payment) if matches!(payment.means, Means::Usdt { .. }) => None,
         Entity::Payment(payment) if payment.checkout.is_some() => Some(Space::Checkout),
         Entity::Payment(_) => Some(Space::Payment),
         Entity::Payout(_) => Some(Space::Payout),
@@ -247,7 +283,9 @@ fn space(state: &Entity) -> Option<Space> {
         Entity::Batch(_) => Some(Space::Batch),
         Entity::OwnAccount(_) => Some(Space::OwnAccount),
         Entity::CryptoPayout(_) => Some(Space::CryptoPayout),
-        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) | Entity::Conversion(_) | Entity::DepositAddress(_) => None,
+        Entity::CopPayout(_) => Some(Space::CopPayout),
+        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) | Entity::Conversion(_) => None,
+        Entity::DepositAddress(_) | Entity::CopPayment(_) | Entity::Webhook(_) => None,
     }
 }
 
@@ -268,6 +306,19 @@ fn index_transfer(tenant: u64, written: &Written, ops: &mut IndexOps) {
         (None, _) => ops.put(&key, payment.id.as_bytes()),
         (Some(_), Status::Failed) => ops.delete(&key),
         (Some(_), _) => {}
+    }
+}
+
+/// An endpoint is found from the platform, and each of its deliveries from the endpoint.
+fn index_webhook(tenant: u64, written: &Written, ops: &mut IndexOps) {
+    let Entity::Webhook(endpoint) = &*written.state else { return };
+    if written.was.is_none() {
+        ops.put(&webhook(tenant, endpoint.id), &[]);
+    }
+    for outcome in &endpoint.outcomes {
+        let mut key = deliveries(tenant, endpoint.id);
+        key.extend_from_slice(outcome.id.as_bytes());
+        ops.put_seq(&key);
     }
 }
 

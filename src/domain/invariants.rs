@@ -3,7 +3,8 @@
 use crate::domain::book::Book;
 use crate::domain::conversions::spend;
 use crate::domain::ids::Id;
-use crate::domain::ledger::{Account, Ledger};
+use crate::domain::ledger::{Account, Ledger, Posting};
+use crate::domain::money::Currency;
 use crate::domain::record::{Cause, Record};
 use std::collections::BTreeSet;
 
@@ -45,9 +46,10 @@ fn movements_are_of_the_tenant_or_a_seller(record: &Record) -> Result<(), String
 /// The accounts that the record changed.
 fn touched<'a>(book: &'a Book, record: &Record) -> impl Iterator<Item = &'a Account> {
     let currencies: BTreeSet<_> = record.postings.iter().filter(|posting| posting.ledger == Ledger::Tenant).map(|posting| posting.currency).collect();
-    let sellers: BTreeSet<Id> = record.postings.iter().filter_map(|posting| if let Ledger::Seller(id) = posting.ledger { Some(id) } else { None }).collect();
+    let seller = |posting: &Posting| if let Ledger::Seller(id) = posting.ledger { Some((id, posting.currency)) } else { None };
+    let sellers: BTreeSet<(Id, Currency)> = record.postings.iter().filter_map(seller).collect();
     let own = currencies.into_iter().map(|currency| book.account(currency));
-    own.chain(sellers.into_iter().filter_map(|id| book.sellers.get(&id)).map(|seller| &seller.account))
+    own.chain(sellers.into_iter().filter_map(|(id, currency)| Some(book.sellers.get(&id)?.account(currency))))
 }
 
 /// The running total is what the holds say, as far as can be told without adding all of them up (`pasarela wal verify` does).
@@ -66,7 +68,7 @@ fn holds_agree(account: &Account) -> Result<(), String> {
 
 /// What was spent was there.
 fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
-    if !matches!(record.cause, Cause::PayoutCreated | Cause::BatchCreated | Cause::ConversionAccepted | Cause::CryptoPayoutCreated) {
+    if !matches!(record.cause, Cause::PayoutCreated | Cause::BatchCreated | Cause::ConversionAccepted | Cause::CryptoPayoutCreated | Cause::CopPayoutCreated) {
         return Ok(());
     }
     for posting in &record.postings {
@@ -75,7 +77,7 @@ fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
                 let (cause, left, currency) = (record.cause.name(), spend::available(book, posting.currency), posting.currency.code());
                 return Err(format!("{cause} overdraws the balance: {left} {currency} left"));
             }
-            Ledger::Seller(id) if book.sellers.get(&id).is_none_or(|seller| seller.account.free() < 0) => {
+            Ledger::Seller(id) if book.sellers.get(&id).is_none_or(|seller| seller.account(posting.currency).free() < 0) => {
                 return Err(format!("{} overdraws seller {id}", record.cause.name()));
             }
             _ => {}

@@ -78,6 +78,24 @@ pub enum Shape {
     DepositAddress,
     /// A deposit that was just credited.
     Deposit,
+    /// A new payment in pesos, with what the buyer does next.
+    CopPaymentCreated,
+    /// A payment in pesos.
+    CopPayment,
+    /// A new payout in pesos.
+    CopPayoutCreated,
+    /// A payout in pesos.
+    CopPayout,
+    /// A new webhook endpoint. Its secret is not in what is kept.
+    WebhookCreated,
+    /// A webhook endpoint.
+    Webhook,
+    /// A webhook endpoint that is gone.
+    WebhookDeleted,
+    /// A webhook endpoint with its next secret, which is not in what is kept.
+    SecretRotated,
+    /// An event that is delivered again.
+    Resent,
 }
 
 /// Which use of which key.
@@ -106,9 +124,16 @@ pub struct Kept {
     pub status: u16,
     /// The body, byte by byte.
     pub body: Vec<u8>,
+    /// Not answered again: it only takes the place of what was kept while the outcome was open.
+    pub void: bool,
 }
 
 impl Kept {
+    /// Whether it is still answered at this instant.
+    pub fn stands_at(&self, now: Timestamp) -> bool {
+        !self.void && now < self.expires_at()
+    }
+
     /// The instant at which it is gone.
     pub fn expires_at(&self) -> Timestamp {
         self.of.first_seen.plus_ms(KEPT_MS)

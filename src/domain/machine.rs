@@ -8,11 +8,13 @@ use crate::domain::chargebacks;
 use crate::domain::checkout::{self, NewSession};
 use crate::domain::codec;
 use crate::domain::conversions;
+use crate::domain::cop_payments;
+use crate::domain::cop_payouts;
 use crate::domain::crypto;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::merchants::{self, Registration};
@@ -29,7 +31,9 @@ use crate::domain::refusal::Refusal;
 use crate::domain::sellers;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
-use crate::domain::view::{Query, View, balance};
+use crate::domain::token::Token;
+use crate::domain::view::{Query, View, balance, cop_balance};
+use crate::domain::webhooks::{self, EventRef, NewWebhook, Progress, WebhookChange};
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
@@ -139,6 +143,37 @@ pub enum Ask {
     OpenDepositAddress(Box<crypto::deposits::NewDepositAddress>),
     /// Something came to the deposit address.
     Deposit(Box<crypto::deposits::Incoming>),
+    /// A payment in pesos.
+    CollectCop(Box<cop_payments::collect::NewCopPayment>),
+    /// The buyer's SMS code; `None` is text that cannot be one.
+    SubmitCopCode(Option<Token>),
+    /// A payment in pesos is called off.
+    CancelCop,
+    /// Give a payment in pesos back.
+    RefundCop,
+    /// The buyer of test mode pays, or declines.
+    PlayCopBuyer {
+        /// Which of both.
+        pays: bool,
+    },
+    /// The operator pays pesos out; the entity is the payout on its reference, if there is one.
+    PayCop(Box<cop_payouts::NewCopPayout>),
+    /// The operator says what became of a payout in pesos.
+    SettleCopPayout(cop_payouts::Verdict),
+    /// A new webhook endpoint.
+    RegisterWebhook(Box<NewWebhook>),
+    /// A change of one.
+    ChangeWebhook(Box<WebhookChange>),
+    /// Its next secret.
+    RotateSecret,
+    /// It goes.
+    DeleteWebhook,
+    /// How far its deliveries are.
+    WebhookProgress(Box<Progress>),
+    /// Deliver this event again.
+    Resend(EventRef),
+    /// What a request to deliver again was answered: status and body.
+    KeepResent(u16, Vec<u8>),
 }
 
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
@@ -299,6 +334,16 @@ impl Machine for Domain {
         }
     }
 
+    fn is_awaited(&self, book: &AnyBook, record: &Record) -> bool {
+        // An endpoint that was just deleted is in the record alone.
+        let of_webhooks =
+            || record.entities.iter().map(|written| written.state.id()).chain(record.removed.iter().map(|(id, _)| *id)).any(|id| id.kind == Kind::Webhook);
+        match book {
+            AnyBook::Tenant(book) => (!record.events.is_empty() && !book.webhooks.is_empty()) || of_webhooks(),
+            AnyBook::Platform(_) => false,
+        }
+    }
+
     fn save(&self, book: &AnyBook) -> Vec<u8> {
         match book {
             AnyBook::Platform(book) => codec::encode(book),
@@ -313,7 +358,7 @@ impl Machine for Domain {
     fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
         match book {
             AnyBook::Platform(_) => None,
-            AnyBook::Tenant(book) => book.agenda.iter().find(|(_, id)| !skip(*id)).map(|(at, id)| (at.unix_ms(), *id)),
+            AnyBook::Tenant(book) => book.next_due(skip).map(|(at, id)| (at.unix_ms(), id)),
         }
     }
 
@@ -326,6 +371,7 @@ impl Machine for Domain {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
             (AnyBook::Tenant(book), Query::Crypto) => View::Crypto(crypto::balance(book)),
             (AnyBook::Tenant(book), Query::Seller(merchant)) => View::Seller(sellers::balance(book, merchant)),
+            (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
             }
@@ -361,7 +407,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => merchants::verify(merchant, method, seen, turn),
         (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
-        (Ask::Deadline, Some(Entity::Merchant(merchant))) => sellers::release(book, merchant.id, turn),
+        (Ask::Deadline, Some(Entity::Merchant(merchant))) => merchants::deadline(book, merchant, turn),
         (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
         (Ask::PayBatch(new), None) => batch::create(book, *new, turn),
         (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
@@ -369,6 +415,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::SetOwnAccount(held), None) => own_account::set(None, held, turn),
         (Ask::SetOwnAccount(held), Some(Entity::OwnAccount(account))) => own_account::set(Some(account), held, turn),
         (Ask::StartOwnVerification(amounts), Some(Entity::OwnAccount(account))) => own_account::start_verification(account, amounts, keep, turn),
+        (Ask::Deadline, Some(Entity::OwnAccount(account))) => own_account::deadline(account, turn),
         (Ask::VerifyOwn(seen), Some(Entity::OwnAccount(account))) => own_account::verify(account, seen, turn),
         (Ask::Heard(heard), Some(Entity::OwnAccount(account))) => own_account::heard(account, &heard, turn),
         (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
@@ -406,6 +453,18 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::OpenDepositAddress(new), None) => crypto::deposits::open(book, *new, turn),
         (Ask::OpenDepositAddress(_), Some(Entity::DepositAddress(_))) => Outcome::unchanged(),
         (Ask::Deposit(incoming), Some(Entity::DepositAddress(address))) => crypto::deposits::receive(book, address, *incoming, turn),
+        (Ask::CollectCop(new), None) => cop_payments::collect::create(book, *new, keep, turn),
+        (ask, Some(Entity::CopPayment(payment))) => cop_payment(book, payment, ask, keep, turn),
+        (Ask::PayCop(new), None) => cop_payouts::create(book, *new, turn),
+        (Ask::PayCop(new), Some(Entity::CopPayout(payout))) => cop_payouts::repeat(payout, &new),
+        (Ask::SettleCopPayout(verdict), Some(Entity::CopPayout(payout))) => cop_payouts::settle(payout, verdict, turn),
+        (Ask::RegisterWebhook(new), None) => webhooks::register(book, *new, turn),
+        (Ask::ChangeWebhook(change), Some(Entity::Webhook(webhook))) => webhooks::change(book, webhook, *change),
+        (Ask::RotateSecret, Some(Entity::Webhook(webhook))) => webhooks::rotate_secret(webhook),
+        (Ask::DeleteWebhook, Some(Entity::Webhook(webhook))) => webhooks::delete(webhook),
+        (Ask::WebhookProgress(progress), Some(Entity::Webhook(webhook))) => webhooks::progress(webhook, *progress),
+        (Ask::Resend(event), Some(Entity::Webhook(webhook))) => webhooks::resend(webhook, event, turn),
+        (Ask::KeepResent(status, body), Some(Entity::Webhook(_))) => webhooks::keep_resent(status, body),
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_) | Ask::Market(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.
@@ -419,6 +478,29 @@ fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &
         payments::REVERSE => reversal::heard(book, payment, heard, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),
+    }
+}
+
+/// Which rule answers what is asked of a payment in pesos.
+fn cop_payment(book: &Book, payment: &cop_payments::CopPayment, ask: Ask, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+    use cop_payments::{Phase, collect, refund};
+    match ask {
+        Ask::SubmitCopCode(code) => collect::submit_code(payment, code, keep, turn),
+        Ask::CancelCop => collect::cancel(payment, keep, turn),
+        Ask::PlayCopBuyer { pays } => collect::play_buyer(payment, pays, keep, turn),
+        Ask::RefundCop => refund::refund(book, payment, keep, turn),
+        Ask::Heard(heard) => match heard.operation.entity_and_operation().1 {
+            cop_payments::COLLECT | cop_payments::TELL => collect::heard(book, payment, heard, turn),
+            _ => refund::heard(book, payment, heard, turn),
+        },
+        Ask::Deadline => match payment.phase {
+            Phase::Collecting { .. } => collect::deadline(payment, turn),
+            Phase::Refunding { .. } => refund::deadline(payment, turn),
+            Phase::Idle => Outcome::unchanged(),
+        },
+        Ask::Reverse => Outcome::refuse(Refusal::NotReversible),
+        Ask::OpenChargeback(_) => Outcome::refuse(Refusal::ChargebackNotAllowed),
+        _ => Outcome::refuse(Refusal::NotFound),
     }
 }
 
@@ -482,7 +564,8 @@ impl Domain {
                 (self.render)(of.shape, &facts)
             };
             let (status, body) = draft.answer.unwrap_or_else(from_record);
-            record.kept = Some(Kept { of, status, body });
+            let void = refusal.as_ref().is_some_and(Refusal::is_void);
+            record.kept = Some(Kept { of, status, body, void });
         }
         Decision { record: Some(record), refusal, effects }
     }

@@ -13,6 +13,7 @@ use crate::domain::money::Ves;
 use crate::domain::phone::MobilePhone;
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
+use crate::domain::sellers;
 use crate::domain::time::Timestamp;
 use crate::domain::verification::{MethodStatus, NOT_THE_CLIENT};
 use bincode::{Decode, Encode};
@@ -110,6 +111,11 @@ impl Merchant {
     /// The byte by which lists are filtered.
     pub fn facet(&self) -> u8 {
         facet(self.status(), self.active)
+    }
+
+    /// When a bank is to be asked about deposits to one of its methods.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        self.methods.iter().filter_map(|method| method.status.deadline()).min()
     }
 
     /// One of its methods.
@@ -271,7 +277,7 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Outcome {
     if seller.payouts > 0 {
         return Outcome::refuse(Refusal::MerchantHasPayouts { count: seller.payouts });
     }
-    if seller.account.net != 0 || seller.account.held != 0 {
+    if seller.accounts.values().any(|account| account.net != 0 || account.held != 0) {
         return Outcome::refuse(Refusal::MerchantHasBalance);
     }
     let mut draft = Draft::new(Cause::MerchantDeleted);
@@ -286,15 +292,20 @@ pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), 
         Ok(started) => started,
         Err(refusal) => return Outcome::refuse(refusal),
     };
-    let effect = Effect {
-        entity: EntityId::merchant(merchant.id),
-        operation,
-        at: turn.now,
-        how: How::Send,
-        order: Order::MicroDeposit { bank: found.bank, phone: found.phone, identity: merchant.identification, amounts },
-    };
+    let effect = order(merchant, found, (operation, amounts), How::Send, turn);
     let draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
     Outcome::write_then(draft, vec![effect])
+}
+
+fn order(merchant: &Merchant, method: &PayoutMethod, (operation, amounts): (Id, (Ves, Ves)), how: How, turn: &Turn) -> Effect {
+    let order = Order::MicroDeposit { bank: method.bank, phone: method.phone, identity: merchant.identification, amounts };
+    Effect { entity: EntityId::merchant(merchant.id), operation, at: turn.now, how, order }
+}
+
+/// Something of the merchant's is due: holds of its money ended, or the bank has not answered about deposits.
+pub fn deadline(book: &Book, merchant: &Merchant, turn: &Turn) -> Outcome {
+    let due = merchant.methods.iter().filter_map(|method| Some(order(merchant, method, method.status.due(turn.now)?, How::Ask, turn)));
+    Outcome { effects: due.collect(), ..sellers::release(book, merchant.id, turn) }
 }
 
 fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
@@ -310,7 +321,16 @@ fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
 pub fn heard(merchant: &Merchant, heard: Heard, turn: &Turn) -> Outcome {
     let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(heard.operation)) else { return Outcome::unchanged() };
     let (method, kept) = (found.id, found.status.kept());
-    let Answer::Refused { code } = heard.answer else { return Outcome::unchanged() };
+    let Answer::Refused { code } = heard.answer else {
+        let Some((status, unsent)) = found.status.told(&heard.answer, heard.how, turn.now) else { return Outcome::unchanged() };
+        let send = unsent.map(|deposits| order(merchant, found, deposits, How::Send, turn));
+        // Nothing that the tenant sees of the merchant changes.
+        let mut told = merchant.clone();
+        set_status(&mut told, method, status);
+        let mut draft = change_draft(merchant, told);
+        draft.replace_kept(kept);
+        return Outcome::write_then(draft, send.into_iter().collect());
+    };
     let mut draft;
     if code == NOT_THE_CLIENT {
         let rejected = merchant.changed(turn.now, |merchant| {

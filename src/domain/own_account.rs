@@ -4,7 +4,7 @@ use crate::domain::bank::{Answer, Effect, Heard, How, Order};
 use crate::domain::banks::BankCode;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::EntityId;
+use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::KeepRef;
 use crate::domain::money::Ves;
 use crate::domain::phone::MobilePhone;
@@ -65,10 +65,19 @@ pub fn start_verification(account: &OwnAccount, amounts: (Ves, Ves), kept: Optio
         Ok(started) => started,
         Err(refusal) => return Outcome::refuse(refusal),
     };
+    let effect = order(account, (operation, amounts), How::Send, turn);
+    Outcome::write_then(change(account, status, turn), vec![effect])
+}
+
+fn order(account: &OwnAccount, (operation, amounts): (Id, (Ves, Ves)), how: How, turn: &Turn) -> Effect {
     let Held { bank, phone, identification } = account.held;
     let order = Order::MicroDeposit { bank, phone, identity: Some(identification), amounts };
-    let effect = Effect { entity: EntityId::OWN_ACCOUNT, operation, at: turn.now, how: How::Send, order };
-    Outcome::write_then(change(account, status, turn), vec![effect])
+    Effect { entity: EntityId::OWN_ACCOUNT, operation, at: turn.now, how, order }
+}
+
+/// The bank has not answered about the deposits.
+pub fn deadline(account: &OwnAccount, turn: &Turn) -> Outcome {
+    Outcome::effects(account.status.due(turn.now).map(|deposits| order(account, deposits, How::Ask, turn)).into_iter().collect())
 }
 
 /// The amounts that the tenant saw.
@@ -82,10 +91,18 @@ pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Outcome {
 
 /// What the bank says about the deposits. An account that is not the tenant's is taken away.
 pub fn heard(account: &OwnAccount, heard: &Heard, turn: &Turn) -> Outcome {
-    let Answer::Refused { code } = &heard.answer else { return Outcome::unchanged() };
     if !account.status.waits_for(heard.operation) {
         return Outcome::unchanged();
     }
+    let Answer::Refused { code } = &heard.answer else {
+        let Some((status, unsent)) = account.status.told(&heard.answer, heard.how, turn.now) else { return Outcome::unchanged() };
+        let send = unsent.map(|deposits| order(account, deposits, How::Send, turn));
+        let mut draft = Draft::new(Cause::OwnAccountChanged);
+        // Nothing that the tenant sees of the account changes.
+        draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
+        draft.replace_kept(account.status.kept());
+        return Outcome::write_then(draft, send.into_iter().collect());
+    };
     let mut draft = Draft::new(Cause::OwnAccountChanged);
     if code == NOT_THE_CLIENT {
         draft.remove(EntityId::OWN_ACCOUNT, account);

@@ -325,7 +325,7 @@ pub fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Tu
         Err(refusal) => return Outcome::refuse(refusal),
     };
     let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id))) {
-        (true, Some(seller)) => seller.account.free(),
+        (true, Some(seller)) => seller.account(Currency::Ves).free(),
         _ => book.available_ves(),
     };
     if let Err(refusal) = afford(&payout, spendable) {

@@ -3,6 +3,8 @@
 use crate::domain::chargebacks::Chargeback;
 use crate::domain::checkout::Session;
 use crate::domain::conversions::Conversion;
+use crate::domain::cop_payments::CopPayment;
+use crate::domain::cop_payouts::CopPayout;
 use crate::domain::crypto::deposits::DepositAddress;
 use crate::domain::crypto::payouts::CryptoPayout;
 use crate::domain::events::Event;
@@ -19,6 +21,7 @@ use crate::domain::platform::PlatformChange;
 use crate::domain::products::Product;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
+use crate::domain::webhooks::Webhook;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
@@ -119,6 +122,38 @@ pub enum Cause {
     DepositAddressMade,
     /// A stablecoin deposit came.
     CryptoDeposited,
+    /// A payment in pesos is about to be collected.
+    CopPaymentRequested,
+    /// The processor is about to be told something about it, or the code was wrong.
+    CopPaymentTold,
+    /// The pesos came.
+    CopPaymentCompleted,
+    /// They did not.
+    CopPaymentFailed,
+    /// The tenant called it off.
+    CopPaymentCanceled,
+    /// Pesos are set aside for a refund.
+    CopRefundBegun,
+    /// The processor did not refund.
+    CopRefundRefused,
+    /// The pesos went back.
+    CopPaymentRefunded,
+    /// A payout in pesos was debited.
+    CopPayoutCreated,
+    /// It arrived.
+    CopPayoutCompleted,
+    /// It did not, and the pesos are back.
+    CopPayoutFailed,
+    /// A new webhook endpoint.
+    WebhookCreated,
+    /// A change of one, or its next secret.
+    WebhookChanged,
+    /// An endpoint is gone.
+    WebhookDeleted,
+    /// What became of deliveries.
+    WebhookProgress,
+    /// An event is to be delivered again.
+    EventResent,
 }
 
 impl Cause {
@@ -172,6 +207,22 @@ impl Cause {
             Cause::CryptoPayoutFailed => "crypto_payout.failed",
             Cause::DepositAddressMade => "deposit_address.made",
             Cause::CryptoDeposited => "crypto_deposit.completed",
+            Cause::CopPaymentRequested => "cop_payment.requested",
+            Cause::CopPaymentTold => "cop_payment.told",
+            Cause::CopPaymentCompleted => "cop_payment.completed",
+            Cause::CopPaymentFailed => "cop_payment.failed",
+            Cause::CopPaymentCanceled => "cop_payment.canceled",
+            Cause::CopRefundBegun => "cop_payment.refund_begun",
+            Cause::CopRefundRefused => "cop_payment.refund_refused",
+            Cause::CopPaymentRefunded => "cop_payment.refunded",
+            Cause::CopPayoutCreated => "cop_payout.created",
+            Cause::CopPayoutCompleted => "cop_payout.completed",
+            Cause::CopPayoutFailed => "cop_payout.failed",
+            Cause::WebhookCreated => "webhook.created",
+            Cause::WebhookChanged => "webhook.changed",
+            Cause::WebhookDeleted => "webhook.deleted",
+            Cause::WebhookProgress => "webhook.progress",
+            Cause::EventResent => "event.resent",
         }
     }
 }
@@ -203,6 +254,12 @@ pub enum Entity {
     CryptoPayout(CryptoPayout),
     /// Where a customer pays in stablecoins.
     DepositAddress(DepositAddress),
+    /// Pesos collected.
+    CopPayment(CopPayment),
+    /// Pesos sent out.
+    CopPayout(CopPayout),
+    /// Where events are delivered.
+    Webhook(Webhook),
 }
 
 impl Entity {
@@ -221,6 +278,9 @@ impl Entity {
             Entity::Conversion(conversion) => EntityId::conversion(conversion.id),
             Entity::CryptoPayout(payout) => EntityId::crypto_payout(payout.id),
             Entity::DepositAddress(address) => EntityId::deposit_address(address.id),
+            Entity::CopPayment(payment) => EntityId::cop_payment(payment.id),
+            Entity::CopPayout(payout) => EntityId::cop_payout(payout.id),
+            Entity::Webhook(webhook) => EntityId::webhook(webhook.id),
         }
     }
 
@@ -236,6 +296,9 @@ impl Entity {
             Entity::Otp(otp) => otp.status as u8,
             Entity::Conversion(conversion) => conversion.facet(),
             Entity::CryptoPayout(payout) => payout.facet(),
+            Entity::CopPayment(payment) => payment.facet(),
+            Entity::CopPayout(payout) => payout.facet(),
+            Entity::Webhook(webhook) => webhook.facet(),
         }
     }
 
@@ -244,11 +307,14 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Merchant(_) | Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Chargeback(_) => None,
-            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) => None,
+            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::CopPayout(_) => None,
+            Entity::Merchant(merchant) => merchant.deadline(),
+            Entity::OwnAccount(account) => account.status.deadline(),
+            Entity::Batch(_) | Entity::Chargeback(_) | Entity::Webhook(_) => None,
             Entity::Otp(otp) => otp.deadline(),
             Entity::Conversion(conversion) => conversion.deadline(),
             Entity::CryptoPayout(payout) => payout.deadline(),
+            Entity::CopPayment(payment) => payment.deadline(),
         }
     }
 
@@ -262,7 +328,8 @@ impl Entity {
             Entity::OwnAccount(_) => Some(""),
             Entity::CryptoPayout(payout) => Some(&payout.external_ref),
             Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
-            Entity::Conversion(_) | Entity::DepositAddress(_) => None,
+            Entity::CopPayout(payout) => Some(&payout.external_ref),
+            Entity::Conversion(_) | Entity::DepositAddress(_) | Entity::CopPayment(_) | Entity::Webhook(_) => None,
         }
     }
 }
@@ -302,7 +369,7 @@ impl From<&Otp> for Was {
 
 impl From<&Merchant> for Was {
     fn from(merchant: &Merchant) -> Was {
-        Was { facet: merchant.facet(), deadline: None }
+        Was { facet: merchant.facet(), deadline: merchant.deadline() }
     }
 }
 
@@ -318,8 +385,26 @@ impl From<&CryptoPayout> for Was {
     }
 }
 
+impl From<&CopPayment> for Was {
+    fn from(payment: &CopPayment) -> Was {
+        Was { facet: payment.facet(), deadline: payment.deadline() }
+    }
+}
+
+impl From<&CopPayout> for Was {
+    fn from(payout: &CopPayout) -> Was {
+        Was { facet: payout.facet(), deadline: None }
+    }
+}
+
 impl From<&OwnAccount> for Was {
-    fn from(_: &OwnAccount) -> Was {
+    fn from(account: &OwnAccount) -> Was {
+        Was { facet: 0, deadline: account.status.deadline() }
+    }
+}
+
+impl From<&DepositAddress> for Was {
+    fn from(_: &DepositAddress) -> Was {
         Was { facet: 0, deadline: None }
     }
 }
@@ -327,6 +412,12 @@ impl From<&OwnAccount> for Was {
 impl From<&Product> for Was {
     fn from(product: &Product) -> Was {
         Was { facet: product.facet(), deadline: None }
+    }
+}
+
+impl From<&Webhook> for Was {
+    fn from(webhook: &Webhook) -> Was {
+        Was { facet: webhook.facet(), deadline: None }
     }
 }
 

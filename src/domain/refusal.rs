@@ -1,7 +1,7 @@
 //! Why a rule says no. A closed list, in the words of the contract; the API maps each to a status in one exhaustive match.
 
 use crate::domain::ids::Id;
-use crate::domain::money::{Currency, Usdt, Ves};
+use crate::domain::money::{Cop, Currency, Usdt, Ves};
 
 /// A rule said no, and nothing changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,9 +145,48 @@ pub enum Refusal {
     NotPendingReview,
     /// There is no connector to a network that USDT travels on.
     NetworkNotConfigured,
+    /// The operator has not switched pesos on.
+    CopNotEnabled,
+    /// The payment in pesos is over.
+    PaymentNotPending,
+    /// The payment is not paid with an SMS code.
+    ChannelMismatch,
+    /// This is not the SMS code.
+    InvalidOtp,
+    /// 96 hours have passed.
+    RefundWindowExpired,
+    /// The processor is deciding about it.
+    RefundInProgress,
+    /// The pesos for a refund are not there.
+    RefundNotCovered {
+        /// What could be paid out.
+        available: Cop,
+        /// The same with what is held.
+        spendable: Cop,
+    },
+    /// The processor did not do it, and nothing was debited.
+    ProcessorUnavailable,
+    /// The pesos are not there.
+    InsufficientCop {
+        /// What could be paid out.
+        available: Cop,
+    },
+    /// It is known already what became of the payout.
+    PayoutNotPending,
+    /// The tenant has as many webhook endpoints as it may have.
+    TooManyWebhooks,
+    /// An endpoint was changed too often while its deliveries wait.
+    WebhookBusy,
+    /// Too many deliveries that were asked for again wait.
+    ResendsWaiting,
 }
 
 impl Refusal {
+    /// Whether an Idempotency-Key forgets it although a record says that it was asked: nothing was decided, and the same request may succeed later.
+    pub const fn is_void(&self) -> bool {
+        matches!(self, Refusal::InvalidOtp | Refusal::ProcessorUnavailable)
+    }
+
     /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422 (`contract.md`, section 17, "Idempotency").
     pub const fn is_kept(&self) -> bool {
         !matches!(
@@ -164,6 +203,10 @@ impl Refusal {
                 | Refusal::InvalidConversionAmount
                 | Refusal::UsdtNotEnabled
                 | Refusal::NetworkNotConfigured
+                | Refusal::CopNotEnabled
+                | Refusal::InvalidOtp
+                | Refusal::ProcessorUnavailable
+                | Refusal::ResendsWaiting
         )
     }
 }

@@ -5,7 +5,8 @@ use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{BalanceReason, EventKind, Extra};
 use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::Ves;
+use crate::domain::ledger::Account;
+use crate::domain::money::{Cop, Currency, Ves};
 use crate::domain::record::Cause;
 use crate::domain::time::Timestamp;
 
@@ -20,37 +21,50 @@ pub struct SellerBalance {
     pub pending: Ves,
     /// What may be paid out.
     pub available: Ves,
-    /// When the next hold ends.
+    /// When the next hold ends, in any currency.
     pub next_release: Option<Timestamp>,
+    /// Pesos, held and available, if there were ever any.
+    pub pesos: Option<(Cop, Cop)>,
 }
 
 /// The balance of a seller, of a settled book.
 pub fn balance(book: &Book, merchant: Id) -> Option<SellerBalance> {
     let seller = book.sellers.get(&merchant)?;
+    let ves = seller.account(Currency::Ves);
+    let pesos = seller.accounts.get(&Currency::Cop).map(|account| (Cop::from_minor(account.held), Cop::from_minor(account.free())));
     Some(SellerBalance {
         merchant,
         external_ref: seller.external_ref.clone(),
-        pending: Ves::from_minor(seller.account.held),
-        available: Ves::from_minor(seller.account.free()),
-        next_release: seller.account.next_release(),
+        pending: Ves::from_minor(ves.held),
+        available: Ves::from_minor(ves.free()),
+        next_release: seller.accounts.values().filter_map(Account::next_release).min(),
+        pesos,
     })
 }
 
-/// Tells that a seller's pending money changes by `pending_change` cents in this record, and why.
-pub fn tell(draft: &mut Draft, book: &Book, merchant: Id, pending_change: i64, reason: BalanceReason) {
-    let Some(balance) = balance(book, merchant) else { return };
-    let pending = balance.pending.plus(Ves::from_minor(pending_change)).unwrap_or(balance.pending);
-    let extra = Extra::SellerBalance { external_ref: balance.external_ref, pending, available: balance.available, reason };
+/// Tells that a seller's pending money in a currency changes by `pending_change` minor units in this record, and why.
+pub fn tell(draft: &mut Draft, book: &Book, merchant: Id, currency: Currency, pending_change: i64, reason: BalanceReason) {
+    let Some(SellerBalance { external_ref, mut pending, available, mut pesos, .. }) = balance(book, merchant) else { return };
+    match currency {
+        Currency::Ves => pending = pending.plus(Ves::from_minor(pending_change)).unwrap_or(pending),
+        Currency::Cop => {
+            let (held, free) = pesos.unwrap_or_default();
+            pesos = Some((held.plus(Cop::from_minor(pending_change)).unwrap_or(held), free));
+        }
+        // No sale credits a seller in USDT.
+        Currency::Usdt => {}
+    }
+    let extra = Extra::SellerBalance { external_ref, pending, available, pesos, reason };
     draft.event_with(EventKind::MerchantBalanceUpdated, Some(EntityId::merchant(merchant)), extra);
 }
 
 /// The instant has come at which holds of a seller ended.
 pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Outcome {
-    if !book.is_due(EntityId::merchant(merchant), turn.now) {
+    if !book.has_released(EntityId::merchant(merchant), turn.now) {
         return Outcome::unchanged();
     }
     let mut draft = Draft::new(Cause::SellerReleased);
-    tell(&mut draft, book, merchant, 0, BalanceReason::Release);
+    tell(&mut draft, book, merchant, Currency::Ves, 0, BalanceReason::Release);
     Outcome::write(draft)
 }
 
@@ -62,7 +76,6 @@ mod tests {
     use crate::domain::ledger::{HoldChange, Ledger};
     use crate::domain::machine::{AnyBook, Ask, Domain};
     use crate::domain::merchants::Registration;
-    use crate::domain::money::Currency;
     use crate::domain::payments::sale::HOLD_MS;
     use crate::domain::record::{Entity, Record};
     use actors::Machine;
@@ -159,6 +172,7 @@ mod tests {
             external_ref: "m".to_owned(),
             pending: Ves::from_minor(300),
             available: Ves::from_minor(500),
+            pesos: None,
             reason: BalanceReason::Release,
         };
         assert_eq!(record.events[0].extra, told);

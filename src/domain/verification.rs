@@ -1,6 +1,7 @@
 //! The proof that a phone at a bank is whose it should be: two small deposits, whose amounts its owner tells (`contract.md`, sections 7 and 17). The same for the payout methods of
 //! merchants and for the tenant's own account.
 
+use crate::domain::bank::{Answer, How, POLL_MS, next_poll};
 use crate::domain::decision::Turn;
 use crate::domain::ids::Id;
 use crate::domain::kept::KeepRef;
@@ -9,6 +10,9 @@ use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
+
+/// Two micro-deposits: the operation that sends them, and their amounts.
+pub type Deposits = (Id, (Ves, Ves));
 
 /// Wrong tries after which a start is void.
 pub const TRIES: u8 = 3;
@@ -34,8 +38,12 @@ pub enum MethodStatus {
         tries_left: u8,
         /// When.
         started_at: Timestamp,
-        /// Which kept answer the bank's refusal replaces.
+        /// Which kept answer the bank's word replaces.
         kept: Option<Arc<KeepRef>>,
+        /// How often the bank was asked about them.
+        looks: u32,
+        /// When it is asked next; `None` when it has answered, or nobody needs to know any more.
+        next_look: Option<Timestamp>,
     },
     /// Proved.
     Verified {
@@ -59,12 +67,42 @@ impl MethodStatus {
         matches!(self, MethodStatus::Verified { .. })
     }
 
-    /// Whether `operation` sent the deposits that it waits for.
+    /// Whether `operation` sent deposits that the bank has not answered about.
     pub fn waits_for(&self, sent_by: Id) -> bool {
-        matches!(self, MethodStatus::Verifying { operation, .. } if *operation == sent_by)
+        matches!(self, MethodStatus::Verifying { operation, next_look: Some(_), .. } if *operation == sent_by)
     }
 
-    /// Which kept answer the bank's refusal replaces.
+    /// When the bank is to be asked about the deposits.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        if let MethodStatus::Verifying { next_look, .. } = self { *next_look } else { None }
+    }
+
+    /// The deposits that the bank is to be asked about by now, if there are any: their operation and amounts.
+    pub fn due(&self, now: Timestamp) -> Option<Deposits> {
+        match self {
+            MethodStatus::Verifying { operation, amounts, next_look: Some(at), .. } if *at <= now => Some((*operation, *amounts)),
+            _ => None,
+        }
+    }
+
+    /// After the bank's word about the deposits, unless it says no; and what is to be sent, because it never received them: operation and amounts. `None` when that changes nothing.
+    pub fn told(&self, answer: &Answer, how: How, now: Timestamp) -> Option<(MethodStatus, Option<Deposits>)> {
+        let mut told = self.clone();
+        let MethodStatus::Verifying { operation, amounts, looks, next_look, started_at, .. } = &mut told else { return None };
+        let deposits = (*operation, *amounts);
+        match (answer, how) {
+            (Answer::Refused { .. }, _) | (Answer::Waiting | Answer::Silent, How::Send) => return None,
+            (Answer::Done { .. }, _) => *next_look = None,
+            (Answer::Waiting | Answer::Silent, How::Ask) | (Answer::NeverReceived, _) => {
+                *looks += 1;
+                // Whoever waits longer than a start lives begins anew.
+                *next_look = Some(next_poll(now, *looks)).filter(|at| *at < started_at.plus_ms(START_MS));
+            }
+        }
+        Some((told, (*answer == Answer::NeverReceived).then_some(deposits)))
+    }
+
+    /// Which kept answer the bank's word replaces.
     pub fn kept(&self) -> Option<Arc<KeepRef>> {
         if let MethodStatus::Verifying { kept, .. } = self { kept.clone() } else { None }
     }
@@ -82,7 +120,8 @@ impl MethodStatus {
             return Err(Refusal::RailNotConfigured);
         }
         let operation = Id::derived(turn.now.unix_ms(), turn.seed, 2);
-        Ok((MethodStatus::Verifying { operation, amounts, tries_left: TRIES, started_at: turn.now, kept }, operation))
+        let next_look = Some(turn.now.plus_ms(POLL_MS));
+        Ok((MethodStatus::Verifying { operation, amounts, tries_left: TRIES, started_at: turn.now, kept, looks: 0, next_look }, operation))
     }
 
     /// After its owner told these amounts, in either order: a new status, and a refusal if they are wrong. No status when there was nothing to try.
@@ -97,10 +136,57 @@ impl MethodStatus {
             return Ok((MethodStatus::Verified { at: now }, None));
         }
         let mut failed = self.clone();
-        if let MethodStatus::Verifying { tries_left: left, .. } = &mut failed {
+        if let MethodStatus::Verifying { tries_left: left, next_look, .. } = &mut failed {
             *left = tries_left;
+            *next_look = next_look.filter(|_| tries_left > 0);
         }
         let refusal = if tries_left == 0 { Refusal::VerificationLocked } else { Refusal::AmountsMismatch { attempts_left: tries_left } };
         Ok((failed, Some(refusal)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_unix_ms(minutes * MINUTE)
+    }
+
+    fn started() -> (MethodStatus, Id) {
+        let turn = Turn { now: at(0), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+        MethodStatus::Unverified.started((Ves::from_minor(32), Ves::from_minor(45)), None, &turn).expect("it can be started")
+    }
+
+    #[test]
+    fn deposits_that_the_bank_never_received_are_sent_again_as_the_same_operation() {
+        let (status, operation) = started();
+        assert_eq!((status.due(at(0)), status.deadline()), (None, Some(at(1))));
+        let deposits = status.due(at(1)).expect("the bank is to be asked");
+        assert_eq!(deposits.0, operation);
+        let (status, unsent) = status.told(&Answer::NeverReceived, How::Ask, at(1)).expect("that changes something");
+        assert_eq!((unsent, status.deadline()), (Some(deposits), Some(at(3))));
+        assert_eq!(status.told(&Answer::Silent, How::Send, at(1)), None);
+        let (status, unsent) = status.told(&Answer::Done { reference: "1".to_owned() }, How::Send, at(1)).expect("that changes something");
+        assert_eq!((unsent, status.deadline(), status.waits_for(operation)), (None, None, false));
+    }
+
+    #[test]
+    fn nobody_asks_for_longer_than_a_start_lives_or_about_one_that_is_void() {
+        let (mut status, _) = started();
+        let mut now = at(1);
+        while let Some((later, unsent)) = status.due(now).and_then(|_| status.told(&Answer::Silent, How::Ask, now)) {
+            assert_eq!(unsent, None);
+            status = later;
+            now = status.deadline().unwrap_or(now);
+        }
+        assert!(status.deadline().is_none() && now < at(24 * 60) && now > at(22 * 60), "{now:?}");
+        let (mut status, _) = started();
+        for _ in 0..TRIES {
+            status = status.tried((Ves::ZERO, Ves::ZERO), at(0)).expect("a try").0;
+        }
+        assert_eq!((status.deadline(), status.name()), (None, "unverified"));
     }
 }

@@ -3,7 +3,7 @@
 use crate::domain::book::Book;
 use crate::domain::crypto::CryptoBalance;
 use crate::domain::ids::Id;
-use crate::domain::money::{Currency, Ves};
+use crate::domain::money::{Cop, Currency, Ves};
 use crate::domain::platform::{ApiKey, Tenant};
 use crate::domain::sellers::SellerBalance;
 use crate::domain::time::Timestamp;
@@ -22,6 +22,8 @@ pub enum Query {
     Seller(Id),
     /// The balance in USDT, now.
     Crypto,
+    /// The balance in pesos, now.
+    CopBalance,
 }
 
 /// The answer.
@@ -41,6 +43,32 @@ pub enum View {
     Seller(Option<SellerBalance>),
     /// To [`Query::Crypto`].
     Crypto(CryptoBalance),
+    /// To [`Query::CopBalance`].
+    CopBalance(CopBalance),
+}
+
+/// The balance in pesos (`service.md`, "Balance").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopBalance {
+    /// The sum of all movements.
+    pub ledger_net: Cop,
+    /// What is held.
+    pub held: Cop,
+    /// When the next hold ends.
+    pub next_release: Option<Timestamp>,
+    /// What may be paid out.
+    pub available: Cop,
+}
+
+/// The balance in pesos of a settled book.
+pub fn cop_balance(book: &Book) -> CopBalance {
+    let account = book.account(Currency::Cop);
+    CopBalance {
+        ledger_net: Cop::from_minor(account.net),
+        held: Cop::from_minor(account.held),
+        next_release: account.next_release(),
+        available: Cop::from_minor(account.free()),
+    }
 }
 
 /// The balance in bolívares (`service.md`, "Balance").

@@ -5,6 +5,7 @@ use crate::api::balance;
 use crate::api::conversions;
 use crate::api::crypto;
 use crate::api::links;
+use crate::api::openapi;
 use crate::api::operations;
 use crate::api::plan::{Call, Caller, Plan};
 use crate::api::problem::Problem;
@@ -17,6 +18,7 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::kept::{KeepRef, Kept, Shape};
 use crate::domain::machine::{Ask, Command, Domain, Facts};
+use crate::domain::payments::Method as PaymentMethod;
 use crate::domain::platform::{PLATFORM, Scope};
 use crate::domain::products::{NewLink, product_of};
 use crate::domain::record::Entity;
@@ -27,6 +29,7 @@ use crate::rails::simulator::MICRO_DEPOSITS;
 use crate::server::batches;
 use crate::server::body::Inbound;
 use crate::server::desk::KeyHeld;
+use crate::server::documents::Documents;
 use crate::server::history::{self, Unreadable};
 use crate::server::listen::{Answer, Arrival};
 use crate::server::respond::{Reply, RequestId, Timing};
@@ -34,6 +37,7 @@ use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::{Services, fresh_id};
 use crate::server::sheets;
 use crate::server::throttle::Throttle;
+use crate::server::webhooks;
 use actors::{Failure, Held, Outcome, Settled};
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName};
@@ -50,6 +54,7 @@ pub struct Gateway {
     services: Arc<Services>,
     router: Router<Route>,
     throttle: Throttle<Id>,
+    documents: Documents,
 }
 
 /// A key that this request works under.
@@ -94,13 +99,17 @@ impl Gateway {
     /// Builds the route table; it refuses to be ambiguous.
     pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32) -> Result<Gateway, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst) })
+        let documents = Documents::new(|| openapi::public().to_json());
+        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents })
     }
 
     async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let path = arrival.head.uri.path();
         if let Some(reply) = self.health(&arrival.head.method, path) {
             return Ok(reply);
+        }
+        if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers) {
+            return answer;
         }
         let found = match self.router.lookup(&arrival.head.method, path) {
             Lookup::Found(found) => found,
@@ -118,7 +127,9 @@ impl Gateway {
             if kept.of.body_hash != used.body_hash {
                 return Err(Problem::idempotency_key_reused());
             }
-            return Ok(Reply::json(kept.status, kept.body).wal_seq(seq).replayed());
+            let status = kept.status;
+            let body = webhooks::replayed(&self.services, caller.tenant_key, kept, seq)?;
+            return Ok(Reply::json(status, body).wal_seq(seq).replayed());
         }
         let plan = self.plan(&found, &caller, arrival.head.uri.query(), &bytes)?;
         self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
@@ -176,7 +187,7 @@ impl Gateway {
         let now = self.clock(tenant).await?;
         // The hashes in the index are short; the record has the whole names.
         let same = kept.of.key == key && kept.of.path == path;
-        Ok((same && now < kept.expires_at()).then_some((kept, seq)))
+        Ok((same && kept.stands_at(now)).then_some((kept, seq)))
     }
 
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
@@ -204,6 +215,7 @@ impl Gateway {
             market_rate: &|currency| services.market.rate(currency, now),
             network_fees: &services.network_fees,
             mark: &|parts| services.mark(parts),
+            private_targets: services.webhooks.allows_private_targets(),
         };
         (found.value.handler)(&call)
     }
@@ -215,11 +227,15 @@ impl Gateway {
         let plan = match plan {
             Plan::Knowing(id, _) if history::entity(reader, tenant, id)?.is_none() => return Err(Problem::not_found()),
             Plan::Knowing(_, plan) => *plan,
+            Plan::Aimed(url, plan) => {
+                self.services.webhooks.aim(&url).await.map_err(|why| Problem::invalid_field("url", why))?;
+                *plan
+            }
             plan => plan,
         };
         match plan {
             // One condition is all that a handler sets.
-            Plan::Knowing(..) => Err(Problem::internal_error()),
+            Plan::Knowing(..) | Plan::Aimed(..) => Err(Problem::internal_error()),
             Plan::Answer(status, body) => Ok(Reply::json(status, body)),
             Plan::Book(ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
@@ -232,7 +248,11 @@ impl Gateway {
             }
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.desk.hold_name(tenant, space, &name).await;
-                let known = history::named(reader, tenant, space, &name)?;
+                let known = match (history::named(reader, tenant, space, &name)?, &ask) {
+                    // C2P attempts may have come after it on the same reference; it is a repeat all the same.
+                    (Some(newest), Ask::Charge(charge)) => Some(history::attempt_by(reader, tenant, newest, charge.means.method())?),
+                    (known, _) => known,
+                };
                 let (command, held) = doing.command(ask, shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
@@ -242,6 +262,7 @@ impl Gateway {
                 let held_name = self.services.desk.hold_name(tenant, Space::Payment, &name).await;
                 let held_transfer = self.services.desk.hold_name(tenant, Space::Transfer, &transfer).await;
                 let known = history::named(reader, tenant, Space::Payment, &name)?;
+                let known = known.map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil)).transpose()?;
                 let used = history::named(reader, tenant, Space::Transfer, &transfer)?.is_some();
                 let (command, held) = doing.command(ask(used), shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
@@ -272,6 +293,10 @@ impl Gateway {
                 View::Seller(Some(now)) => Ok(Reply::json(200, balance::show_seller(&now, doing.caller.livemode()))),
                 _ => Err(Problem::not_found()),
             },
+            Plan::CopBalance => match engine.view(tenant, Query::CopBalance).await.map_err(failure)? {
+                View::CopBalance(now) => Ok(Reply::json(200, balance::show_cop(&now))),
+                _ => Err(Problem::internal_error()),
+            },
             Plan::BalanceAt(at) => {
                 if at > self.clock(tenant).await? {
                     return Err(Problem::invalid_field("at", "must not be in the future"));
@@ -283,12 +308,23 @@ impl Gateway {
                 Some(entity) => Ok(Reply::json(200, show(&entity))),
                 None => Err(Problem::not_found()),
             },
+            Plan::ReadPayment(id, show) => {
+                let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                let entity = history::entity(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                Ok(Reply::json(200, show(&entity)))
+            }
+            Plan::OfPayment(id, ask, shape) => {
+                let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, id, false, command, None, held).await, request_id)
+            }
             Plan::ReadNamed(space, name, kind, show) => {
                 let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
                 let entity = history::entity(reader, tenant, EntityId { kind, id })?.ok_or_else(Problem::not_found)?;
                 Ok(Reply::json(200, show(&entity)))
             }
             Plan::List { kind, facets, page, show } => Ok(Reply::json(200, history::list(reader, tenant, kind, &facets, &page, show)?)),
+            Plan::ListKinds { parts, page, show } => Ok(Reply::json(200, history::list_kinds(reader, tenant, parts, &page, show)?)),
             Plan::Attempts { name, facets, page, show } => Ok(Reply::json(200, history::attempts(reader, tenant, &name, &facets, &page, show)?)),
             Plan::Movements(ask) => {
                 let now = self.clock(tenant).await?;
@@ -362,6 +398,20 @@ impl Gateway {
                 let reply = Reply::json(200, conversions::show_settings(&tenant.sheet.settings));
                 Ok(seq.into_iter().fold(reply, Reply::wal_seq))
             }
+            Plan::Signing { id, new, ask, shape } => {
+                let (command, held) = doing.command(ask, shape);
+                let outcome = engine.ask_entity(tenant, id, new, command, None, held).await;
+                webhooks::reply_with_secret(&self.services, tenant, shape, outcome, request_id)
+            }
+            Plan::Webhooks => Ok(Reply::json(200, webhooks::list(reader, tenant)?)),
+            Plan::Deliveries(id, page) => Ok(Reply::json(200, webhooks::deliveries(&self.services, tenant, id, &page)?)),
+            Plan::Resend(id) => {
+                let services = Arc::clone(&self.services);
+                let (keep, held) = doing.keep(Shape::Resent);
+                let resending = tokio::spawn(webhooks::resend(services, tenant, id, keep, held));
+                resending.await.unwrap_or_else(|_| Err(Problem::internal_error()))
+            }
+            Plan::TestNotification => webhooks::test(&self.services, tenant).await,
             Plan::Kept { key, path } => self.idempotency(tenant, &key, path.as_deref()).await,
         }
     }
@@ -369,7 +419,7 @@ impl Gateway {
     fn operation(&self, tenant: u64, id: Id) -> Result<Reply, Problem> {
         let reader = self.services.engine.reader();
         let (entity, n) = id.entity_and_operation();
-        for whose in [EntityId::payment(entity), EntityId::payout(entity), EntityId::otp(entity)] {
+        for whose in [EntityId::payment(entity), EntityId::payout(entity), EntityId::otp(entity), EntityId::cop_payment(entity)] {
             if let Some(found) = history::entity(reader, tenant, whose)?
                 && let Some(body) = operations::show(id, n, &found)
             {
@@ -397,7 +447,7 @@ impl Gateway {
             let seq = history::seq(&value)?;
             let read = history::record(self.services.engine.reader(), seq)?;
             let Some(kept) = read.record.kept else { continue };
-            let matches = kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && now < kept.expires_at();
+            let matches = kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && kept.stands_at(now);
             if matches && newest.as_ref().is_none_or(|(_, other, _)| other.of.first_seen <= kept.of.first_seen) {
                 newest = Some((read.time, kept, seq));
             }

@@ -5,14 +5,15 @@ use crate::api::balance::show_movement;
 use crate::api::events::{self, World};
 use crate::api::page::{Page, page_json};
 use crate::api::plan::{Movements, Show};
-use crate::domain::checkout::{self, Session, Status};
+use crate::domain::checkout::{self, Session, Status, Way};
 use crate::domain::codec;
+use crate::domain::crypto::deposits::DepositAddress;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::{self, LedgerKey, OTHER, Space};
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::machine::{AnyBook, Domain};
 use crate::domain::money::Currency;
-use crate::domain::payments::Payment;
+use crate::domain::payments::{Method, Payment};
 use crate::domain::record::{Entity, Record};
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Balance, balance};
@@ -101,7 +102,32 @@ pub fn session(reader: &Reader, tenant: u64, id: Id, now: Timestamp) -> Result<O
     let Some(found) = entity(reader, tenant, EntityId::session(id))? else { return Ok(None) };
     let Entity::Session(session) = &*found else { return Ok(None) };
     let newest = newest_attempt(reader, tenant, id)?;
-    Ok(Some((session.clone(), checkout::standing(session, newest.as_ref(), now))))
+    let deposits = session_addresses(reader, tenant, session)?;
+    Ok(Some((session.clone(), checkout::standing(session, newest.as_ref(), paid_deposits(&deposits), now))))
+}
+
+/// The deposit addresses that were made for a checkout session.
+pub fn session_addresses(reader: &Reader, tenant: u64, session: &Session) -> Result<Vec<DepositAddress>, Unreadable> {
+    if !session.offered.includes(Way::Usdt) {
+        return Ok(Vec::new());
+    }
+    let from = index::name(tenant, Space::CheckoutAddress, &DepositAddress::session_name(&session.name(), None));
+    let mut to = from.clone();
+    to.push(0xFF);
+    let mut addresses = Vec::new();
+    for entry in reader.index_scan(&from, &to, false) {
+        let (_, value) = entry?;
+        let id = value.as_slice().try_into().map(Id::from_bytes).map_err(|_| Unreadable("a session's address that is no id".to_owned()))?;
+        if let Some(Entity::DepositAddress(address)) = entity(reader, tenant, EntityId::deposit_address(id))?.as_deref() {
+            addresses.push(address.clone());
+        }
+    }
+    Ok(addresses)
+}
+
+/// The first payment that came to each of these addresses, and when.
+pub fn paid_deposits(addresses: &[DepositAddress]) -> impl Iterator<Item = (Id, Timestamp)> {
+    addresses.iter().filter_map(|address| address.checkout.as_ref()?.paid)
 }
 
 /// The newest attempt to pay a checkout session by C2P.
@@ -121,18 +147,44 @@ pub fn charged_back(reader: &Reader, tenant: u64, chargeback: Id) -> Result<Opti
     })
 }
 
+/// The payment of this name, in whatever it was collected.
+pub fn payment(reader: &Reader, tenant: u64, id: Id) -> Result<Option<EntityId>, Unreadable> {
+    first_known(reader, tenant, [EntityId::payment(id), EntityId::cop_payment(id)])
+}
+
+/// The payout of this name, in whatever it was paid.
+fn payout(reader: &Reader, tenant: u64, id: Id) -> Result<Option<EntityId>, Unreadable> {
+    first_known(reader, tenant, [EntityId::payout(id), EntityId::cop_payout(id), EntityId::crypto_payout(id)])
+}
+
+fn first_known(reader: &Reader, tenant: u64, candidates: impl IntoIterator<Item = EntityId>) -> Result<Option<EntityId>, Unreadable> {
+    for candidate in candidates {
+        if reader.index_get(&index::entity(tenant, candidate))?.is_some() {
+            return Ok(Some(candidate));
+        }
+    }
+    Ok(None)
+}
+
 /// A page of entities.
 pub fn list(reader: &Reader, tenant: u64, kind: Kind, facets: &[u8], page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
-    let parts = facets.iter().map(|facet| index::list(tenant, kind, *facet)).collect();
+    list_kinds(reader, tenant, facets.iter().map(|facet| (kind, *facet)).collect(), page, show)
+}
+
+/// A page of entities of several kinds, newest first whatever they are.
+pub fn list_kinds(reader: &Reader, tenant: u64, mut listed: Vec<(Kind, u8)>, page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
+    // In the order of the index, so that a part's place says its kind.
+    listed.sort_unstable_by_key(|(kind, facet)| (*kind as u8, *facet));
+    let parts = listed.iter().map(|(kind, facet)| index::list(tenant, *kind, *facet)).collect();
     let mut newest = Newest::new(reader, parts, page.after.as_deref(), None)?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
-    while let Some(suffix) = newest.take()? {
+    while let Some((suffix, part)) = newest.take_with_part()? {
         if items.len() == page.limit {
             return Ok(page_json(items, Some(&page.next(&last))));
         }
         let bytes = suffix.last_chunk::<16>().ok_or_else(|| Unreadable("a list entry without an id".to_owned()))?;
-        let id = EntityId { kind, id: Id::from_bytes(*bytes) };
+        let id = EntityId { kind: listed[part].0, id: Id::from_bytes(*bytes) };
         // Gone since the cursor was made: a merchant that was deleted.
         if let Some(entity) = entity(reader, tenant, id)? {
             items.push(show(&entity));
@@ -140,6 +192,19 @@ pub fn list(reader: &Reader, tenant: u64, kind: Kind, facets: &[u8], page: &Page
         last = suffix;
     }
     Ok(page_json(items, None))
+}
+
+/// The attempt that a charge by `method` may repeat: the newest by it on the reference whose newest attempt is `newest`, or that one when there is none.
+pub fn attempt_by(reader: &Reader, tenant: u64, newest: Id, method: Method) -> Result<Id, Unreadable> {
+    let mut next = Some(newest);
+    while let Some(id) = next {
+        match entity(reader, tenant, EntityId::payment(id))?.as_deref() {
+            Some(Entity::Payment(payment)) if payment.method() == method => return Ok(id),
+            Some(Entity::Payment(payment)) => next = payment.previous,
+            _ => break,
+        }
+    }
+    Ok(newest)
 }
 
 /// A page of the payments on a reference: the newest attempt, and those before it.
@@ -172,7 +237,8 @@ pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, now: Timestamp) 
     let mut items = Vec::with_capacity(ask.page.limit);
     let mut last = Vec::new();
     let after = ask.page.after.as_deref().map(Position::read).transpose()?;
-    for (from, to) in spans(reader, tenant, ask)? {
+    let subjects = subjects(reader, tenant, &ask.subjects)?;
+    for (from, to) in spans(reader, tenant, ask, &subjects)? {
         let before = after.as_ref().map(|after| after.just_after()).into_iter().chain([index::time_bytes(to).to_vec()]).min();
         let parts = ask.kinds.iter().map(|kind| index::movements(tenant, ask.ledger, *kind)).collect();
         let mut newest = Newest::new(reader, parts, before.as_deref(), Some(index::time_bytes(from).to_vec()))?;
@@ -181,7 +247,7 @@ pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, now: Timestamp) 
             let read = record(reader, at.seq)?;
             for n in (0..read.record.postings.len()).rev() {
                 let position = Position { row: u16::try_from(n).unwrap_or(u16::MAX), ..at };
-                if after.as_ref().is_some_and(|after| position >= *after) || !wanted(&read.record, n, ask) {
+                if after.as_ref().is_some_and(|after| position >= *after) || !wanted(&read.record, n, ask, &subjects) {
                     continue;
                 }
                 if items.len() == ask.page.limit {
@@ -230,23 +296,35 @@ pub fn event(reader: &Reader, tenant: u64, id: Id, world: World) -> Result<Optio
 }
 
 /// The key of the last record whose first event has at most this number.
-fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
+pub fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
     let end = number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));
     let newest = reader.index_scan(&index::event(tenant, 0), &end, true).next().transpose()?;
     Ok(newest.map(|(key, _)| key))
 }
 
+/// The payments and payouts that are asked for, each as what it is; one that is not there stays as it was named.
+fn subjects(reader: &Reader, tenant: u64, asked: &[EntityId]) -> Result<Vec<EntityId>, Unreadable> {
+    let known = |subject: &EntityId| match subject.kind {
+        Kind::Payment => payment(reader, tenant, subject.id),
+        Kind::Payout => payout(reader, tenant, subject.id),
+        _ => Ok(None),
+    };
+    asked.iter().map(|subject| Ok(known(subject)?.unwrap_or(*subject))).collect()
+}
+
 /// The stretches of time to look at, newest first, each with its start and the instant after its end.
-fn spans(reader: &Reader, tenant: u64, ask: &Movements) -> Result<Vec<(Timestamp, Timestamp)>, Unreadable> {
+fn spans(reader: &Reader, tenant: u64, ask: &Movements, subjects: &[EntityId]) -> Result<Vec<(Timestamp, Timestamp)>, Unreadable> {
     let from = ask.from.unwrap_or(Timestamp::from_unix_ms(0));
     let to = ask.to.unwrap_or(Timestamp::from_unix_ms(i64::MAX));
-    let mut spans = match ask.subjects.as_slice() {
+    let mut spans = match subjects {
         [] => vec![(from, to)],
         // A payment or payout knows when it moved money.
         [subject] => match entity(reader, tenant, *subject)?.as_deref() {
             Some(Entity::Payment(payment)) => payment.moved_at(),
             Some(Entity::Payout(payout)) => payout.moved_at(),
             Some(Entity::CryptoPayout(payout)) => payout.moved_at(),
+            Some(Entity::CopPayment(payment)) => payment.moved_at(),
+            Some(Entity::CopPayout(payout)) => payout.moved_at(),
             Some(_) | None => Vec::new(),
         }
         .into_iter()
@@ -265,7 +343,7 @@ fn spans(reader: &Reader, tenant: u64, ask: &Movements) -> Result<Vec<(Timestamp
     Ok(spans)
 }
 
-fn wanted(record: &Record, n: usize, ask: &Movements) -> bool {
+fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> bool {
     let posting = &record.postings[n];
     let Some(row) = &posting.row else { return false };
     let ledger = match posting.ledger {
@@ -273,7 +351,7 @@ fn wanted(record: &Record, n: usize, ask: &Movements) -> bool {
         Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
         Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => return false,
     };
-    ledger == ask.ledger && ask.kinds.contains(&(row.kind as u8)) && ask.subjects.iter().all(|subject| row.subject == Some(*subject))
+    ledger == ask.ledger && ask.kinds.contains(&(row.kind as u8)) && subjects.iter().all(|subject| row.subject == Some(*subject))
 }
 
 /// Where a movement is in the order of all of them.

@@ -3,7 +3,7 @@
 //! In reading order: `listen.rs` accepts connections and keeps their time limits, `dispatch.rs` is the one way of a request: `router.rs` finds the row for a path,
 //! `directory.rs` knows who may call, `throttle.rs` counts requests per key, `body.rs` reads what was sent, `desk.rs` keeps names that are in use, `history.rs` reads what was
 //! written, `respond.rs` writes what comes back. `ask.rs` asks the platform's book and tells the directory of callers what is durable, `sheets.rs` takes changed settings to both
-//! books of a tenant. No rule about money is here.
+//! books of a tenant, `documents.rs` serves the description of it all. No rule about money is here.
 
 pub mod ask;
 pub mod batches;
@@ -11,6 +11,7 @@ pub mod body;
 pub mod desk;
 pub mod directory;
 pub mod dispatch;
+pub mod documents;
 pub mod history;
 pub mod listen;
 pub mod newest;
@@ -20,3 +21,4 @@ pub mod router;
 pub mod services;
 pub mod sheets;
 pub mod throttle;
+pub mod webhooks;

@@ -68,6 +68,11 @@ impl<'a> Newest<'a> {
 
     /// The next one.
     pub fn take(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
+        Ok(self.take_with_part()?.map(|(suffix, _)| suffix))
+    }
+
+    /// The next one, and which of the parts, in their order in the index, it is in first.
+    pub fn take_with_part(&mut self) -> Result<Option<(Vec<u8>, usize)>, ReadError> {
         let Some(head) = self.heads.pop() else { return Ok(None) };
         self.find(head.part, &head.suffix)?;
         while self.heads.peek().is_some_and(|twin| twin.suffix == head.suffix) {
@@ -75,6 +80,6 @@ impl<'a> Newest<'a> {
                 self.find(twin.part, &twin.suffix)?;
             }
         }
-        Ok(Some(head.suffix))
+        Ok(Some((head.suffix, head.part)))
     }
 }

@@ -11,6 +11,8 @@ use crate::rates::{Market, RateBoard};
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::sheets::Turns;
+use crate::webhooks::Webhooks;
+use crate::webhooks::secret::Secret;
 use actors::Engine;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -43,6 +45,8 @@ pub struct Services {
     pub tenant_defaults: Settings,
     /// The secret under which things are hashed that may be recognised but not known.
     pub mark_key: [u8; 32],
+    /// Deliveries of what happened.
+    pub webhooks: Arc<Webhooks>,
 }
 
 impl Services {
@@ -51,17 +55,27 @@ impl Services {
         system_now()
     }
 
-    /// The first half of a keyed hash over `parts`, each with its length before it.
+    /// The signing secret of a webhook endpoint: it derives from the service's key, so that it need not be stored.
+    pub fn webhook_secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {
+        Secret::new(self.keyed_hash(&[b"webhook", &tenant.to_be_bytes(), webhook.as_bytes(), &version.to_be_bytes()]))
+    }
+
+    /// The first half of a keyed hash over `parts`.
     pub fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        let hash = self.keyed_hash(parts);
+        let mut half = [0; 16];
+        half.copy_from_slice(&hash[..16]);
+        half
+    }
+
+    /// A keyed hash over `parts`, each with its length before it.
+    fn keyed_hash(&self, parts: &[&[u8]]) -> [u8; 32] {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.mark_key) else { unreachable!("HMAC takes keys of any length") };
         for part in parts {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }
-        let hash: [u8; 32] = mac.finalize().into_bytes().into();
-        let mut half = [0; 16];
-        half.copy_from_slice(&hash[..16]);
-        half
+        mac.finalize().into_bytes().into()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::harness::check::{assert_texts, list, race, text};
 use crate::harness::client::{Answer, Api};
-use crate::harness::flows::{fresh, payout_body};
+use crate::harness::flows::{fresh, method_path, payout_body};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 use std::thread::sleep;
@@ -97,5 +97,30 @@ fn what_a_bank_was_slow_about_is_found_out_after_a_crash() {
     let batch = api.post("/v1/payouts/batch", &json!({ "externalRef": "b", "items": items })).expect(200);
     assert!(list(&batch, "items").iter().all(|item| item["status"] == "completed"), "{batch}");
     api.assert_books("2010.00", "1970.00", "40.00");
+    assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
+}
+
+#[test]
+fn what_became_of_micro_deposits_is_found_out_after_a_crash() {
+    let mut server = slow();
+    let api = server.tenant().test;
+    let merchants = [api.create_merchant(json!({})).expect(201), api.create_merchant(json!({ "phone": "04140000001" })).expect(201)];
+    let account = json!({ "bankCode": "0134", "phone": "04140000001", "identification": "V87654321" });
+    api.put("/v1/payouts/account", &account).expect(201);
+    let starts = [format!("{}/verify/start", method_path(&merchants[0], 0)), format!("{}/verify/start", method_path(&merchants[1], 0))];
+    let started = race(3, |n| in_time(|| api.act(starts.get(n).map_or("/v1/payouts/account/verify/start", |path| path))));
+    assert!(started.iter().all(|answer| answer["status"] == "verifying"), "{started:?}");
+    server.kill();
+    server.restart();
+    api.advance(60);
+    assert_texts(&api.merchant_now(&merchants[0]), &[("status", "unverified")]);
+    assert_texts(&api.merchant_now(&merchants[1]), &[("status", "rejected")]);
+    api.get("/v1/payouts/account").refused(404, "not_found");
+    let events = api.query("/v1/events", &[("limit", "10")]).expect(200);
+    let told: Vec<&str> = list(&events, "items").iter().map(|event| text(event, "event")).collect();
+    assert_eq!(told, ["merchant.rejected"]);
+    // The other one sees its deposits; nobody is asked about them again, and nothing is sent twice.
+    api.verify(&method_path(&merchants[0], 0), "0.32", "0.45").expect(200);
+    api.advance(86_400);
     assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
 }

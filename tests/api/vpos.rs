@@ -142,6 +142,25 @@ fn the_same_reference_is_the_same_payment_or_a_conflict() {
 }
 
 #[test]
+fn a_repeat_is_a_repeat_although_other_attempts_came_after_it() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let body = vpos_body(10, json!({ "card": { "number": "4000000000000002" } }));
+    let declined = api.post("/v1/payments/vpos", &body).expect(201);
+    assert_texts(&declined, &[("status", "FAILED")]);
+    // The reference of a failed payment is free for C2P.
+    let intent = api.request_c2p(10, json!({ "externalRef": body["externalRef"] })).expect(201);
+    assert_eq!(api.post("/v1/payments/vpos", &body).expect(200), declined);
+    let paid = api.execute(&intent, "12345678", json!({})).expect(200);
+    assert_eq!(api.post("/v1/payments/vpos", &body).expect(200), declined);
+    let other = merged(body.clone(), json!({ "usdAmount": 11 }));
+    assert_eq!(api.post("/v1/payments/vpos", &other).refused(409, "external_ref_conflict")["existingId"], declined["paymentId"]);
+    // By the reference it is the newest attempt that is found.
+    assert_eq!(api.get(&format!("/v1/payments/by-ref/{}", text(&body, "externalRef"))).expect(200), paid);
+    api.assert_books("1970.00", "1970.00", "0.00");
+}
+
+#[test]
 fn ten_at_once_are_one_payment() {
     let server = Server::shared();
     let api = server.tenant().test;

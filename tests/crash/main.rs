@@ -10,3 +10,4 @@ mod durability;
 mod load;
 mod shutdown;
 mod tools;
+mod webhooks;

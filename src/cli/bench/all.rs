@@ -24,7 +24,16 @@ impl All {
     pub fn run(self) -> Outcome<()> {
         let place = &self.place;
         let engine = InProcess { place: place.clone(), callers: vec![1, 64, 1024], seconds: 2, rounds: 3 };
-        let http = Http { place: place.clone(), connections: vec![1, 64, 256], tenants: vec![1, 1000], seconds: 3, rounds: 3, threads: 2, no_baseline: false };
+        let http = Http {
+            place: place.clone(),
+            connections: vec![1, 64, 256],
+            batch_connections: vec![1, 8],
+            tenants: vec![1, 1000],
+            seconds: 3,
+            rounds: 3,
+            threads: 2,
+            no_baseline: false,
+        };
         let mut restarts = vec![Restart { place: place.clone(), records: 1_000_000, tail: 1_000_000 }];
         if self.full {
             restarts.push(Restart { place: place.clone(), records: 10_000_000, tail: 100_000 });

@@ -1,9 +1,10 @@
-//! Payouts over HTTP in test mode: on one tenant's balance and spread over many, beside a server that does nothing. A payout is two durable records: the debit, and what the bank said.
+//! Payouts over HTTP in test mode: on one tenant's balance and spread over many, one by one and in batches, beside a server that does nothing. A payout is two durable records: the debit,
+//! and what the bank said; the debits of a batch are one record.
 
 use super::cleanup::{self, Scratch};
 use super::load::{Load, Measured};
 use super::prepare::{self, Extent};
-use super::requests::Requests;
+use super::requests::{BATCH, Requests};
 use super::server::Server;
 use super::table::{Line, Report, Table, grouped, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio};
 use super::{Outcome, Place, machine, progress};
@@ -25,6 +26,9 @@ pub struct Http {
     /// Connections
     #[arg(long, value_delimiter = ',', default_values_t = [1, 64, 256])]
     pub(super) connections: Vec<usize>,
+    /// Connections that send batches of 1,000 payouts on one balance
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 8])]
+    pub(super) batch_connections: Vec<usize>,
     /// Tenants that the payouts are spread over
     #[arg(long, value_delimiter = ',', default_values_t = [1, 1000])]
     pub(super) tenants: Vec<usize>,
@@ -48,6 +52,8 @@ enum Whom {
     DoNothing,
     /// The gateway, with payouts over so many tenants.
     Gateway(usize),
+    /// The gateway, with batches of payouts on one balance.
+    Batches,
 }
 
 struct Case {
@@ -59,13 +65,19 @@ struct Case {
 impl Http {
     /// How long it takes, about.
     pub fn takes(&self) -> Duration {
-        let cases = self.connections.len() * (self.tenants.len() + usize::from(!self.no_baseline)) * self.rounds;
+        let cases = (self.connections.len() * (self.tenants.len() + usize::from(!self.no_baseline)) + self.batch_connections.len()) * self.rounds;
         (Duration::from_secs(self.seconds) + Duration::from_millis(800)) * u32::try_from(cases).unwrap_or(u32::MAX) + Duration::from_secs(5)
     }
 
     /// Measures and prints.
     pub fn run(self) -> Outcome<()> {
-        if self.connections.contains(&0) || self.tenants.contains(&0) || self.tenants.is_empty() || self.rounds == 0 || self.seconds == 0 {
+        if self.connections.contains(&0)
+            || self.batch_connections.contains(&0)
+            || self.tenants.contains(&0)
+            || self.tenants.is_empty()
+            || self.rounds == 0
+            || self.seconds == 0
+        {
             return Err("there must be at least one of each".to_owned());
         }
         cleanup::watch(self.takes() * 3 + Duration::from_secs(60));
@@ -94,15 +106,18 @@ impl Http {
                 cases.push(Case { whom, connections: *connections, rounds: Vec::new() });
             }
         }
+        cases.extend(self.batch_connections.iter().map(|connections| Case { whom: Whom::Batches, connections: *connections, rounds: Vec::new() }));
         for round in 1..=self.rounds {
             for case in &mut cases {
                 let (server, tenants) = match (case.whom, &do_nothing) {
                     (Whom::DoNothing, Some(server)) => (server, &tenants[..1]),
                     (Whom::DoNothing, None) => continue,
                     (Whom::Gateway(count), _) => (&gateway, &tenants[..count]),
+                    (Whom::Batches, _) => (&gateway, &tenants[..1]),
                 };
                 gateway.rest()?;
-                let requests = Arc::new(Requests::new(server.api, tenants));
+                let requests = if case.whom == Whom::Batches { Requests::batches(server.api, tenants) } else { Requests::payouts(server.api, tenants) };
+                let requests = Arc::new(requests);
                 let load = Load {
                     server,
                     requests: &requests,
@@ -121,11 +136,11 @@ impl Http {
     }
 
     fn table(&self, machine: &str, cases: &[Case]) -> Table {
-        let columns = ["case", "connections", "requests/s", "spread", "p50 ms", "p99 ms", "p99.9 ms", "of do-nothing", "server CPU µs/request"];
+        let columns = ["case", "connections", "requests/s", "payouts/s", "spread", "p50 ms", "p99 ms", "p99.9 ms", "of do-nothing", "server CPU µs/request"];
         let mut table = Table::new("Payouts over HTTP", &columns);
         table.remark(format!(
-            "POST /v1/payouts in test mode, two durable records each, over kept HTTP/1.1 connections, closed loop; {} rounds of {} s with all cases interleaved, medians. \
-             Every status was checked, every 64th body read. The generator ({} threads) shares the cores with the server.",
+            "POST /v1/payouts in test mode, two durable records each, and POST /v1/payouts/batch with {BATCH} items, over kept HTTP/1.1 connections, closed loop; {} rounds of {} s \
+             with all cases interleaved, medians. Every status was checked, every 64th body read, of batches every 4th with all its items. The generator ({} threads) shares the cores with the server.",
             self.rounds, self.seconds, self.threads
         ));
         table.remark(machine);
@@ -139,11 +154,16 @@ impl Http {
                 case.whom.name(),
                 case.connections.to_string(),
                 grouped(rate),
+                case.payouts().map_or_else(|| "–".to_owned(), grouped),
                 format!("{} %", spread * 100 / rate.max(1)),
                 case.quantile(0.5),
                 case.quantile(0.99),
                 case.quantile(0.999),
-                if case.whom == Whom::DoNothing { "1".to_owned() } else { ratio(rate, baseline) },
+                match case.whom {
+                    Whom::DoNothing => "1".to_owned(),
+                    Whom::Gateway(_) => ratio(rate, baseline),
+                    Whom::Batches => "–".to_owned(),
+                },
                 microseconds(cpu),
             ]);
         }
@@ -170,12 +190,15 @@ fn lines(cases: &[Case]) -> Vec<Line> {
     let line = |case: &Case| {
         let latency = format!("p50 {}, p99 {}, p99.9 {} ms", case.quantile(0.5), case.quantile(0.99), case.quantile(0.999));
         let (rate, baseline) = (case.rate(), baseline(cases, case.connections));
-        Line {
-            what: format!("{}, {} connections", case.whom.name(), case.connections),
-            figure: format!("{}/s ({latency})", grouped(rate)),
-            baseline: format!("{}/s doing nothing", grouped(baseline)),
-            ratio: ratio(rate, baseline),
+        let what = format!("{}, {} connections", case.whom.name(), case.connections);
+        if case.whom == Whom::Batches {
+            let single = cases.iter().filter(|other| other.whom == Whom::Gateway(1)).filter_map(Case::payouts).max().unwrap_or(0);
+            let payouts = case.payouts().unwrap_or(0);
+            let figure = format!("{} payouts/s ({latency})", grouped(payouts));
+            return Line { what, figure, baseline: format!("{}/s one by one", grouped(single)), ratio: ratio(payouts, single) };
         }
+        let (figure, baseline_figure) = (format!("{}/s ({latency})", grouped(rate)), format!("{}/s doing nothing", grouped(baseline)));
+        Line { what, figure, baseline: baseline_figure, ratio: ratio(rate, baseline) }
     };
     cases.iter().filter(|case| case.whom != Whom::DoNothing).map(line).collect()
 }
@@ -183,6 +206,15 @@ fn lines(cases: &[Case]) -> Vec<Line> {
 impl Case {
     fn quantile(&self, q: f64) -> String {
         milliseconds(median(self.rounds.iter().map(|round| round.latency.value_at_quantile(q))))
+    }
+
+    /// Payouts per second: of a batch all its items.
+    fn payouts(&self) -> Option<u64> {
+        match self.whom {
+            Whom::DoNothing => None,
+            Whom::Gateway(_) => Some(self.rate()),
+            Whom::Batches => Some(median(self.rounds.iter().map(|round| per_second(round.answers * BATCH as u64, round.time)))),
+        }
     }
 
     fn rate(&self) -> u64 {
@@ -194,6 +226,7 @@ impl Whom {
     fn name(self) -> String {
         match self {
             Whom::DoNothing => "do nothing".to_owned(),
+            Whom::Batches => format!("batch of {}, 1 balance", grouped(BATCH as u64)),
             Whom::Gateway(1) => "payout, 1 balance".to_owned(),
             Whom::Gateway(tenants) => format!("payout, {} balances", grouped(tenants as u64)),
         }

@@ -12,9 +12,6 @@ use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// Every so many answers of a connection the body is read.
-const BODY_EVERY: usize = 64;
-
 /// How much longer than planned a case may take.
 const GRACE: Duration = Duration::from_secs(20);
 
@@ -147,7 +144,7 @@ async fn talk(
         if answer.status != 201 {
             return Err(format!("{} instead of 201: {}", answer.status, String::from_utf8_lossy(answer.body)));
         }
-        if answers.is_multiple_of(BODY_EVERY) {
+        if answers.is_multiple_of(requests.body_every()) {
             requests.check(number, answer.body)?;
         }
         let now = Instant::now();

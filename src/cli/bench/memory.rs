@@ -82,7 +82,7 @@ impl Memory {
         let scratch = Scratch::new(&self.place.made()?, "finished")?;
         let server = Server::gateway(scratch.path(), READY)?;
         let tenants = prepare::tenants(&server, PAYERS, Extent::Payable)?;
-        let requests = Arc::new(Requests::new(server.api, &tenants));
+        let requests = Arc::new(Requests::payouts(server.api, &tenants));
         let load = Load { server: &server, requests: &requests, connections: CONNECTIONS, threads: 1, warm_up: Duration::ZERO, time: SLICE };
         let mut before = None;
         loop {

@@ -8,15 +8,23 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Payouts in a batch: as many as there may be.
+pub const BATCH: usize = 1_000;
+
+/// Every so many answers of a connection the body is read: of single payouts, and of batches.
+const BODY_EVERY: (usize, usize) = (64, 4);
+
 /// What one payout pays.
 pub const AMOUNT: &str = "1.00";
 
 /// Hexadecimal digits of the number in a reference.
 const DIGITS: usize = 12;
 
-/// A payout per tenant, in turn.
+/// A payout, or a batch of them, per tenant, in turn.
 pub struct Requests {
     templates: Vec<Template>,
+    /// Whether they are batches.
+    batches: bool,
     /// The reference before its number; no other run has it.
     prefix: String,
     next: AtomicU64,
@@ -24,7 +32,8 @@ pub struct Requests {
 
 struct Template {
     bytes: Vec<u8>,
-    number_at: usize,
+    /// Where its number goes: into every reference.
+    numbers_at: Vec<usize>,
 }
 
 /// What is looked at in an answer.
@@ -36,13 +45,37 @@ struct Paid<'a> {
     external_ref: &'a str,
 }
 
+#[derive(Deserialize)]
+struct PaidBatch<'a> {
+    #[serde(borrow)]
+    items: Vec<Paid<'a>>,
+}
+
 impl Requests {
     /// Payouts of these tenants to their merchants.
-    pub fn new(address: SocketAddr, tenants: &[Tenant]) -> Requests {
+    pub fn payouts(address: SocketAddr, tenants: &[Tenant]) -> Requests {
+        Requests::new(tenants, |tenant, prefix| Template::new(address, tenant, "/v1/payouts", &payout(tenant, prefix, "")), false)
+    }
+
+    /// Batches of [`BATCH`] payouts of these tenants to their merchants.
+    pub fn batches(address: SocketAddr, tenants: &[Tenant]) -> Requests {
+        let batch = |tenant: &Tenant, prefix: &str| {
+            let items: Vec<String> = (0..BATCH).map(|nth| payout(tenant, prefix, &format!("-{nth}"))).collect();
+            format!(r#"{{"externalRef":"{prefix}{MARK}","items":[{}]}}"#, items.join(","))
+        };
+        Requests::new(tenants, |tenant, prefix| Template::new(address, tenant, "/v1/payouts/batch", &batch(tenant, prefix)), true)
+    }
+
+    fn new(tenants: &[Tenant], template: impl Fn(&Tenant, &str) -> Template, batches: bool) -> Requests {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
         let prefix = format!("bench-{started:x}-");
-        let templates = tenants.iter().map(|tenant| template(address, tenant, &prefix)).collect();
-        Requests { templates, prefix, next: AtomicU64::new(0) }
+        let templates = tenants.iter().map(|tenant| template(tenant, &prefix)).collect();
+        Requests { templates, batches, prefix, next: AtomicU64::new(0) }
+    }
+
+    /// Every so many answers of a connection the body is read.
+    pub fn body_every(&self) -> usize {
+        if self.batches { BODY_EVERY.1 } else { BODY_EVERY.0 }
     }
 
     /// How many tenants there are.
@@ -61,41 +94,54 @@ impl Requests {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         into.clear();
         into.extend_from_slice(&template.bytes);
-        let mut rest = number;
-        for digit in into[template.number_at..template.number_at + DIGITS].iter_mut().rev() {
-            *digit = b"0123456789abcdef"[(rest & 15) as usize];
-            rest >>= 4;
+        for at in &template.numbers_at {
+            let mut rest = number;
+            for digit in into[*at..*at + DIGITS].iter_mut().rev() {
+                *digit = b"0123456789abcdef"[(rest & 15) as usize];
+                rest >>= 4;
+            }
         }
         number
     }
 
-    /// Reads the body of an answer: it must be this payout, and it must have arrived.
+    /// Reads the body of an answer: it must be this payout or this whole batch, and all of it must have arrived.
     pub fn check(&self, number: u64, body: &[u8]) -> Outcome<()> {
-        let fail = |why: &str| format!("{why}: {}", String::from_utf8_lossy(body));
-        let paid: Paid<'_> = serde_json::from_slice(body).map_err(|error| fail(&error.to_string()))?;
+        let fail = |why: &str| format!("{why}: {}", String::from_utf8_lossy(&body[..body.len().min(2_000)]));
         let reference = format!("{}{number:0DIGITS$x}", self.prefix);
-        match (paid.status, paid.monto, paid.external_ref == reference) {
-            ("completed", AMOUNT, true) => Ok(()),
-            _ => Err(fail(&format!("not what was asked with {reference}"))),
-        }
+        let arrived = |paid: &Paid<'_>, reference: &str| (paid.status, paid.monto, paid.external_ref) == ("completed", AMOUNT, reference);
+        let right = if self.batches {
+            let batch: PaidBatch<'_> = serde_json::from_slice(body).map_err(|error| fail(&error.to_string()))?;
+            batch.items.len() == BATCH && batch.items.iter().enumerate().all(|(nth, paid)| arrived(paid, &format!("{reference}-{nth}")))
+        } else {
+            arrived(&serde_json::from_slice(body).map_err(|error| fail(&error.to_string()))?, &reference)
+        };
+        if right { Ok(()) } else { Err(fail(&format!("not what was asked with {reference}"))) }
     }
 }
 
-fn template(address: SocketAddr, tenant: &Tenant, prefix: &str) -> Template {
-    let zeroes = "0".repeat(DIGITS);
-    let before = format!(r#"{{"merchantId":"{}","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{prefix}"#, tenant.merchant);
-    let body = format!(r#"{before}{zeroes}"}}"#);
-    let mut bytes = Vec::with_capacity(512);
-    write!(
-        bytes,
-        "POST /v1/payouts HTTP/1.1\r\nhost: {address}\r\nx-api-key: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        tenant.key,
-        body.len()
-    )
-    .expect("a Vec takes everything");
-    let number_at = bytes.len() + before.len();
-    bytes.extend_from_slice(body.as_bytes());
-    Template { bytes, number_at }
+/// Stands where a number goes: as many characters as it has digits, which nothing else in a request has.
+const MARK: &str = "~~~~~~~~~~~~";
+
+/// A payout under the reference that begins with `prefix` and the number, and ends with `suffix`.
+fn payout(tenant: &Tenant, prefix: &str, suffix: &str) -> String {
+    format!(r#"{{"merchantId":"{}","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{prefix}{MARK}{suffix}"}}"#, tenant.merchant)
+}
+
+impl Template {
+    fn new(address: SocketAddr, tenant: &Tenant, path: &str, body: &str) -> Template {
+        const { assert!(MARK.len() == DIGITS) };
+        let mut bytes = Vec::with_capacity(512 + body.len());
+        write!(
+            bytes,
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\nx-api-key: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            tenant.key,
+            body.len()
+        )
+        .expect("a Vec takes everything");
+        let numbers_at = body.match_indices(MARK).map(|(at, _)| bytes.len() + at).collect();
+        bytes.extend_from_slice(body.as_bytes());
+        Template { bytes, numbers_at }
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +151,7 @@ mod tests {
     #[test]
     fn every_request_has_a_reference_of_its_own() {
         let tenants = [Tenant { key: "k".to_owned(), merchant: "m".to_owned() }];
-        let requests = Requests::new("127.0.0.1:80".parse().expect("an address"), &tenants);
+        let requests = Requests::payouts("127.0.0.1:80".parse().expect("an address"), &tenants);
         let mut bytes = Vec::new();
         let numbers: Vec<u64> = (0..20).map(|nth| requests.write(nth, &mut bytes)).collect();
         assert_eq!(numbers, (0..20).collect::<Vec<_>>());
@@ -116,5 +162,23 @@ mod tests {
         let answer = body.replace(r#""concepto""#, r#""status":"completed","concepto""#);
         assert_eq!(requests.check(19, answer.as_bytes()), Ok(()));
         assert!(requests.check(18, answer.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_batch_has_its_number_in_every_reference() {
+        let tenants = [Tenant { key: "k".to_owned(), merchant: "m".to_owned() }];
+        let requests = Requests::batches("127.0.0.1:80".parse().expect("an address"), &tenants);
+        let mut bytes = Vec::new();
+        for nth in 0..18 {
+            requests.write(nth, &mut bytes);
+        }
+        let text = String::from_utf8(bytes).expect("UTF-8");
+        assert!(!text.contains('~') && text.ends_with(r#"-000000000011-999"}]}"#), "{}", &text[text.len() - 100..]);
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
+        assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");
+        let answer = body.replace(r#""concepto""#, r#""status":"completed","concepto""#);
+        assert_eq!(requests.check(17, answer.as_bytes()), Ok(()));
+        let part = answer.replacen("completed", "failed", 1);
+        assert!(requests.check(17, part.as_bytes()).is_err() && requests.check(16, answer.as_bytes()).is_err());
     }
 }

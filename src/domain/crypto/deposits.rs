@@ -2,17 +2,21 @@
 
 use super::address::Network;
 use crate::domain::book::Book;
+use crate::domain::checkout::Sale;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
-use crate::domain::money::{Currency, Usdt};
+use crate::domain::money::{Currency, Rate, Usd, Usdt, Ves};
+use crate::domain::payments::charge::Figured;
 use crate::domain::payments::sale::HOLD_MS;
+use crate::domain::payments::{Means, Payment, Status};
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
+use rust_decimal::Decimal;
 
 /// A stablecoin that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
@@ -50,6 +54,8 @@ pub struct DepositAddress {
     pub livemode: bool,
     /// When it was made.
     pub created_at: Timestamp,
+    /// The checkout session that it was made for.
+    pub checkout: Option<Box<ForSession>>,
 }
 
 impl DepositAddress {
@@ -57,6 +63,32 @@ impl DepositAddress {
     pub fn name(network: Network, asset: Asset, customer_ref: &ExternalRef) -> String {
         format!("{} {} {customer_ref}", network.name(), asset.name())
     }
+
+    /// The name under which a session's network and asset find it again: the session comes first, so all of its addresses are found together.
+    pub fn name_in_session(&self) -> String {
+        DepositAddress::session_name(&self.customer_ref, Some((self.network, self.asset)))
+    }
+
+    /// That name, or what all names of a session's addresses begin with.
+    pub fn session_name(session: &ExternalRef, which: Option<(Network, Asset)>) -> String {
+        match which {
+            Some((network, asset)) => format!("{session} {} {}", network.name(), asset.name()),
+            None => format!("{session} "),
+        }
+    }
+}
+
+/// What an address knows of the checkout session that it was made for, and what came of it. The address decides when it has been paid: what comes to it is counted here alone.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ForSession {
+    /// The session.
+    pub sale: Sale,
+    /// What is to come: a USDT is a dollar.
+    pub amount: Usd,
+    /// What has come.
+    pub received: Usdt,
+    /// The first payment that it came to, and when.
+    pub paid: Option<(Id, Timestamp)>,
 }
 
 /// What is asked.
@@ -71,6 +103,8 @@ pub struct NewDepositAddress {
     pub asset: Asset,
     /// The address that it gets.
     pub address: String,
+    /// The checkout session that it is for.
+    pub checkout: Option<Box<ForSession>>,
 }
 
 /// An address that nobody had before.
@@ -81,8 +115,8 @@ pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Outcome {
     if !turn.has_rail {
         return Outcome::refuse(Refusal::NetworkNotConfigured);
     }
-    let NewDepositAddress { id, customer_ref, network, asset, address } = new;
-    let made = DepositAddress { id, customer_ref, network, asset, address, livemode: turn.livemode, created_at: turn.now };
+    let NewDepositAddress { id, customer_ref, network, asset, address, checkout } = new;
+    let made = DepositAddress { id, customer_ref, network, asset, address, livemode: turn.livemode, created_at: turn.now, checkout };
     let mut draft = Draft::new(Cause::DepositAddressMade);
     draft.create(Entity::DepositAddress(made));
     Outcome::write(draft)
@@ -129,9 +163,11 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
         return Outcome::refuse(Refusal::AmountOverflow);
     }
     let available_at = turn.now.plus_ms(HOLD_MS);
+    let changed = to.checkout.as_deref().map(|checkout| counted(to, checkout, &incoming, available_at, turn));
+    let paid = changed.as_ref().and_then(|(_, payment)| payment.as_ref()).map(|payment| EntityId::payment(payment.id));
     let row = Row {
         kind: MovementKind::Deposit,
-        subject: Some(EntityId::deposit_address(to.id)),
+        subject: Some(paid.unwrap_or(EntityId::deposit_address(to.id))),
         chargeback: None,
         external_ref: Some(to.customer_ref.clone()),
         description: format!("{} deposit over {}", to.asset.name(), to.network.name()),
@@ -143,5 +179,38 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
     draft.hold(HoldChange { ledger: Ledger::Tenant, currency, release_at: available_at, hold: incoming.id, minor });
     let deposit = Deposit { id: incoming.id, to: to.clone(), amount: incoming.amount, tx_hash: incoming.tx_hash, available_at };
     draft.event_with(EventKind::CryptoDepositCompleted, Some(EntityId::deposit_address(to.id)), Extra::Deposit(deposit));
+    if let Some((changed, payment)) = changed {
+        draft.change(to, Entity::DepositAddress(changed));
+        if let Some(payment) = payment {
+            draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
+            draft.create(Entity::Payment(payment));
+        }
+    }
     Outcome::write(draft)
+}
+
+/// The address of a session after what came, and the payment that it makes: one for the session once enough has come, and one of its own for whatever comes later. A payment has the id of
+/// the deposit that made it.
+fn counted(to: &DepositAddress, checkout: &ForSession, incoming: &Incoming, available_at: Timestamp, turn: &Turn) -> (DepositAddress, Option<Payment>) {
+    let received = checkout.received.plus(incoming.amount).unwrap_or(checkout.received);
+    let enough = received.minor() >= checkout.amount.minor();
+    let (usd, usdt) = match checkout.paid {
+        None if !enough => (None, received),
+        None => (Some(checkout.amount), received),
+        Some(_) => (Some(Usd::from_minor(incoming.amount.minor())), incoming.amount),
+    };
+    let payment = usd.map(|usd| {
+        let means = Means::Usdt { amount: usdt, tx_hash: incoming.tx_hash.clone() };
+        let price = Figured { usd, ves: Ves::ZERO, rate: Rate(Decimal::ZERO) };
+        Payment {
+            status: Status::Completed,
+            completed_at: Some(turn.now),
+            available_at: Some(available_at),
+            checkout: Some(Box::new(checkout.sale.clone())),
+            ..Payment::new(incoming.id, to.customer_ref.clone(), means, price, turn)
+        }
+    });
+    let paid = checkout.paid.or(payment.as_ref().map(|payment| (payment.id, turn.now)));
+    let checkout = ForSession { received, paid, ..checkout.clone() };
+    (DepositAddress { checkout: Some(Box::new(checkout)), ..to.clone() }, payment)
 }

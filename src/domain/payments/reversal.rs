@@ -69,9 +69,9 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     if let Some(sale) = &payment.marketplace
         && let Some(seller) = book.sellers.get(&sale.merchant)
     {
-        aside.seller_from_hold = sale.seller_available_at.map_or(0, |at| seller.account.held_for(at, payment.id)).min(share);
+        aside.seller_from_hold = sale.seller_available_at.map_or(0, |at| seller.account(Currency::Ves).held_for(at, payment.id)).min(share);
         aside.seller_from_available = share - aside.seller_from_hold;
-        if aside.seller_from_available > 0 && aside.seller_from_available > seller.account.free() {
+        if aside.seller_from_available > 0 && aside.seller_from_available > seller.account(Currency::Ves).free() {
             return Err(Refusal::InsufficientBalance { available: Ves::from_minor(book.available_ves()) });
         }
     }
@@ -183,7 +183,7 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
     draft.change(payment, Entity::Payment(reversed));
     draft.event(EventKind::PaymentReversed, EntityId::payment(payment.id));
     if let Some(sale) = payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero())) {
-        sellers::tell(&mut draft, book, sale.merchant, -(aside.seller_from_hold + aside.seller_from_available), BalanceReason::Reversal);
+        sellers::tell(&mut draft, book, sale.merchant, Currency::Ves, -(aside.seller_from_hold + aside.seller_from_available), BalanceReason::Reversal);
     }
     draft.replace_kept(payment.kept.clone());
     Outcome::write(draft)

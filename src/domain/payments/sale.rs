@@ -90,14 +90,14 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
     draft.change(payment, Entity::Payment(completed));
     draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
     if let Some((seller, share)) = shared {
-        sellers::tell(&mut draft, book, seller, share.minor(), BalanceReason::Sale);
+        sellers::tell(&mut draft, book, seller, Currency::Ves, share.minor(), BalanceReason::Sale);
     }
     draft.replace_kept(payment.kept.clone());
     Outcome::write(draft)
 }
 
 /// The later of the seller's business days and the 24 hours.
-fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestamp {
+pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestamp {
     let hold = now.plus_ms(HOLD_MS);
     match book.sheet.settings.seller_hold_business_days {
         0 => hold,

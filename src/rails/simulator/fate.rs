@@ -2,8 +2,10 @@
 
 use super::{reference, refused};
 use crate::domain::card::Card;
-use crate::domain::money::Ves;
+use crate::domain::cop_payments::collect::{CANCELED, EXPIRED};
+use crate::domain::money::{Cop, Ves};
 use crate::domain::phone::MobilePhone;
+use crate::domain::time::{MINUTE_MS, Timestamp};
 use crate::domain::token::Token;
 use crate::rails::{Answer, Order};
 use uuid::Uuid;
@@ -27,6 +29,8 @@ pub enum Fate {
     LaterRefused(Refusal),
     /// Never arrived. Kept only so that it arrives when it is sent again.
     Lost,
+    /// A collection of pesos that waits for its buyer.
+    Open,
 }
 
 /// Why a bank refuses.
@@ -58,6 +62,14 @@ pub enum Refusal {
     NoTransfer,
     /// The network does not take the transfer.
     ByNetwork,
+    /// The buyer declined a collection of pesos.
+    Rejected,
+    /// It was called off.
+    Canceled,
+    /// Nobody paid it in time.
+    Expired,
+    /// Not now, and nothing was done.
+    Unavailable,
 }
 
 impl Refusal {
@@ -77,10 +89,14 @@ impl Refusal {
             Refusal::CardProcessing => "processing_error",
             Refusal::NoTransfer => "reference_not_found",
             Refusal::ByNetwork => "network_refused",
+            Refusal::Rejected => "rejected",
+            Refusal::Canceled => CANCELED,
+            Refusal::Expired => EXPIRED,
+            Refusal::Unavailable => "processor_unavailable",
         }
     }
 
-    const ALL: [Refusal; 13] = [
+    const ALL: [Refusal; 17] = [
         Refusal::TimeOut,
         Refusal::NoAccount,
         Refusal::NoFunds,
@@ -94,6 +110,10 @@ impl Refusal {
         Refusal::CardProcessing,
         Refusal::NoTransfer,
         Refusal::ByNetwork,
+        Refusal::Rejected,
+        Refusal::Canceled,
+        Refusal::Expired,
+        Refusal::Unavailable,
     ];
 }
 
@@ -104,7 +124,7 @@ impl Fate {
             Fate::Done | Fate::DoneForGood => Answer::Done { reference: reference(operation) },
             Fate::Refused(refusal) => refused(refusal),
             Fate::SilentlyDone | Fate::SilentlyRefused(_) | Fate::Lost => Answer::Silent,
-            Fate::LaterDone | Fate::LaterRefused(_) => Answer::Waiting,
+            Fate::LaterDone | Fate::LaterRefused(_) | Fate::Open => Answer::Waiting,
         }
     }
 
@@ -114,6 +134,7 @@ impl Fate {
             Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => Answer::Done { reference: reference(operation) },
             Fate::Refused(refusal) | Fate::SilentlyRefused(refusal) | Fate::LaterRefused(refusal) => refused(refusal),
             Fate::Lost => Answer::NeverReceived,
+            Fate::Open => Answer::Waiting,
         }
     }
 
@@ -128,6 +149,7 @@ impl Fate {
             Fate::LaterDone => [5, 0],
             Fate::LaterRefused(refusal) => [6, refusal as u8],
             Fate::Lost => [7, 0],
+            Fate::Open => [8, 0],
         }
     }
 
@@ -146,13 +168,14 @@ impl Fate {
             5 => Fate::LaterDone,
             6 => Fate::LaterRefused(refusal),
             7 => Fate::Lost,
+            8 => Fate::Open,
             _ => return None,
         })
     }
 }
 
-/// Decides about an order that arrives for the first time; `original` looks up the operation that it speaks of.
-pub fn of<E>(order: &Order, original: impl FnOnce(Uuid) -> Result<Option<Fate>, E>) -> Result<Fate, E> {
+/// Decides about an order that arrives for the first time, at an instant of the tenant's clock; `original` looks up the operation that it speaks of.
+pub fn of<E>(order: &Order, at: Timestamp, original: impl FnOnce(Uuid) -> Result<Option<Fate>, E>) -> Result<Fate, E> {
     Ok(match order {
         Order::ChargeC2p { token, .. } => of_token(token.as_ref()),
         Order::Debit { otp, .. } => of_token(otp.as_ref()),
@@ -169,6 +192,13 @@ pub fn of<E>(order: &Order, original: impl FnOnce(Uuid) -> Result<Option<Fate>, 
         Order::SendUsdt { address, .. } => of_address(address),
         // No bank is told: the outbox answers by itself.
         Order::PriceUsdt { .. } => Fate::Done,
+        Order::CollectCop { .. } => Fate::Open,
+        // What is told is no operation of its own: see `collection.rs`.
+        Order::TellCop { .. } => Fate::Refused(Refusal::NoTransaction),
+        Order::RefundCop { original: collection, amount, completed_at, .. } => match original((*collection).into())? {
+            Some(Fate::Done) => of_refund(*amount, at.since_ms(*completed_at)),
+            Some(_) | None => Fate::Refused(Refusal::NoTransaction),
+        },
     })
 }
 
@@ -209,6 +239,12 @@ fn of_card(card: Option<&Card>) -> Fate {
     }
 }
 
+/// Amounts that end in 503 cannot be refunded in their first minute.
+fn of_refund(amount: Cop, since_completion_ms: i64) -> Fate {
+    let unavailable = amount.minor() % 1_000 == 503 && since_completion_ms < MINUTE_MS;
+    if unavailable { Fate::Refused(Refusal::Unavailable) } else { Fate::Done }
+}
+
 /// What ends in 0000 is not there; a reference that is all zeros has lost them.
 fn of_reference(reference: &str) -> Fate {
     if reference == "0" || reference.ends_with("0000") { Fate::Refused(Refusal::NoTransfer) } else { Fate::Done }
@@ -234,11 +270,12 @@ mod tests {
                 Fate::LaterDone,
                 Fate::LaterRefused(refusal),
                 Fate::Lost,
+                Fate::Open,
             ] {
                 assert_eq!(Fate::from_bytes(&fate.bytes()), Some(fate));
             }
         }
-        for bytes in [&[][..], &[0], &[8, 0], &[2, u8::MAX], &[0, 0, 0]] {
+        for bytes in [&[][..], &[0], &[9, 0], &[2, u8::MAX], &[0, 0, 0]] {
             assert_eq!(Fate::from_bytes(bytes), None, "{bytes:?}");
         }
     }

@@ -4,6 +4,7 @@
 //! ever sent an operation twice. It answers at once, without a task or a timer, unless it is told to be slow.
 
 pub mod books;
+mod collection;
 mod fate;
 
 use crate::domain::money::Ves;
@@ -51,9 +52,12 @@ impl Simulator {
     }
 
     fn receive(&self, call: &Call) -> Result<Answer, BooksError> {
+        if let Order::TellCop { collection, told } = &call.order {
+            return self.tell(collection, told, call.at);
+        }
         let _turn = self.turn(call.operation_id);
         let fate = match self.books.get(call.operation_id)? {
-            None => fate::of(&call.order, |original| self.books.get(original))?,
+            None => fate::of(&call.order, call.at, |original| self.books.get(original))?,
             // The bank said that it never received it: sending it once more is right, and this time it arrives.
             Some(Fate::Lost) => Fate::Done,
             Some(decided) => {
@@ -67,6 +71,9 @@ impl Simulator {
     }
 
     fn look_up(&self, call: &Call) -> Result<Answer, BooksError> {
+        if let Order::CollectCop { collection, .. } = &call.order {
+            return self.collection(collection, call.at);
+        }
         let _turn = self.turn(call.operation_id);
         Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(call, fate.settled(call.operation_id))))
     }

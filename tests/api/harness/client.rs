@@ -1,5 +1,6 @@
 //! A blocking HTTP/1.1 client with kept connections, and answers that say what is wrong with them.
 
+use super::conformance::assert_described;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -130,6 +131,7 @@ impl Api {
         self.send(method, path, Some("application/json"), Bytes::from(body.to_string())).expect("an answer")
     }
 
+    #[track_caller]
     fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: Bytes) -> Result<Answer, String> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::from_str(method).expect("a method");
@@ -145,7 +147,11 @@ impl Api {
             let body = body.collect().await.map_err(|error| format!("{told}: {error:?}"))?.to_bytes();
             Ok(Answer { told: told.clone(), status: head.status.as_u16(), headers: head.headers, body })
         };
-        RUNTIME.block_on(async { tokio::time::timeout(PATIENCE, exchange).await }).unwrap_or_else(|_| Err(format!("{told}: no answer within {PATIENCE:?}")))
+        let answer: Answer = RUNTIME
+            .block_on(async { tokio::time::timeout(PATIENCE, exchange).await })
+            .unwrap_or_else(|_| Err(format!("{told}: no answer within {PATIENCE:?}")))?;
+        assert_described(method, path, answer.status, answer.header("content-type"), &answer.body);
+        Ok(answer)
     }
 }
 

@@ -193,6 +193,21 @@ impl Server {
         Tenant { id: created["tenantId"].as_str().expect("an id").to_owned(), test: api("testKey"), live: api("liveKey"), created }
     }
 
+    /// Another value in its environment, from the next start on.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.environment.retain(|(known, _)| known != name);
+        self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Its resident memory in KiB.
+    #[track_caller]
+    pub fn memory_kib(&self) -> u64 {
+        let pid = self.child.as_ref().expect("it is running").id();
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("its state");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+
     /// Runs the command beside the server, on its directory and its admin API.
     pub fn command(&self, arguments: &[&str]) -> Output {
         let mut command = self.program();

@@ -1,0 +1,175 @@
+//! Payouts of pesos as the operator makes them: asked for here, debited at once, paid at a bank in Colombia, and settled here again.
+
+use super::ask;
+use super::call::{Call, Done, Outcome};
+use super::kept::{self, Reservation};
+use crate::api::fields::{Bad, Fields};
+use crate::api::number;
+use crate::api::problem::Problem;
+use crate::api::refusals;
+use crate::api::render::render;
+use crate::api::value::Value;
+use crate::domain::buyer::{DocumentNumber, DocumentType};
+use crate::domain::cop_payments::AMOUNT_MAX;
+use crate::domain::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout, Verdict};
+use crate::domain::external_ref::ExternalRef;
+use crate::domain::ids::EntityId;
+use crate::domain::index::{self, Space};
+use crate::domain::kept::Shape;
+use crate::domain::machine::{Ask, Command, Facts};
+use crate::domain::money::Cop;
+use crate::domain::platform::{Mode, PLATFORM, tenant_key};
+use crate::domain::time::Timestamp;
+use crate::server::dispatch::failure;
+use crate::server::history::{self, Unreadable};
+use crate::server::services::fresh_id;
+
+/// Characters of a bank's or a holder's name.
+const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
+/// Characters of a bank's reference or of why a payout failed.
+const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
+
+/// POST /admin/tenants/:id/cop-payouts
+pub async fn create(call: Call) -> Outcome {
+    let (mode, new) = read(&call.body)?;
+    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let tenant_key = tenant_key(tenant.number, mode);
+    let reservation = kept::reserve(&call, tenant_key, Shape::CopPayoutCreated).await?;
+    // Held until the record is durable: who comes with the same reference meanwhile waits, and finds this payout then.
+    let name_held = call.services.desk.hold_name(tenant_key, Space::CopPayout, &new.external_ref).await;
+    let known = history::named(call.services.engine.reader(), tenant_key, Space::CopPayout, &new.external_ref)?;
+    let id = EntityId::cop_payout(known.unwrap_or(new.id));
+    tell(
+        &call,
+        reservation,
+        tenant_key,
+        Target { id, new: known.is_none(), name_held: Some(Box::new(name_held)) },
+        Ask::PayCop(Box::new(new)),
+        Shape::CopPayoutCreated,
+    )
+    .await
+}
+
+fn read(body: &[u8]) -> Result<(Mode, NewCopPayout), Problem> {
+    let mut fields = Fields::parse(body)?;
+    let mode = fields.required("mode", |value| value.text_known("live or test", Mode::from_name));
+    let amount = fields.required("amountCop", pesos);
+    let bank = fields.required("bank", |value| value.trimmed(NAME_CHARACTERS));
+    let account = fields.required("accountNumber", |value| value.text_as(ColombianAccount::parse));
+    let account_type = fields.required("accountType", |value| value.one_of(&AccountType::ALL.map(|kind| (kind.name(), kind))));
+    let holder_name = fields.required("holderName", |value| value.trimmed(NAME_CHARACTERS));
+    let document_type = fields.required("documentType", |value| value.one_of(&DocumentType::ALL.map(|kind| (kind.name(), kind))));
+    let document_number = fields.required("documentNumber", |value| value.text_as(DocumentNumber::parse));
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let sound = fields.finish()?;
+    let to = Beneficiary {
+        bank: bank.get(&sound).into_owned(),
+        account: account.get(&sound),
+        account_type: account_type.get(&sound),
+        holder_name: holder_name.get(&sound).into_owned(),
+        document_type: document_type.get(&sound),
+        document_number: document_number.get(&sound),
+    };
+    Ok((mode.get(&sound), NewCopPayout { id: fresh_id(), external_ref: external_ref.get(&sound), amount: amount.get(&sound), to }))
+}
+
+/// Whole pesos: a number, as payments have it, or text, as balances have it.
+fn pesos(value: Value<'_>) -> Result<Cop, Bad> {
+    let wanted = || Bad::from(format!("must be a whole number of pesos from 1 to {AMOUNT_MAX}"));
+    let minor = match value.string() {
+        Ok(text) => number::amount(&format!("{text}.00")).map(|cents| cents / 100),
+        Err(_) => value.integer(1..=AMOUNT_MAX.minor()).ok(),
+    };
+    minor.filter(|minor| (1..=AMOUNT_MAX.minor()).contains(minor)).map(Cop::from_minor).ok_or_else(wanted)
+}
+
+/// POST /admin/cop-payouts/:id/complete
+pub async fn complete(call: Call) -> Outcome {
+    let mut fields = Fields::parse(&call.body)?;
+    let reference = fields.required("reference", |value| value.trimmed(WORD_CHARACTERS));
+    let sound = fields.finish()?;
+    let verdict = Verdict::Completed(reference.get(&sound).into_owned());
+    settle(&call, verdict).await
+}
+
+/// POST /admin/cop-payouts/:id/fail
+pub async fn fail(call: Call) -> Outcome {
+    let mut fields = Fields::parse(&call.body)?;
+    let code = fields.required("failureCode", |value| value.trimmed(WORD_CHARACTERS));
+    let sound = fields.finish()?;
+    let verdict = Verdict::Failed(code.get(&sound).into_owned());
+    settle(&call, verdict).await
+}
+
+async fn settle(call: &Call, verdict: Verdict) -> Outcome {
+    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let reader = call.services.engine.reader();
+    let whose = reader.index_get(&index::name(PLATFORM, Space::CopPayout, &id.to_string())).map_err(Unreadable::from)?;
+    let whose = whose.ok_or_else(Problem::not_found)?;
+    let tenant_key = <[u8; 8]>::try_from(whose.as_slice()).map(u64::from_be_bytes).map_err(|_| ask::defect("a payout in pesos of no tenant"))?;
+    let reservation = kept::reserve(call, tenant_key, Shape::CopPayout).await?;
+    let target = Target { id: EntityId::cop_payout(id), new: false, name_held: None };
+    tell(call, reservation, tenant_key, target, Ask::SettleCopPayout(verdict), Shape::CopPayout).await
+}
+
+/// Which payout is told something.
+struct Target {
+    id: EntityId,
+    new: bool,
+    name_held: Option<actors::Held>,
+}
+
+/// Has the payout decide, once per Idempotency-Key.
+async fn tell(call: &Call, reservation: Reservation, tenant_key: u64, target: Target, ask: Ask, shape: Shape) -> Outcome {
+    let (keep, key_held) = match reservation {
+        Reservation::None => (None, None),
+        Reservation::Fresh(keep, held) => (Some(keep), Some(Box::new(held) as actors::Held)),
+        Reservation::Replay(done) => return Ok(done),
+    };
+    let command = Command { ask, keep };
+    let settled = call.services.engine.ask_entity(tenant_key, target.id, target.new, command, target.name_held, key_held).await.map_err(failure)?;
+    if let Some(refusal) = &settled.refusal {
+        return Err(refusals::problem(refusal));
+    }
+    let facts = Facts {
+        record: settled.record.as_deref(),
+        time: Timestamp::from_unix_ms(settled.time_ms),
+        entity: settled.entity.as_deref(),
+        refusal: None,
+        request_id: &call.request_id,
+        related: &[],
+    };
+    let (status, body) = render(shape, &facts);
+    Ok(Done { status, ..Done::ok(body) }.wrote(settled.seq))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(body: &str) -> Vec<String> {
+        read(body.as_bytes()).err().map(|problem| problem.fields).into_iter().flatten().map(|bad| bad.field).collect()
+    }
+
+    #[test]
+    fn every_bad_member_is_named() {
+        let all = ["mode", "amountCop", "bank", "accountNumber", "accountType", "holderName", "documentType", "documentNumber", "externalRef"];
+        assert_eq!(named("{}"), all);
+        let body = r#"{"mode":"both","amountCop":0,"bank":" ","accountNumber":"12-34","accountType":"gold","holderName":1,"documentType":"V","documentNumber":"1","externalRef":"","x":1}"#;
+        assert_eq!(named(body), [&all[..], &["x"]].concat());
+    }
+
+    #[test]
+    fn pesos_are_whole_as_a_number_or_as_text() {
+        let amount = |written: &str| {
+            let rest = r#""mode":"test","bank":"b","accountNumber":"12345","accountType":"wallet","holderName":"h","documentType":"CC","documentNumber":"123","externalRef":"r""#;
+            read(format!(r#"{{"amountCop":{written},{rest}}}"#).as_bytes()).map(|(_, new)| new.amount.minor()).ok()
+        };
+        for (written, minor) in [("1", 1), ("50000", 50_000), ("5e4", 50_000), ("\"50000\"", 50_000), ("999999999999", 999_999_999_999)] {
+            assert_eq!(amount(written), Some(minor), "{written}");
+        }
+        for written in ["0", "-1", "1.5", "\"0\"", "\"01\"", "\"1.5\"", "\"-1\"", "\"\"", "1000000000000", "\"1000000000000\"", "true"] {
+            assert_eq!(amount(written), None, "{written}");
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! The description of the operators' API in OpenAPI 3.1: in the words of `api/openapi`, one entry per row of the table.
+
+use super::routes::routes;
+use crate::api::openapi::document::{Access, Chapter, Document, ErrorShape, Row};
+use crate::api::openapi::operation::{Operation, operation};
+use crate::api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
+use crate::api::openapi::values::{amount, currency, four_decimals, instant, items, page, pesos, uuid, ves};
+use crate::api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
+use crate::api::writer::Object;
+use crate::domain::banks::Service;
+use crate::domain::platform::{Mode, Scope};
+use crate::domain::settings::LiveStatus;
+
+const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, corrections, chargebacks, banks, rates, and the state of the server.\n\n\
+Send `Authorization: Bearer <admin token>`; a server for local work may need none. Every call has a twin in the command line, `pasarela admin …`. Errors and conventions are those of the tenants' API.";
+
+/// Calls that keep their answer for an Idempotency-Key: those that move money. A kept answer of the others could hold an API key.
+const KEEPS: [&str; 8] = [
+    "createAdjustment",
+    "openChargeback",
+    "closeChargeback",
+    "approveCryptoPayout",
+    "rejectCryptoPayout",
+    "createCopPayout",
+    "completeCopPayout",
+    "failCopPayout",
+];
+
+/// The heading of what the server knows of the world.
+const BANKS: &str = "Rates and banks";
+
+/// The document of the admin listener.
+pub fn document() -> Document {
+    let rows = routes().into_iter().map(|route| Row {
+        takes_key: KEEPS.contains(&route.operation),
+        method: route.method,
+        path: route.path,
+        operation: route.operation,
+        access: Access::Operator,
+        errors: ErrorShape::Gateway,
+    });
+    let operator = Object::new().plain("type", "http").plain("scheme", "bearer").text("description", "The token of `[admin] token`.").end();
+    Document {
+        title: "Pasarela for operators",
+        about: ABOUT,
+        rows: rows.collect(),
+        chapters: vec![tenants(), keys(), money(), crypto_payouts(), cop_payouts(), rates_and_banks(), bank_changes(), server()],
+        security: vec![("operator", operator)],
+    }
+}
+
+fn tenants() -> Chapter {
+    let status = || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
+    let begin = || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", status());
+    let first_key = || object().member("keyId", uuid()).member("key", text().about("Shown here and never again."));
+    Chapter {
+        tag: "Tenants",
+        about: "The accounts of this server.",
+        operations: vec![
+            operation("createTenant", "Open an account")
+                .body("NewTenant")
+                .example("a shop", r#"{"name":"mi tienda"}"#)
+                .example("with a fee of its own", r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#)
+                .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
+            operation("listTenants", "List accounts").pages().answers(200, "TenantPage", "Newest first"),
+            operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
+            operation("updateSettings", "Change settings")
+                .about("What is not named stays as it is; objects are merged, lists replaced.")
+                .body("SettingsChange")
+                .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
+                .answers(200, "Settings", "All settings as they are now")
+                .refuses(409, &["settings_changed"]),
+            operation("setLiveStatus", "Allow or forbid live mode")
+                .about("A change sends `tenant.live_status_changed` in both modes.")
+                .body("LiveStatusChange")
+                .example("approve", r#"{"status":"active","reason":"documents checked"}"#)
+                .answers(200, "Tenant", "The account")
+                .refuses(409, &["settings_changed"]),
+        ],
+        schemas: vec![
+            ("NewTenant", object().member("name", text().chars(1..=120).pattern(r"\S")).optional("settings", named("SettingsPart").or_null()).closed()),
+            (
+                "OpenedTenant",
+                begin().member("testKey", first_key()).member("liveKey", first_key()).member("settings", named("Settings")).member("createdAt", instant()),
+            ),
+            ("Tenant", begin().member("liveStatusReason", text().or_null()).member("settings", named("Settings")).member("createdAt", instant())),
+            ("TenantPage", page("Tenant")),
+            ("LiveStatusChange", object().member("status", status()).optional("reason", text().chars(0..=500).or_null()).closed()),
+            ("Settings", settings(false)),
+            ("SettingsPart", settings(true)),
+            ("SettingsChange", settings(true).members_min(1)),
+            ("Error", reference::error()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+/// The settings of a tenant: whole, or any part of them.
+fn settings(part: bool) -> Schema {
+    let put = |at: Schema, name, schema: Schema| if part { at.optional(name, schema.or_null()) } else { at.member(name, schema) };
+    let end = |at: Schema| if part { at.closed() } else { at };
+    let of = |members: Vec<(&'static str, Schema)>| end(members.into_iter().fold(object(), |at, (name, schema)| put(at, name, schema)));
+    let percent = || match part {
+        true => text().pattern(r"^(100(\.0{1,4})?|(0|[1-9][0-9]?)(\.[0-9]{1,4})?)$").about("In percent, 0 to 100."),
+        false => four_decimals(),
+    };
+    let money = || if part { amount() } else { ves() };
+    let fee = || of(vec![("percent", percent()), ("fixedVes", money())]);
+    let fees = of(vec![
+        ("c2p", fee()),
+        ("vpos", fee()),
+        ("debit", fee()),
+        ("pagoMovil", fee()),
+        ("linkPercent", percent().about("The operator's share of sales through payment links, in percent.")),
+        ("chargebackVes", money()),
+        ("payoutVes", money()),
+    ]);
+    let conversions = of(vec![
+        ("enabled", list(one_of(["VES", "COP"])).distinct()),
+        ("spreadPercent", of(vec![("VES", percent()), ("COP", percent())])),
+        ("minimumUsdt", money()),
+        ("dailyLimit", of(vec![("VES", money().or_null().about("Null: none.")), ("COP", pesos().or_null().about("Null: none."))])),
+    ]);
+    of(vec![
+        ("reserveVes", money()),
+        ("fees", fees),
+        ("sellerHoldBusinessDays", integer().range("0", "365")),
+        ("conversions", conversions),
+        ("usdt", of(vec![("enabled", boolean()), ("payoutAutoLimitUsdt", money())])),
+        ("cop", of(vec![("enabled", boolean())])),
+        ("withdrawFeePolicy", one_of(["legacy_flat", "tiered_v1", "tiered_v2"])),
+        ("checkout", of(vec![("allowedOrigins", list(text().about("An https origin; http to loopback.")).count(0..=100).distinct())])),
+    ])
+}
+
+fn keys() -> Chapter {
+    let scopes = || list(one_of(Scope::ALL.map(Scope::name))).about("What it may do.");
+    let mode = || one_of(Mode::ALL.map(Mode::name));
+    let known = |at: Schema| {
+        at.member("mode", mode())
+            .member("prefix", text().about("Its first characters."))
+            .member("scopes", scopes())
+            .member("createdAt", instant())
+            .member("expiresAt", instant().or_null())
+    };
+    Chapter {
+        tag: "Keys",
+        about: "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.",
+        operations: vec![
+            operation("createKey", "Make a key").body("NewKey").example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#).answers(
+                201,
+                "MadeKey",
+                "The key: the only time it is shown",
+            ),
+            operation("listKeys", "List an account's keys").answers(200, "KeyList", "Without their secrets"),
+            operation("revokeKey", "Revoke a key at once").answers(200, "Key", "The key, revoked"),
+            operation("rotateKey", "Replace a key").body_optional("KeyRotation").example("with an hour to change over", r#"{"overlapSeconds":3600}"#).answers(
+                201,
+                "MadeKey",
+                "The new key; the old one works until the overlap is over",
+            ),
+        ],
+        schemas: vec![
+            (
+                "NewKey",
+                object()
+                    .member("mode", mode())
+                    .optional("scopes", scopes().count(1..=5).distinct().or_null())
+                    .optional("expiresAt", instant().or_null().about("In the future; never if missing."))
+                    .closed(),
+            ),
+            ("KeyRotation", object().optional("overlapSeconds", integer().range("0", "2592000").or_null().default("0")).closed()),
+            ("MadeKey", known(object().member("keyId", uuid()).member("key", text()))),
+            ("Key", known(object().member("keyId", uuid())).member("lastUsedAt", instant().or_null()).member("revokedAt", instant().or_null())),
+            ("KeyList", items("Key")),
+        ],
+        ..Chapter::default()
+    }
+}
+
+fn money() -> Chapter {
+    Chapter {
+        tag: "Money",
+        about: "Corrections of balances, and what banks took back of card payments.",
+        operations: vec![
+            operation("createAdjustment", "Correct a balance")
+                .body("NewAdjustment")
+                .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
+                .answers(201, "Movement", "The movement")
+                .answers(200, "Movement", "The movement that is there under this reference")
+                .refuses(409, &["external_ref_conflict"])
+                .refuses(422, &["insufficient_balance"]),
+            chargeback(operation("openChargeback", "Record a chargeback")),
+            operation("closeChargeback", "Decide a dispute")
+                .body("ChargebackOutcome")
+                .example("won", r#"{"outcome":"won"}"#)
+                .answers(200, "Chargeback", "The chargeback, closed")
+                .refuses(409, &["chargeback_closed"]),
+        ],
+        schemas: [
+            vec![(
+                "NewAdjustment",
+                object()
+                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                    .member("currency", currency())
+                    .member(
+                        "amount",
+                        text().pattern(r"^-?(0|[1-9][0-9]{0,11})(\.[0-9]{2})?$").about("Signed, not zero, with exactly the decimals of its currency."),
+                    )
+                    .member("description", text().chars(1..=255).pattern(r"\S"))
+                    .member("externalRef", text().chars(1..=64).pattern(r"\S"))
+                    .closed(),
+            )],
+            vec![("Movement", balance::movement())],
+            chargebacks::schemas(),
+        ]
+        .concat(),
+        ..Chapter::default()
+    }
+}
+
+fn crypto_payouts() -> Chapter {
+    let review = |operation: Operation| operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"]);
+    Chapter {
+        tag: "USDT payouts",
+        about: "Payouts in USDT above the limit of their account wait for a review.",
+        operations: vec![
+            operation("listAllCryptoPayouts", "List the USDT payouts of all accounts").query("status", crypto::payout_status()).pages().answers(
+                200,
+                "CryptoPayoutPage",
+                "Newest first",
+            ),
+            review(operation("approveCryptoPayout", "Approve a USDT payout")).answers(202, "CryptoPayout", "The network has not answered yet"),
+            review(operation("rejectCryptoPayout", "Reject a USDT payout"))
+                .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
+                .body_optional("Rejection")
+                .example("why", r#"{"reason":"unknown wallet"}"#),
+        ],
+        schemas: vec![
+            ("CryptoPayout", crypto::payout()),
+            ("AccountCryptoPayout", crypto::payout().member("tenantId", uuid().or_null())),
+            ("CryptoPayoutPage", page("AccountCryptoPayout")),
+            ("Rejection", object().optional("reason", text().chars(1..=200).pattern(r"\S").or_null()).closed()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+fn cop_payouts() -> Chapter {
+    let settle = |operation: Operation| operation.answers(200, "CopPayout", "The payout").refuses(409, &["payout_not_pending"]);
+    let word = || text().chars(1..=64).pattern(r"\S");
+    let name = || text().chars(1..=120).pattern(r"\S");
+    Chapter {
+        tag: "Payouts in pesos",
+        about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
+        operations: vec![
+            operation("createCopPayout", "Debit pesos that are to be paid out")
+                .body("NewCopPayout")
+                .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
+                .answers(201, "CopPayout", "The payout, pending")
+                .answers(200, "CopPayout", "The payout that is there under this reference")
+                .refuses(403, &["cop_not_enabled"])
+                .refuses(409, &["external_ref_conflict"])
+                .refuses(422, &["insufficient_balance"]),
+            settle(operation("completeCopPayout", "Say that a payout in pesos was paid")).body("CopPayoutCompletion").example("the bank's reference", r#"{"reference":"BC-812"}"#),
+            settle(operation("failCopPayout", "Say that a payout in pesos failed"))
+                .about("The pesos go back.")
+                .body("CopPayoutFailure")
+                .example("why", r#"{"failureCode":"account_closed"}"#),
+        ],
+        schemas: vec![
+            (
+                "NewCopPayout",
+                object()
+                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                    .member("amountCop", any_of([pesos(), integer().at_least("1")]).about("Whole pesos, as a string or as a number."))
+                    .member("bank", name())
+                    .member("accountNumber", text())
+                    .member("accountType", one_of(["savings", "checking", "wallet"]))
+                    .member("holderName", name())
+                    .member("documentType", cop_payments::document_type())
+                    .member("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$"))
+                    .member("externalRef", text().chars(1..=64).pattern(r"\S"))
+                    .closed(),
+            ),
+            ("CopPayoutCompletion", object().member("reference", word()).closed()),
+            ("CopPayoutFailure", object().member("failureCode", word()).closed()),
+            ("CopPayout", cop_payments::payout()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+fn bank_changes() -> Chapter {
+    let service = || one_of(Service::ALL.map(Service::code));
+    Chapter {
+        tag: BANKS,
+        operations: vec![
+            operation("refreshBanks", "Refresh the banks from their feed now")
+                .answers_with(200, list(named("BankEntry")), "The banks as they are now")
+                .refuses(503, &["bank_feed_unavailable"]),
+            operation("updateBank", "Change what is told of a bank")
+                .about("A change outlives every refresh.")
+                .body("BankChange")
+                .example("hide it", r#"{"hidden":true}"#)
+                .answers(200, "BankEntry", "The bank"),
+        ],
+        schemas: vec![(
+            "BankChange",
+            object()
+                .optional("hidden", boolean().or_null())
+                .optional("name", text().chars(1..=120).pattern(r"\S").or_null())
+                .optional("services", list(service()).or_null())
+                .optional("logoUrl", text().or_null())
+                .members_min(1)
+                .closed(),
+        )],
+        ..Chapter::default()
+    }
+}
+
+fn chargeback(operation: Operation) -> Operation {
+    operation
+        .body("NewChargeback")
+        .example("the whole payment", r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#)
+        .answers(201, "Chargeback", "The chargeback")
+        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment"])
+}
+
+fn rates_and_banks() -> Chapter {
+    let name = || text().chars(1..=32);
+    let price = || {
+        any_of([number(), text().pattern(r"^[0-9]+(\.[0-9]{1,8})?$")])
+            .about("More than nothing, at most 8 decimals; as a string or as a number, exact either way.")
+    };
+    Chapter {
+        tag: BANKS,
+        about: "What the server knows of the world.",
+        operations: vec![
+            operation("recordRate", "Enter a sample of a rate")
+                .body("NewRate")
+                .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
+                .answers(201, "RateSample", "The sample"),
+            operation("listAllBanks", "List the banks, hidden ones too").answers_with(200, list(named("BankEntry")), "Sorted by code; a bare array"),
+        ],
+        schemas: vec![
+            (
+                "NewRate",
+                object()
+                    .member("pair", text().pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$"))
+                    .member("source", name())
+                    .optional("side", name().or_null())
+                    .optional("method", name().or_null())
+                    .optional("paymentMethod", name().or_null())
+                    .member("price", price())
+                    .optional("asOf", instant().or_null().about("Now if missing. Of the BCV it is the value date: its day in Caracas."))
+                    .closed(),
+            ),
+            (
+                "RateSample",
+                object()
+                    .member("pair", text())
+                    .member("source", text())
+                    .member("side", text().or_null())
+                    .member("method", text().or_null())
+                    .member("paymentMethod", text().or_null())
+                    .member("price", number())
+                    .member("asOf", instant())
+                    .member("fetchedAt", instant())
+                    .member("valueDate", text().format("date").or_null()),
+            ),
+            ("BankEntry", reference::bank().member("hidden", boolean().about("Whether tenants do not see it."))),
+        ],
+        ..Chapter::default()
+    }
+}
+
+fn server() -> Chapter {
+    let count = || integer().at_least("0");
+    let log = ["records", "snapshots", "batches", "bytes", "syncMs", "lastSyncUs", "lastBatchRecords", "lastBatchBytes", "pendingRecords", "pendingBytes"];
+    let log = log.into_iter().fold(object(), |at, name| at.member(name, count()));
+    Chapter {
+        tag: "Server",
+        about: "How it is, and copies of what it knows.",
+        operations: vec![
+            operation("getStatus", "How the server is").answers(200, "Status", "Its figures"),
+            operation("takeSnapshot", "Write a snapshot now").answers_with(200, object().member("walSeq", count()), "It holds everything up to here"),
+            operation("makeBackup", "Copy the log without stopping")
+                .body("NewBackup")
+                .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
+                .answers_with(200, object().member("path", text()).member("walSeq", count()), "The copy holds at least everything up to here")
+                .refuses(409, &["directory_exists"])
+                .refuses(500, &["backup_failed"]),
+        ],
+        schemas: vec![
+            (
+                "Status",
+                object()
+                    .member("walSeq", count().about("The last durable record."))
+                    .member("snapshotSeq", count())
+                    .member("actors", object().member("books", count()).member("entities", count()))
+                    .member("underWay", count())
+                    .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")))
+                    .member("log", log),
+            ),
+            ("NewBackup", object().member("path", text().chars(1..=4096).about("A new directory inside one that exists on the server.")).closed()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_route_is_described() {
+        assert_eq!(super::document().gaps(), Vec::<String>::new());
+    }
+}

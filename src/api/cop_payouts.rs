@@ -1,0 +1,66 @@
+//! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs` (`contract.md`, sections 3 and 18).
+
+use crate::api::plan::{Call, Plan};
+use crate::api::problem::Problem;
+use crate::api::query::Query;
+use crate::api::writer::Object;
+use crate::domain::cop_payouts::CopPayout;
+use crate::domain::ids::{EntityId, Kind};
+use crate::domain::machine::Rendered;
+use crate::domain::payouts::Status;
+use crate::domain::record::Entity;
+
+/// GET /v1/cop/payouts
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let page = query.page(call.caller.tenant_key, "cop payouts");
+    let sound = query.finish()?;
+    let status = status.get(&sound);
+    let facets = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)).map(|status| status as u8).collect();
+    Ok(Plan::List { kind: Kind::CopPayout, facets, page: page.get(&sound), show: show_entity })
+}
+
+/// GET /v1/cop/payouts/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::cop_payout(id), show_entity))
+}
+
+/// The answer to a new payout, or to a repeat of one.
+pub fn created(payout: &CopPayout, new: bool) -> Rendered {
+    (if new { 201 } else { 200 }, show(payout))
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::CopPayout(payout) => show(payout),
+        _ => b"{}".to_vec(),
+    }
+}
+
+/// A payout in pesos, as JSON. Who is paid is masked.
+pub fn show(payout: &CopPayout) -> Vec<u8> {
+    let to = &payout.to;
+    Object::with_capacity(768)
+        .plain("id", payout.id)
+        .plain("payoutId", payout.id)
+        .plain("object", "cop_payout")
+        .plain("status", payout.status.name())
+        .maybe_text("reference", payout.reference.as_deref())
+        .maybe_text("failureCode", payout.failure_code.as_deref())
+        .text("externalRef", &*payout.external_ref)
+        .plain("amountCop", payout.amount)
+        .plain("currency", "COP")
+        .text("bank", &to.bank)
+        .plain("accountNumber", to.account.masked())
+        .plain("accountType", to.account_type.name())
+        .text("holderName", &to.holder_name)
+        .plain("documentType", to.document_type.name())
+        .plain("documentNumber", to.document_number.masked())
+        .boolean("livemode", payout.livemode)
+        .plain("createdAt", payout.created_at)
+        .maybe_plain("settledAt", payout.settled_at)
+        .end()
+}

@@ -1,0 +1,85 @@
+//! The description of interfaces A and B in OpenAPI 3.1, made from the route tables and one file per resource. What a table says (path, scope, mode) is said there alone, and lists of
+//! names (statuses, kinds of movements and events, scopes) are the domain's own, so that they cannot drift apart.
+//!
+//! In reading order: `schema.rs` and `operation.rs` are the words to describe with, `values.rs` single values, `codes.rs` the refusals; then a file per resource, called as everywhere
+//! else; `document.rs` puts them together. A row without a description does not pass the tests, nor does an example that does not fit its schema.
+
+pub(crate) mod balance;
+pub(crate) mod chargebacks;
+mod checkout;
+mod codes;
+mod conversions;
+pub(crate) mod cop_payments;
+pub(crate) mod crypto;
+pub mod document;
+mod events;
+mod merchants;
+pub mod operation;
+mod payments;
+mod payouts;
+mod products;
+mod public;
+pub(crate) mod reference;
+pub mod schema;
+mod testing;
+pub(crate) mod values;
+mod webhooks;
+
+use crate::api::routes::{Modes, routes};
+use crate::api::writer::Object;
+use document::{Access, Document, ErrorShape, Row};
+use hyper::Method;
+
+const ABOUT: &str = include_str!("about.md");
+
+/// The document of the API listener.
+pub fn public() -> Document {
+    let open = |path, operation| Row { method: Method::GET, path, operation, access: Access::Open, errors: ErrorShape::Gateway, takes_key: false };
+    let keyed = routes().into_iter().map(|route| Row {
+        takes_key: route.method == Method::POST,
+        method: route.method,
+        path: route.path,
+        operation: route.operation,
+        access: Access::Key { scope: route.scope.name(), test_only: route.modes == Modes::TestOnly },
+        errors: ErrorShape::Gateway,
+    });
+    let api_key = Object::new().plain("type", "apiKey").plain("in", "header").plain("name", "x-api-key");
+    let api_key = api_key.text("description", "The account's key, `pk_test_…` or `pk_live_…`. Send it from a trusted server only.").end();
+    Document {
+        title: "Pasarela",
+        about: ABOUT,
+        rows: keyed.chain([open("/healthz", "getHealth"), open("/readyz", "getReadiness")]).collect(),
+        chapters: vec![
+            payments::chapter(),
+            balance::chapter(),
+            merchants::chapter(),
+            payouts::chapter(),
+            chargebacks::chapter(),
+            conversions::chapter(),
+            crypto::chapter(),
+            cop_payments::chapter(),
+            products::chapter(),
+            products::sessions(),
+            checkout::chapter(),
+            events::chapter(),
+            webhooks::chapter(),
+            reference::chapter(),
+            public::quote(),
+            public::chapter(),
+            testing::chapter(),
+            conversions::test_calls(),
+            crypto::test_calls(),
+            cop_payments::test_calls(),
+            reference::health(),
+        ],
+        security: vec![("apiKey", api_key)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_route_is_described() {
+        assert_eq!(super::public().gaps(), Vec::<String>::new());
+    }
+}

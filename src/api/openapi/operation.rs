@@ -1,0 +1,120 @@
+//! The description of one operation: what a row of a route table does not say. Policy (path, key, scope, what every call may be refused for) comes from the row.
+
+use super::schema::{Schema, named};
+
+/// An answer that is no refusal.
+pub(super) struct Answer {
+    pub status: u16,
+    pub about: &'static str,
+    pub schema: Option<Schema>,
+    pub media: &'static str,
+}
+
+/// A parameter of the query or the head.
+pub(super) struct Parameter {
+    pub name: &'static str,
+    pub place: &'static str,
+    pub schema: Schema,
+    pub required: bool,
+    pub repeatable: bool,
+}
+
+/// What an operation takes, what it answers and what it refuses.
+pub struct Operation {
+    pub(super) id: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) about: &'static str,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) pages: bool,
+    pub(super) body: Option<(Schema, bool)>,
+    pub(super) examples: Vec<(&'static str, &'static str)>,
+    pub(super) answers: Vec<Answer>,
+    pub(super) refusals: Vec<(u16, Vec<&'static str>)>,
+}
+
+/// The description of the row with this name.
+pub fn operation(id: &'static str, summary: &'static str) -> Operation {
+    Operation { id, summary, about: "", parameters: Vec::new(), pages: false, body: None, examples: Vec::new(), answers: Vec::new(), refusals: Vec::new() }
+}
+
+impl Operation {
+    /// What else there is to know, in Markdown.
+    pub fn about(self, about: &'static str) -> Operation {
+        Operation { about, ..self }
+    }
+
+    fn parameter(mut self, name: &'static str, place: &'static str, schema: Schema, required: bool, repeatable: bool) -> Operation {
+        self.parameters.push(Parameter { name, place, schema, required, repeatable });
+        self
+    }
+
+    /// A parameter that may be missing.
+    pub fn query(self, name: &'static str, schema: Schema) -> Operation {
+        self.parameter(name, "query", schema, false, false)
+    }
+
+    /// A parameter that must be there.
+    pub fn query_required(self, name: &'static str, schema: Schema) -> Operation {
+        self.parameter(name, "query", schema, true, false)
+    }
+
+    /// A parameter with any number of values.
+    pub fn query_list(self, name: &'static str, schema: Schema) -> Operation {
+        self.parameter(name, "query", schema, false, true)
+    }
+
+    /// A header that may be missing.
+    pub fn header(self, name: &'static str, schema: Schema) -> Operation {
+        self.parameter(name, "header", schema, false, false)
+    }
+
+    /// `limit` and `cursor`.
+    pub fn pages(self) -> Operation {
+        Operation { pages: true, ..self }
+    }
+
+    /// A body of the schema with this name.
+    pub fn body(self, name: &'static str) -> Operation {
+        Operation { body: Some((named(name), true)), ..self }
+    }
+
+    /// A body that may be missing.
+    pub fn body_optional(self, name: &'static str) -> Operation {
+        Operation { body: Some((named(name), false)), ..self }
+    }
+
+    /// A body as one may send it, and what it is an example of.
+    pub fn example(mut self, name: &'static str, json: &'static str) -> Operation {
+        self.examples.push((name, json));
+        self
+    }
+
+    /// A success with JSON of the schema with this name.
+    pub fn answers(self, status: u16, name: &'static str, about: &'static str) -> Operation {
+        self.answers_with(status, named(name), about)
+    }
+
+    /// A success with JSON of this schema.
+    pub fn answers_with(mut self, status: u16, schema: Schema, about: &'static str) -> Operation {
+        self.answers.push(Answer { status, about, schema: Some(schema), media: "application/json" });
+        self
+    }
+
+    /// A success with something else than JSON.
+    pub fn answers_text(mut self, status: u16, media: &'static str, about: &'static str) -> Operation {
+        self.answers.push(Answer { status, about, schema: Some(super::schema::text()), media });
+        self
+    }
+
+    /// A success with nothing in it.
+    pub fn answers_nothing(mut self, status: u16, about: &'static str) -> Operation {
+        self.answers.push(Answer { status, about, schema: None, media: "" });
+        self
+    }
+
+    /// Codes with which it may be refused, beside those of every call.
+    pub fn refuses(mut self, status: u16, codes: &[&'static str]) -> Operation {
+        self.refusals.push((status, codes.to_vec()));
+        self
+    }
+}

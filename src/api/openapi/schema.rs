@@ -1,0 +1,258 @@
+//! A schema of the description, built by words and written as JSON Schema 2020-12. It knows how such a schema is written, and nothing about payments.
+
+use crate::api::writer::{Object, text as literal};
+use std::ops::RangeInclusive;
+
+/// What a value may be.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    kind: Kind,
+    nullable: bool,
+    closed: bool,
+    choices: Vec<String>,
+    members: Vec<Member>,
+    facts: Vec<(&'static str, Vec<u8>)>,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Type(&'static str),
+    Named(&'static str),
+    AnyOf(Vec<Schema>),
+    Free,
+}
+
+#[derive(Clone, Debug)]
+struct Member {
+    name: &'static str,
+    schema: Schema,
+    required: bool,
+}
+
+fn of(kind: Kind) -> Schema {
+    Schema { kind, nullable: false, closed: false, choices: Vec::new(), members: Vec::new(), facts: Vec::new() }
+}
+
+/// A string.
+pub fn text() -> Schema {
+    of(Kind::Type("string"))
+}
+
+/// One of these strings.
+pub fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Schema {
+    Schema { choices: names.into_iter().map(str::to_owned).collect(), ..text() }
+}
+
+/// A number.
+pub fn number() -> Schema {
+    of(Kind::Type("number"))
+}
+
+/// A whole number.
+pub fn integer() -> Schema {
+    of(Kind::Type("integer"))
+}
+
+/// True or false.
+pub fn boolean() -> Schema {
+    of(Kind::Type("boolean"))
+}
+
+/// An object, which gets its members one by one.
+pub fn object() -> Schema {
+    of(Kind::Type("object"))
+}
+
+/// A list of such elements.
+pub fn list(items: Schema) -> Schema {
+    of(Kind::Type("array")).fact("items", items.to_json())
+}
+
+/// The schema that the document has under this name.
+pub fn named(name: &'static str) -> Schema {
+    of(Kind::Named(name))
+}
+
+/// What fits one of these.
+pub fn any_of(schemas: impl IntoIterator<Item = Schema>) -> Schema {
+    of(Kind::AnyOf(schemas.into_iter().collect()))
+}
+
+/// Any value.
+pub fn anything() -> Schema {
+    of(Kind::Free)
+}
+
+impl Schema {
+    fn fact(mut self, keyword: &'static str, json: Vec<u8>) -> Schema {
+        self.facts.retain(|(known, _)| *known != keyword);
+        self.facts.push((keyword, json));
+        self
+    }
+
+    /// Says what it means.
+    pub fn about(self, words: &str) -> Schema {
+        self.fact("description", literal(words))
+    }
+
+    /// Allows null too.
+    pub fn or_null(mut self) -> Schema {
+        self.nullable = true;
+        self
+    }
+
+    /// What its text must look like.
+    pub fn pattern(self, pattern: &str) -> Schema {
+        self.fact("pattern", literal(pattern))
+    }
+
+    /// A format that JSON Schema knows.
+    pub fn format(self, format: &str) -> Schema {
+        self.fact("format", literal(format))
+    }
+
+    /// So many characters.
+    pub fn chars(self, count: RangeInclusive<usize>) -> Schema {
+        self.fact("minLength", count.start().to_string().into()).fact("maxLength", count.end().to_string().into())
+    }
+
+    /// From and to, each as JSON writes it.
+    pub fn range(self, least: &str, most: &str) -> Schema {
+        self.at_least(least).fact("maximum", most.into())
+    }
+
+    /// From, as JSON writes it.
+    pub fn at_least(self, least: &str) -> Schema {
+        self.fact("minimum", least.into())
+    }
+
+    /// So many elements.
+    pub fn count(self, count: RangeInclusive<usize>) -> Schema {
+        self.fact("minItems", count.start().to_string().into()).fact("maxItems", count.end().to_string().into())
+    }
+
+    /// No element twice.
+    pub fn distinct(self) -> Schema {
+        self.fact("uniqueItems", b"true".to_vec())
+    }
+
+    /// The one text that it is.
+    pub fn constant(self, only: &str) -> Schema {
+        self.fact("const", literal(only))
+    }
+
+    /// What counts when it is missing, as JSON.
+    pub fn default(self, json: &str) -> Schema {
+        self.fact("default", json.into())
+    }
+
+    /// One that fits, as JSON.
+    pub fn example(self, json: &str) -> Schema {
+        self.fact("examples", [b"[", json.as_bytes(), b"]"].concat())
+    }
+
+    /// A member that is always there. What had an example has none that fits any more.
+    pub fn member(mut self, name: &'static str, schema: Schema) -> Schema {
+        self.facts.retain(|(keyword, _)| *keyword != "examples");
+        self.members.push(Member { name, schema, required: true });
+        self
+    }
+
+    /// A member that may be missing.
+    pub fn optional(mut self, name: &'static str, schema: Schema) -> Schema {
+        self.members.push(Member { name, schema, required: false });
+        self
+    }
+
+    /// The members of another object too.
+    pub fn and(mut self, other: Schema) -> Schema {
+        self.members.extend(other.members);
+        self
+    }
+
+    /// No other members: in a body they are refused by name.
+    pub fn closed(mut self) -> Schema {
+        self.closed = true;
+        self
+    }
+
+    /// At least so many members.
+    pub fn members_min(self, least: usize) -> Schema {
+        self.fact("minProperties", least.to_string().into())
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Object::with_capacity(256);
+        match &self.kind {
+            Kind::Free => {}
+            Kind::Named(name) if self.nullable => out = out.list("anyOf", [reference(name), br#"{"type":"null"}"#.to_vec()]),
+            Kind::Named(name) => out = out.plain("$ref", format_args!("#/components/schemas/{name}")),
+            Kind::AnyOf(schemas) => {
+                let null = self.nullable.then(|| br#"{"type":"null"}"#.to_vec());
+                out = out.list("anyOf", schemas.iter().map(Schema::to_json).chain(null));
+            }
+            Kind::Type(name) if self.nullable => out = out.list("type", [literal(name), literal("null")]),
+            Kind::Type(name) => out = out.plain("type", name),
+        }
+        if !self.choices.is_empty() {
+            let null = self.nullable.then(|| b"null".to_vec());
+            out = out.list("enum", self.choices.iter().map(|choice| literal(choice)).chain(null));
+        }
+        for (keyword, json) in &self.facts {
+            out = out.json(keyword, json);
+        }
+        if !self.members.is_empty() {
+            let mut properties = Object::with_capacity(1024);
+            for member in &self.members {
+                properties = properties.json(member.name, &member.schema.to_json());
+            }
+            out = out.json("properties", &properties.end());
+            let required: Vec<Vec<u8>> = self.members.iter().filter(|member| member.required).map(|member| literal(member.name)).collect();
+            if !required.is_empty() {
+                out = out.list("required", required);
+            }
+        }
+        if self.closed {
+            out = out.boolean("additionalProperties", false);
+        }
+        out.end()
+    }
+}
+
+fn reference(name: &str) -> Vec<u8> {
+    Object::with_capacity(64).plain("$ref", format_args!("#/components/schemas/{name}")).end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(schema: &Schema) -> String {
+        String::from_utf8(schema.to_json()).expect("text")
+    }
+
+    #[test]
+    fn schemas_are_written_in_the_order_of_the_code() {
+        let schema = object().member("b", text().chars(1..=64).about("a \"name\"")).optional("a", integer().range("1", "9").or_null()).closed();
+        let json = r#"{"type":"object","properties":{"b":{"type":"string","minLength":1,"maxLength":64,"description":"a \"name\""},"a":{"type":["integer","null"],"minimum":1,"maximum":9}},"required":["b"],"additionalProperties":false}"#;
+        assert_eq!(written(&schema), json);
+    }
+
+    #[test]
+    fn null_is_one_of_what_it_may_be() {
+        assert_eq!(written(&named("A").or_null()), r##"{"anyOf":[{"$ref":"#/components/schemas/A"},{"type":"null"}]}"##);
+        assert_eq!(written(&one_of(["x", "y"]).or_null()), r#"{"type":["string","null"],"enum":["x","y",null]}"#);
+        assert_eq!(written(&list(named("A")).count(1..=2)), r##"{"type":"array","items":{"$ref":"#/components/schemas/A"},"minItems":1,"maxItems":2}"##);
+        assert_eq!(written(&any_of([number(), text()]).or_null()), r#"{"anyOf":[{"type":"number"},{"type":"string"},{"type":"null"}]}"#);
+    }
+
+    #[test]
+    fn what_is_said_again_replaces_what_was_said() {
+        assert_eq!(written(&text().about("one").about("other")), r#"{"type":"string","description":"other"}"#);
+        assert_eq!(
+            written(&object().and(object().member("a", boolean())).members_min(1)),
+            r#"{"type":"object","minProperties":1,"properties":{"a":{"type":"boolean"}},"required":["a"]}"#
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! Schemas of single values, which occur in many resources: ids, instants, amounts, people.
+
+use super::schema::{Schema, integer, list, named, number, object, one_of, text};
+
+/// A UUIDv7.
+pub fn uuid() -> Schema {
+    text().format("uuid")
+}
+
+/// An instant in UTC with milliseconds.
+pub fn instant() -> Schema {
+    text().format("date-time").example("\"2026-11-21T02:13:00.000Z\"")
+}
+
+/// A day.
+pub fn day() -> Schema {
+    text().format("date")
+}
+
+/// Bolívares in an answer: never negative.
+pub fn ves() -> Schema {
+    text().pattern(r"^(0|[1-9][0-9]*)\.[0-9]{2}$")
+}
+
+/// Bolívares in an answer that may be owed.
+pub fn signed_ves() -> Schema {
+    text().pattern(r"^-?(0|[1-9][0-9]*)\.[0-9]{2}$")
+}
+
+/// An amount in a body: exactly two decimals.
+pub fn amount() -> Schema {
+    text().pattern(r"^(0|[1-9][0-9]{0,11})\.[0-9]{2}$").about("Exactly two decimals, at most 999999999999.99.")
+}
+
+/// An amount in a body: exactly two decimals, more than nothing.
+pub fn positive_amount() -> Schema {
+    text().pattern(r"^(0\.(0[1-9]|[1-9][0-9])|[1-9][0-9]{0,11}\.[0-9]{2})$").about("Exactly two decimals, from 0.01 to 999999999999.99.")
+}
+
+/// Whole pesos as text.
+pub fn pesos() -> Schema {
+    text().pattern("^(0|[1-9][0-9]*)$")
+}
+
+/// Whole pesos as text, which may be owed.
+pub fn signed_pesos() -> Schema {
+    text().pattern("^-?(0|[1-9][0-9]*)$")
+}
+
+/// A rate or a percentage with four decimals.
+pub fn four_decimals() -> Schema {
+    text().pattern(r"^(0|[1-9][0-9]*)\.[0-9]{4}$")
+}
+
+/// An amount in an answer that is a JSON number.
+pub fn figure() -> Schema {
+    number().at_least("0")
+}
+
+/// A price in US dollars in a body.
+pub fn usd_price() -> Schema {
+    number().range("0.01", "100000").about("US dollars, at most 2 decimals; read as the exact decimal that is written.")
+}
+
+/// The caller's own name for something.
+pub fn external_ref() -> Schema {
+    text().chars(1..=64).pattern(r"\S").about("Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what is there; with another payload it is 409 `external_ref_conflict`.")
+}
+
+/// A name for something, in an answer.
+pub fn shown_ref() -> Schema {
+    text().chars(1..=64)
+}
+
+/// An identity document in a body.
+pub fn identity() -> Schema {
+    text().pattern("^[VEJPGvejpg]-?[0-9]{5,9}$").about("V, E, J, P or G and 5 to 9 digits, with or without a dash.")
+}
+
+/// An identity document as its owner registered it.
+pub fn shown_identity() -> Schema {
+    text().pattern("^[VEJPG][0-9]{5,9}$")
+}
+
+/// A Venezuelan mobile phone in a body.
+pub fn phone() -> Schema {
+    text().pattern(r"^(0|58|\+58)4(12|14|16|22|24|26)[0-9]{7}$").about("A Venezuelan mobile phone, with 0, 58 or +58 in front.")
+}
+
+/// A Venezuelan mobile phone as its owner registered it.
+pub fn shown_phone() -> Schema {
+    text().pattern("^04(12|14|16|22|24|26)[0-9]{7}$")
+}
+
+/// A bank's code as text.
+pub fn bank_code() -> Schema {
+    text().pattern("^[0-9]{4}$").about("Four digits; see `GET /v1/banks`.")
+}
+
+/// A bank's code as a number.
+pub fn bank_number() -> Schema {
+    integer().range("1", "9999").about("The bank's code as a number, such as 134; see `GET /v1/banks`.")
+}
+
+/// The name of a request.
+pub fn request_id() -> Schema {
+    text().chars(1..=64).pattern("^[!-~]+$")
+}
+
+/// The name of a write.
+pub fn idempotency_key() -> Schema {
+    text().chars(1..=255).pattern("^[!-~]+$")
+}
+
+/// Whether real money moved.
+pub fn livemode() -> Schema {
+    super::schema::boolean().about("Whether real money moves: false under a test key.")
+}
+
+/// A currency that balances are kept in.
+pub fn currency() -> Schema {
+    one_of(["VES", "COP", "USDT"])
+}
+
+/// Items in pages.
+pub fn page(of: &'static str) -> Schema {
+    let next = text().or_null().about("What to send as `cursor` for the next page; null exactly when nothing follows.");
+    object().member("items", list(named(of))).member("nextCursor", next)
+}
+
+/// A short list without pages.
+pub fn items(of: &'static str) -> Schema {
+    object().member("items", list(named(of)))
+}
+
+/// What stands in the place of a path's parameter.
+pub fn in_path(name: &str) -> Schema {
+    match name {
+        "externalRef" => text().chars(1..=64),
+        "key" => text().chars(1..=255),
+        "slug" => text().pattern("^[a-z0-9-]{3,64}$"),
+        "code" => text().pattern("^[0-9]{4}$"),
+        _ => uuid(),
+    }
+}

@@ -1,0 +1,163 @@
+//! A Colombian payer: mobile phone and identity document (`service.md`, "Colombian pesos (COP)").
+//!
+//! Both are personal data: they have no Display, their Debug is masked, and whoever shows one in clear says so by calling `clear`.
+
+use bincode::{Decode, Encode};
+use std::fmt;
+
+/// What a phone must look like, for whoever sent another one.
+const PHONE_EXPECTED: &str = "must be a Colombian mobile phone: 10 digits that start with 3, with or without +57, for example 3001234567";
+/// What a document's number must look like, for whoever sent another one.
+const NUMBER_EXPECTED: &str = "must have 3 to 20 letters, digits or dashes";
+
+/// A Colombian mobile phone: ten digits, the first a 3.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct ColombianPhone(u64);
+
+impl ColombianPhone {
+    /// Reads one, with `+57` before it or not.
+    pub fn parse(text: &str) -> Result<ColombianPhone, &'static str> {
+        let national = text.strip_prefix("+57").unwrap_or(text);
+        let fits = national.len() == 10 && national.starts_with('3') && national.bytes().all(|byte| byte.is_ascii_digit());
+        if fits { national.parse().map(ColombianPhone).map_err(|_| PHONE_EXPECTED) } else { Err(PHONE_EXPECTED) }
+    }
+
+    /// In clear and as used in the country: `3001234567`. Only for the processor.
+    pub fn clear(self) -> impl fmt::Display {
+        fmt::from_fn(move |f| write!(f, "{}", self.0))
+    }
+
+    /// With its prefix and last four digits: `300***4567`.
+    pub fn masked(self) -> impl fmt::Display {
+        fmt::from_fn(move |f| write!(f, "{}***{:04}", self.0 / 10_000_000, self.0 % 10_000))
+    }
+}
+
+/// Masked.
+impl fmt::Debug for ColombianPhone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.masked(), f)
+    }
+}
+
+/// The kinds of Colombian identity documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum DocumentType {
+    /// Cédula de ciudadanía.
+    Cc,
+    /// Cédula de extranjería.
+    Ce,
+    /// Tarjeta de identidad.
+    Ti,
+    /// A company's tax number.
+    Nit,
+    /// Passport.
+    Pp,
+}
+
+impl DocumentType {
+    /// All of them.
+    pub const ALL: [DocumentType; 5] = [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti, DocumentType::Nit, DocumentType::Pp];
+
+    /// Those of people whom an SMS code can identify.
+    pub const FOR_SMS: [DocumentType; 3] = [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DocumentType::Cc => "CC",
+            DocumentType::Ce => "CE",
+            DocumentType::Ti => "TI",
+            DocumentType::Nit => "NIT",
+            DocumentType::Pp => "PP",
+        }
+    }
+}
+
+/// The number of a document, as it was sent.
+#[derive(Clone, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct DocumentNumber(Box<str>);
+
+impl DocumentNumber {
+    /// Reads one: 3 to 20 letters, digits or dashes.
+    pub fn parse(text: &str) -> Result<DocumentNumber, &'static str> {
+        let fits = (3..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if fits { Ok(DocumentNumber(Box::from(text))) } else { Err(NUMBER_EXPECTED) }
+    }
+
+    /// In clear. Only for the processor.
+    pub fn clear(&self) -> &str {
+        &self.0
+    }
+
+    /// With its last three characters: `***678`.
+    pub fn masked(&self) -> impl fmt::Display {
+        let tail = self.0.len().saturating_sub(3);
+        fmt::from_fn(move |f| write!(f, "***{}", &self.0[tail..]))
+    }
+}
+
+/// Masked.
+impl fmt::Debug for DocumentNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.masked(), f)
+    }
+}
+
+/// What is known of who pays; a QR code needs nothing of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Buyer {
+    /// Where to write.
+    pub email: Option<String>,
+    /// The phone that is pushed or sent a code.
+    pub phone: Option<ColombianPhone>,
+    /// What kind of document identifies the buyer.
+    pub document_type: Option<DocumentType>,
+    /// Its number.
+    pub document_number: Option<DocumentNumber>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phones_with_and_without_the_country() {
+        for given in ["3001234567", "+573001234567"] {
+            let phone = ColombianPhone::parse(given).expect(given);
+            assert_eq!((phone.clear().to_string(), phone.masked().to_string()), ("3001234567".to_owned(), "300***4567".to_owned()));
+            assert_eq!(format!("{phone:?}"), "300***4567");
+        }
+        assert_eq!(ColombianPhone::parse("3200000007").map(|phone| phone.masked().to_string()), Ok("320***0007".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_colombian_mobile_phone() {
+        for given in [
+            "",
+            "300123456",
+            "30012345678",
+            "2001234567",
+            "573001234567",
+            "+583001234567",
+            "+5773001234567",
+            " 3001234567",
+            "300123456a",
+            "300 123456",
+            "３００１２",
+        ] {
+            assert_eq!(ColombianPhone::parse(given), Err(PHONE_EXPECTED), "{given}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_documents() {
+        for (given, masked) in [("123", "***123"), ("1020304050", "***050"), ("901458652-7", "***2-7"), ("AB-12345678901234567", "***567")] {
+            let number = DocumentNumber::parse(given).expect(given);
+            assert_eq!((number.clear(), number.masked().to_string(), format!("{number:?}")), (given, masked.to_owned(), masked.to_owned()));
+        }
+        for given in ["", "12", "123456789012345678901", "12 34", "12.345.678", "ñ123", "１２３"] {
+            assert_eq!(DocumentNumber::parse(given), Err(NUMBER_EXPECTED), "{given}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Payments in Colombian pesos: by QR code or transfer key, by a push to the buyer's app, or by an SMS code (`service.md`, "Colombian pesos (COP)"; `contract.md`, sections 11 and 18).
+//!
+//! The processor is told to collect once the record that says so is durable. Whatever it is told about a collection afterwards (a code, a cancellation), it answers how the collection
+//! stands then, and the same when it is asked; so pay, decline, cancel and expire are decided in one place, by the processor, and none of them can be lost.
+
+pub mod collect;
+pub mod refund;
+pub mod sale;
+
+#[cfg(test)]
+mod tests;
+
+use crate::domain::buyer::Buyer;
+use crate::domain::ids::Id;
+use crate::domain::kept::KeepRef;
+use crate::domain::money::{Cop, Rate};
+use crate::domain::payments::Status;
+use crate::domain::time::{MINUTE_MS, Timestamp};
+use bincode::{Decode, Encode};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The least that can be collected (`service.md`, "Limits").
+pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
+/// The most that an amount may be (`contract.md`, section 17, "Values").
+pub const AMOUNT_MAX: Cop = Cop::from_minor(999_999_999_999);
+
+/// How the buyer pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Channel {
+    /// Scans a QR code, or pastes the transfer key that it shows.
+    Qr,
+    /// Approves a notification in an app.
+    Push,
+    /// Types a code that came by SMS.
+    Sms,
+}
+
+impl Channel {
+    /// All of them.
+    pub const ALL: [Channel; 3] = [Channel::Qr, Channel::Push, Channel::Sms];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Channel::Qr => "qr",
+            Channel::Push => "push",
+            Channel::Sms => "sms",
+        }
+    }
+
+    /// How long the buyer has (`contract.md`, section 11, "Expiry").
+    pub const fn lifetime_ms(self) -> i64 {
+        match self {
+            Channel::Qr => 15 * MINUTE_MS,
+            Channel::Push | Channel::Sms => 5 * MINUTE_MS,
+        }
+    }
+}
+
+/// Why a payment failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Failure {
+    /// Nobody paid in time.
+    Expired,
+    /// The buyer, or the processor, said no.
+    Rejected,
+}
+
+impl Failure {
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Failure::Expired => "expired",
+            Failure::Rejected => "rejected",
+        }
+    }
+}
+
+/// What the processor is being told about a collection, and not yet known to have done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Telling {
+    /// The tenant wants no money any more.
+    Cancel,
+    /// The buyer's SMS code; it is in no record.
+    Code,
+    /// The buyer pays: test mode plays the buyer.
+    Pays,
+    /// The buyer declines: test mode plays the buyer.
+    Declines,
+}
+
+/// What the processor is doing about a payment.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Phase {
+    /// Nothing.
+    Idle,
+    /// It waits for the buyer.
+    Collecting {
+        /// How often it was asked.
+        looks: u32,
+        /// When it is asked next.
+        next_look: Timestamp,
+        /// What it is being told.
+        telling: Option<Telling>,
+    },
+    /// It gives the money back, which is set aside.
+    Refunding {
+        /// How often it was asked.
+        looks: u32,
+        /// When it is asked next.
+        next_look: Timestamp,
+        /// Where the money came from.
+        aside: refund::Aside,
+    },
+}
+
+/// The seller's side of a marketplace sale in pesos.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Marketplace {
+    /// The seller.
+    pub merchant: Id,
+    /// What the tenant keeps, in percent.
+    pub commission_percent: Rate,
+    /// What the tenant kept; set on completion.
+    pub commission: Option<Cop>,
+    /// What the seller got; set on completion.
+    pub seller_net: Option<Cop>,
+    /// When the seller may have it; set on completion.
+    pub seller_available_at: Option<Timestamp>,
+}
+
+/// A payment in pesos.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct CopPayment {
+    /// Its name.
+    pub id: Id,
+    /// Where it stands; refunded is [`Status::Reversed`].
+    pub status: Status,
+    /// What the processor is doing about it.
+    pub phase: Phase,
+    /// How the buyer pays.
+    pub channel: Channel,
+    /// What the buyer pays.
+    pub amount: Cop,
+    /// The fee; set on completion.
+    pub fee: Option<Cop>,
+    /// The tenant's name for it, which need not be unique.
+    pub reference: Option<String>,
+    /// What the tenant wants to find with it: the text of a JSON object.
+    pub metadata: Option<String>,
+    /// Who pays.
+    pub buyer: Option<Box<Buyer>>,
+    /// The seller, for a marketplace sale.
+    pub marketplace: Option<Box<Marketplace>>,
+    /// The processor's reference of the payment.
+    pub processor_reference: Option<String>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// How many refunds were tried: each is an operation of its own.
+    pub refunds: u16,
+    /// The processor's reference of the refund.
+    pub refund_reference: Option<String>,
+    /// Which kept answer the outcome replaces.
+    pub kept: Option<Arc<KeepRef>>,
+    /// Test payments move no real money.
+    pub livemode: bool,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// Until when the buyer can pay.
+    pub expires_at: Timestamp,
+    /// When the money came.
+    pub completed_at: Option<Timestamp>,
+    /// When the hold ends.
+    pub available_at: Option<Timestamp>,
+    /// When it was refunded.
+    pub refunded_at: Option<Timestamp>,
+}
+
+/// The operation that collects.
+pub const COLLECT: u16 = 1;
+/// What is told about it; never counted, as the processor takes it however often it comes.
+pub const TELL: u16 = 2;
+/// The operation that refunds for the first time; a further try is the next one.
+const REFUND: u16 = 16;
+
+impl CopPayment {
+    /// What comes of it for the tenant and the seller together; set on completion.
+    pub fn net(&self) -> Option<Cop> {
+        self.fee.and_then(|fee| self.amount.minus(fee))
+    }
+
+    /// The byte by which lists are filtered.
+    pub fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    /// When something is due by itself.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        match self.phase {
+            Phase::Idle => None,
+            Phase::Collecting { next_look, .. } | Phase::Refunding { next_look, .. } => Some(next_look),
+        }
+    }
+
+    /// The operation that the processor is working on.
+    pub fn operation(&self) -> Option<Id> {
+        match self.phase {
+            Phase::Idle => None,
+            Phase::Collecting { .. } => Some(self.id.operation(COLLECT)),
+            Phase::Refunding { .. } => Some(self.refund_operation()),
+        }
+    }
+
+    /// The newest refund's operation.
+    fn refund_operation(&self) -> Id {
+        self.id.operation(REFUND.saturating_add(self.refunds))
+    }
+
+    /// Whether its `n`-th operation is the newest refund that was tried.
+    pub fn is_refund(&self, n: u16) -> bool {
+        self.refunds > 0 && n == REFUND.saturating_add(self.refunds)
+    }
+
+    /// The instants at which it moved money: where its movements are found.
+    pub fn moved_at(&self) -> Vec<Timestamp> {
+        self.completed_at.into_iter().chain(self.refunded_at).collect()
+    }
+
+    /// The key to which the buyer transfers: `@` and 19 letters and digits, as dynamic Bre-B keys have them. It follows from the payment's id alone.
+    pub fn transfer_key(&self) -> String {
+        const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+        let hash = Sha256::digest([b"transfer key".as_slice(), self.id.as_bytes()].concat());
+        let random = hash.iter().take(16).map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
+        "@PSR".chars().chain(random).collect()
+    }
+}

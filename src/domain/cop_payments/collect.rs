@@ -1,0 +1,249 @@
+//! From the request to the money, or to its end: the processor collects, is told about codes and cancellations, and is asked when it stays silent.
+
+use super::{COLLECT, Channel, CopPayment, Failure, Marketplace, Phase, TELL, Telling, sale};
+use crate::domain::bank::{Answer, Collection, Effect, Heard, How, Order, POLL_MS, Told, next_poll};
+use crate::domain::book::Book;
+use crate::domain::buyer::Buyer;
+use crate::domain::decision::{Draft, Outcome, Turn};
+use crate::domain::events::EventKind;
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::kept::KeepRef;
+use crate::domain::money::{Cop, Rate};
+use crate::domain::payments::{Status, charge};
+use crate::domain::record::{Cause, Entity};
+use crate::domain::refusal::Refusal;
+use crate::domain::time::Timestamp;
+use crate::domain::token::Token;
+use std::sync::Arc;
+
+/// The processor's word for a collection that was called off.
+pub const CANCELED: &str = "canceled";
+/// Its word for one that nobody paid in time.
+pub const EXPIRED: &str = "expired";
+/// Its word for a code that is not the one it sent; the collection goes on.
+pub const WRONG_CODE: &str = "wrong_code";
+
+/// What is asked.
+pub struct NewCopPayment {
+    /// Its name.
+    pub id: Id,
+    /// What the buyer is to pay.
+    pub amount: Cop,
+    /// How.
+    pub channel: Channel,
+    /// Who, as far as the channel needs it.
+    pub buyer: Option<Buyer>,
+    /// The tenant's name for it.
+    pub reference: Option<String>,
+    /// The text of a JSON object.
+    pub metadata: Option<String>,
+    /// The seller and what the tenant keeps, in percent.
+    pub marketplace: Option<(Id, Rate)>,
+}
+
+/// A payment, and the processor told to collect it. The order of the refusals is `contract.md`, section 17, "Order of checks".
+pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    match new_payment(book, new, kept, turn) {
+        Ok(payment) => {
+            let effect = order(&payment, How::Send, turn.now);
+            let mut draft = Draft::new(Cause::CopPaymentRequested);
+            draft.create(Entity::CopPayment(payment));
+            Outcome::write_then(draft, vec![effect])
+        }
+        Err(refusal) => Outcome::refuse(refusal),
+    }
+}
+
+fn new_payment(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Result<CopPayment, Refusal> {
+    if charge::unknown_seller(book, new.marketplace) {
+        return Err(Refusal::NotFound);
+    }
+    if !book.sheet.settings.cop_enabled {
+        return Err(Refusal::CopNotEnabled);
+    }
+    if new.marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active)) {
+        return Err(Refusal::MerchantInactive);
+    }
+    match sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent)) {
+        None => return Err(Refusal::AmountOverflow),
+        Some(figures) if figures.seller_net.is_some_and(Cop::is_negative) => {
+            return Err(Refusal::Invalid { field: "applicationFeePercent", message: "the commission and the fee together exceed the amount" });
+        }
+        Some(_) => {}
+    }
+    if !turn.has_rail {
+        return Err(Refusal::RailNotConfigured);
+    }
+    let marketplace = new.marketplace.map(|(merchant, commission_percent)| {
+        Box::new(Marketplace { merchant, commission_percent, commission: None, seller_net: None, seller_available_at: None })
+    });
+    Ok(CopPayment {
+        id: new.id,
+        status: Status::Pending,
+        phase: Phase::Collecting { looks: 0, next_look: turn.now.plus_ms(POLL_MS), telling: None },
+        channel: new.channel,
+        amount: new.amount,
+        fee: None,
+        reference: new.reference,
+        metadata: new.metadata,
+        buyer: new.buyer.map(Box::new),
+        marketplace,
+        processor_reference: None,
+        failure: None,
+        refunds: 0,
+        refund_reference: None,
+        kept,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        expires_at: turn.now.plus_ms(new.channel.lifetime_ms()),
+        completed_at: None,
+        available_at: None,
+        refunded_at: None,
+    })
+}
+
+/// What the processor knows a collection by.
+fn collection(payment: &CopPayment) -> Collection {
+    Collection { original: payment.id.operation(COLLECT), expires_at: payment.expires_at }
+}
+
+/// The order to collect, or the question what came of it.
+fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
+    let order = Order::CollectCop {
+        collection: collection(payment),
+        channel: payment.channel,
+        amount: payment.amount,
+        transfer_key: payment.transfer_key(),
+        buyer: payment.buyer.clone(),
+    };
+    Effect { entity: EntityId::cop_payment(payment.id), operation: payment.id.operation(COLLECT), at: now, how, order }
+}
+
+fn message(payment: &CopPayment, told: Told, now: Timestamp) -> Effect {
+    let order = Order::TellCop { collection: collection(payment), told };
+    Effect { entity: EntityId::cop_payment(payment.id), operation: payment.id.operation(TELL), at: now, how: How::Send, order }
+}
+
+/// The buyer's SMS code goes to the processor. What is no code at all is a wrong one.
+pub fn submit_code(payment: &CopPayment, code: Option<Token>, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    match (payment.status, payment.channel, code) {
+        (Status::Pending, Channel::Sms, Some(code)) => tell(payment, Telling::Code, Told::Code(code), kept, turn),
+        (Status::Pending, Channel::Sms, None) => Outcome::refuse(Refusal::InvalidOtp),
+        (Status::Pending, Channel::Qr | Channel::Push, _) => Outcome::refuse(Refusal::ChannelMismatch),
+        _ => Outcome::refuse(Refusal::PaymentNotPending),
+    }
+}
+
+/// The tenant calls it off.
+pub fn cancel(payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    tell(payment, Telling::Cancel, Told::Cancel, kept, turn)
+}
+
+/// Test mode plays the buyer, who pays or declines at the processor.
+pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    if pays { tell(payment, Telling::Pays, Told::Paid, kept, turn) } else { tell(payment, Telling::Declines, Told::Declined, kept, turn) }
+}
+
+/// One record says what is about to be told, so that its answer is kept and a cancellation is resumed after a crash.
+fn tell(payment: &CopPayment, telling: Telling, told: Told, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    let (Status::Pending, Phase::Collecting { looks, next_look, .. }) = (payment.status, &payment.phase) else {
+        return Outcome::refuse(Refusal::PaymentNotPending);
+    };
+    let phase = Phase::Collecting { looks: *looks, next_look: *next_look, telling: Some(telling) };
+    let mut draft = Draft::new(Cause::CopPaymentTold);
+    draft.change(payment, Entity::CopPayment(CopPayment { phase, kept, ..payment.clone() }));
+    Outcome::write_then(draft, vec![message(payment, told, turn.now)])
+}
+
+/// The processor is to be asked, or told once more that the payment is called off.
+pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
+    let effect = match payment.phase {
+        Phase::Collecting { telling: Some(Telling::Cancel), .. } => message(payment, Told::Cancel, turn.now),
+        _ => order(payment, How::Ask, turn.now),
+    };
+    Outcome::effects(vec![effect])
+}
+
+/// How the collection stands, as the processor says.
+pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Outcome {
+    let asked = heard.how == How::Ask;
+    let told = heard.operation.entity_and_operation().1 == TELL;
+    // Then this is what came of the look that the agenda asked for.
+    let is_due = payment.deadline().is_some_and(|at| at <= turn.now);
+    let Phase::Collecting { looks, telling, .. } = payment.phase else {
+        // Something else settled it while the processor was being told.
+        return if told { Outcome::refuse(Refusal::PaymentNotPending) } else { Outcome::unchanged() };
+    };
+    match heard.answer {
+        Answer::Done { reference } => {
+            let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays));
+            settle(payment, sale::complete(book, payment, reference, turn), wanted, asked)
+        }
+        Answer::Refused { code } if code == WRONG_CODE => match telling {
+            Some(Telling::Code) => wrong_code(payment),
+            _ => Outcome::unchanged(),
+        },
+        Answer::Refused { code } if code == CANCELED => settle(payment, canceled(payment), matches!(telling, None | Some(Telling::Cancel)), asked),
+        Answer::Refused { code } => {
+            let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
+            let wanted = telling.is_none() || (telling == Some(Telling::Declines) && failure == Failure::Rejected);
+            settle(payment, failed(payment, failure), wanted, asked)
+        }
+        // Nothing is there that anybody could pay.
+        Answer::NeverReceived if telling == Some(Telling::Cancel) => settle(payment, canceled(payment), true, asked),
+        Answer::NeverReceived if turn.now >= payment.expires_at => settle(payment, failed(payment, Failure::Expired), telling.is_none(), asked),
+        Answer::NeverReceived if asked || told => look_again(payment, looks, telling, true, turn),
+        Answer::Waiting | Answer::Silent if is_due => look_again(payment, looks, telling, false, turn),
+        Answer::Waiting | Answer::Silent | Answer::NeverReceived => Outcome::unchanged(),
+    }
+}
+
+/// The processor knows no more yet, or never received the order, which is then sent again under the same name.
+fn look_again(payment: &CopPayment, looks: u32, telling: Option<Telling>, resend: bool, turn: &Turn) -> Outcome {
+    let later = next_poll(turn.now, looks + 1);
+    let next_look = if turn.now < payment.expires_at { later.min(payment.expires_at) } else { later };
+    // A code is gone, and a buyer who was played can be played again; a cancellation goes on.
+    let telling = telling.filter(|telling| *telling == Telling::Cancel);
+    let mut draft = Draft::new(Cause::BankAsked);
+    let phase = Phase::Collecting { looks: looks + 1, next_look, telling };
+    draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
+    Outcome::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
+}
+
+/// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not, whoever told it learns that the payment was over.
+///
+/// The answer that is kept for the one who asked for the payment is replaced only when the processor refused at once; whoever told it something is answered with the outcome, however late.
+fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Outcome {
+    let telling = matches!(payment.phase, Phase::Collecting { telling: Some(_), .. });
+    if telling || !asked {
+        draft.replace_kept(payment.kept.clone());
+    }
+    if wanted { Outcome::write(draft) } else { Outcome::write_and_refuse(draft, Refusal::PaymentNotPending) }
+}
+
+/// The payment goes on, and the code was not the right one.
+fn wrong_code(payment: &CopPayment) -> Outcome {
+    let Phase::Collecting { looks, next_look, .. } = payment.phase else { return Outcome::unchanged() };
+    let phase = Phase::Collecting { looks, next_look, telling: None };
+    let mut draft = Draft::new(Cause::CopPaymentTold);
+    draft.change(payment, Entity::CopPayment(CopPayment { phase, kept: None, ..payment.clone() }));
+    draft.replace_kept(payment.kept.clone());
+    Outcome::write_and_refuse(draft, Refusal::InvalidOtp)
+}
+
+fn canceled(payment: &CopPayment) -> Draft {
+    let canceled = CopPayment { status: Status::Canceled, phase: Phase::Idle, kept: None, ..payment.clone() };
+    ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled)
+}
+
+fn failed(payment: &CopPayment, failure: Failure) -> Draft {
+    let failed = CopPayment { status: Status::Failed, phase: Phase::Idle, failure: Some(failure), kept: None, ..payment.clone() };
+    ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)
+}
+
+fn ended(payment: &CopPayment, ended: CopPayment, cause: Cause, event: EventKind) -> Draft {
+    let mut draft = Draft::new(cause);
+    draft.change(payment, Entity::CopPayment(ended));
+    draft.event(event, EntityId::cop_payment(payment.id));
+    draft
+}

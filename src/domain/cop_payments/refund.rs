@@ -1,0 +1,227 @@
+//! Refund of a payment in pesos: the money is set aside, the processor is asked, and only then it goes back, whole and with its fee (`service.md`, "Colombian pesos (COP)";
+//! `contract.md`, section 18, "Conversions, COP, USDT").
+
+use super::{COLLECT, CopPayment, Phase, sale};
+use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
+use crate::domain::book::Book;
+use crate::domain::decision::{Draft, Outcome, Turn};
+use crate::domain::events::{BalanceReason, EventKind};
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::kept::KeepRef;
+use crate::domain::ledger::{Account, HoldChange, Ledger, MovementKind, Posting, UNTIL_DECIDED};
+use crate::domain::money::{Cop, Currency};
+use crate::domain::payments::Status;
+use crate::domain::record::{Cause, Entity};
+use crate::domain::refusal::Refusal;
+use crate::domain::sellers;
+use crate::domain::time::{HOUR_MS, Timestamp};
+use bincode::{Decode, Encode};
+use std::sync::Arc;
+
+/// From so long after its completion on, a payment cannot be refunded any more (`service.md`, "Limits").
+pub const WINDOW_MS: i64 = 96 * HOUR_MS;
+
+/// A part of a hold, in pesos.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Part {
+    /// When the hold ends.
+    pub release_at: Timestamp,
+    /// What it is for.
+    pub hold: Id,
+    /// How much of it.
+    pub minor: i64,
+}
+
+/// Where money was taken from, so that it can go back to the very same places.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Taken {
+    /// From holds, the sale's own one first.
+    pub from_holds: Vec<Part>,
+    /// From what is available, in pesos.
+    pub from_available: i64,
+}
+
+impl Taken {
+    fn total(&self) -> i64 {
+        self.from_available + self.from_holds.iter().map(|part| part.minor).sum::<i64>()
+    }
+}
+
+/// What is set aside for a refund.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Aside {
+    /// The tenant's part.
+    pub own: Taken,
+    /// The seller's part.
+    pub sellers: Taken,
+}
+
+/// What an account can give in all: what is available, and every hold with an end. In pesos; may be negative.
+pub fn spendable(account: &Account) -> i64 {
+    let undecided: i64 = account.holds.range((UNTIL_DECIDED, Id::from_bytes([0; 16]))..).map(|(_, minor)| minor).sum();
+    account.net - undecided
+}
+
+/// Takes `minor` pesos from an account: first from the hold of `own`, then from what is available, then from the other holds in the order of their ends. `None` when all of that does
+/// not cover it; money that is set aside already is not touched.
+pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Option<Taken> {
+    if minor > spendable(account) {
+        return None;
+    }
+    let mut taken = Taken::default();
+    let mut left = minor;
+    let mut take_part = |(release_at, hold): (Timestamp, Id), held: i64, left: &mut i64| {
+        let part = held.min(*left);
+        if part > 0 {
+            taken.from_holds.push(Part { release_at, hold, minor: part });
+            *left -= part;
+        }
+    };
+    if let Some(key) = own {
+        take_part(key, account.held_for(key.0, key.1), &mut left);
+    }
+    let from_available = account.free().clamp(0, left);
+    left -= from_available;
+    for (key, held) in &account.holds {
+        if key.0 != UNTIL_DECIDED && Some(*key) != own {
+            take_part(*key, *held, &mut left);
+        }
+    }
+    taken.from_available = from_available;
+    (left == 0).then_some(taken)
+}
+
+/// The tenant asks for it.
+pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    if matches!(payment.phase, Phase::Refunding { .. }) {
+        return Outcome::refuse(Refusal::RefundInProgress);
+    }
+    let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else { return Outcome::refuse(Refusal::PaymentNotCompleted) };
+    if turn.now >= completed_at.plus_ms(WINDOW_MS) {
+        return Outcome::refuse(Refusal::RefundWindowExpired);
+    }
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
+    }
+    let Some(aside) = set_aside(book, payment) else {
+        let account = book.account(Currency::Cop);
+        return Outcome::refuse(Refusal::RefundNotCovered { available: Cop::from_minor(account.free()), spendable: Cop::from_minor(spendable(account)) });
+    };
+    let phase = Phase::Refunding { looks: 0, next_look: turn.now.plus_ms(POLL_MS), aside: aside.clone() };
+    let refunding = CopPayment { phase, refunds: payment.refunds.saturating_add(1), kept, ..payment.clone() };
+    let effect = order(&refunding, completed_at, How::Send, turn);
+    let mut draft = Draft::new(Cause::CopRefundBegun);
+    move_aside(&mut draft, payment, &aside, 1, turn.now);
+    draft.change(payment, Entity::CopPayment(refunding));
+    Outcome::write_then(draft, vec![effect])
+}
+
+/// Who gives what; all or nothing.
+fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
+    let net = payment.net().unwrap_or_default().minor();
+    let sale = payment.marketplace.as_ref();
+    let share = sale.and_then(|sale| sale.seller_net).unwrap_or_default().minor();
+    let own_hold = |at: Option<Timestamp>| at.map(|at| (at, payment.id));
+    let own = take(book.account(Currency::Cop), own_hold(payment.available_at), net - share)?;
+    let sellers = match sale.and_then(|sale| book.sellers.get(&sale.merchant)) {
+        Some(seller) => take(seller.account(Currency::Cop), own_hold(sale.and_then(|sale| sale.seller_available_at)), share)?,
+        None => Taken::default(),
+    };
+    Some(Aside { own, sellers })
+}
+
+/// Moves money between its places and the hold without an end; `sign` −1 moves it back, where a hold that has ended meanwhile is what is available.
+fn move_aside(draft: &mut Draft, payment: &CopPayment, aside: &Aside, sign: i64, now: Timestamp) {
+    let seller = payment.marketplace.as_ref().map(|sale| (Ledger::Seller(sale.merchant), &aside.sellers));
+    for (ledger, taken) in std::iter::once((Ledger::Tenant, &aside.own)).chain(seller) {
+        draft.hold(HoldChange { ledger, currency: Currency::Cop, release_at: UNTIL_DECIDED, hold: payment.id, minor: sign * taken.total() });
+        for part in taken.from_holds.iter().filter(|part| part.release_at > now) {
+            draft.hold(HoldChange { ledger, currency: Currency::Cop, release_at: part.release_at, hold: part.hold, minor: -sign * part.minor });
+        }
+    }
+}
+
+fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -> Effect {
+    Effect {
+        entity: EntityId::cop_payment(payment.id),
+        operation: payment.refund_operation(),
+        at: turn.now,
+        how,
+        order: Order::RefundCop {
+            original: payment.id.operation(COLLECT),
+            reference: payment.processor_reference.clone().unwrap_or_default(),
+            amount: payment.amount,
+            completed_at,
+        },
+    }
+}
+
+/// The processor is to be asked about it.
+pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
+    let Some(completed_at) = payment.completed_at else { return Outcome::unchanged() };
+    Outcome::effects(vec![order(payment, completed_at, How::Ask, turn)])
+}
+
+/// What the processor says about it. An answer about an earlier try changes nothing.
+pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Outcome {
+    let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at) else { return Outcome::unchanged() };
+    if heard.operation != payment.refund_operation() {
+        return Outcome::unchanged();
+    }
+    match (heard.answer, heard.how) {
+        (Answer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
+        (Answer::Refused { code: _ }, _) => {
+            let restored = CopPayment { phase: Phase::Idle, kept: None, ..payment.clone() };
+            let mut draft = Draft::new(Cause::CopRefundRefused);
+            move_aside(&mut draft, payment, aside, -1, turn.now);
+            draft.change(payment, Entity::CopPayment(restored));
+            draft.replace_kept(payment.kept.clone());
+            Outcome::write_and_refuse(draft, Refusal::ProcessorUnavailable)
+        }
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
+        (answer, How::Ask) => {
+            let phase = Phase::Refunding { looks: looks + 1, next_look: next_poll(turn.now, looks + 1), aside: aside.clone() };
+            let later = CopPayment { phase, ..payment.clone() };
+            let again = (answer == Answer::NeverReceived).then(|| order(&later, completed_at, How::Send, turn));
+            let mut draft = Draft::new(Cause::BankAsked);
+            draft.change(payment, Entity::CopPayment(later));
+            Outcome::write_then(draft, again.into_iter().collect())
+        }
+    }
+}
+
+fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String, turn: &Turn) -> Outcome {
+    let refunded = CopPayment {
+        status: Status::Reversed,
+        phase: Phase::Idle,
+        refunded_at: Some(turn.now),
+        refund_reference: Some(reference),
+        kept: None,
+        ..payment.clone()
+    };
+    let mut draft = Draft::new(Cause::CopPaymentRefunded);
+    let row = |kind, description| sale::row(payment, kind, description, None);
+    let mut post = |ledger, amount: Cop, row| draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row });
+    let fee = payment.fee.unwrap_or_default();
+    post(Ledger::Tenant, payment.amount.negated(), row(MovementKind::Reversal, "payment refunded"));
+    post(Ledger::Rail, payment.amount, None);
+    post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
+    post(Ledger::Fees, fee.negated(), None);
+    let released = |ledger, taken: &Taken| HoldChange { ledger, currency: Currency::Cop, release_at: UNTIL_DECIDED, hold: payment.id, minor: -taken.total() };
+    let mut sold = None;
+    if let Some(sale) = &payment.marketplace {
+        let (share, seller) = (sale.seller_net.unwrap_or_default(), Ledger::Seller(sale.merchant));
+        post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
+        post(seller, share.negated(), row(MovementKind::SellerTransferReversal, "share of the payment returned"));
+        sold = (!share.is_zero()).then_some(sale.merchant);
+        draft.hold(released(seller, &aside.sellers));
+    }
+    draft.hold(released(Ledger::Tenant, &aside.own));
+    draft.change(payment, Entity::CopPayment(refunded));
+    draft.event(EventKind::PaymentReversed, EntityId::cop_payment(payment.id));
+    if let Some(merchant) = sold {
+        sellers::tell(&mut draft, book, merchant, Currency::Cop, -aside.sellers.total(), BalanceReason::Reversal);
+    }
+    draft.replace_kept(payment.kept.clone());
+    Outcome::write(draft)
+}

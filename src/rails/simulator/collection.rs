@@ -1,0 +1,130 @@
+//! Collections of pesos at the simulated processor: a buyer pays, declines or types a code, the tenant calls off, time passes. Whatever comes first ends it, and every answer says how it
+//! stands then.
+
+use super::Simulator;
+use super::books::BooksError;
+use super::fate::{Fate, Refusal};
+use crate::domain::bank::{Collection, Told};
+use crate::domain::cop_payments::collect::WRONG_CODE;
+use crate::domain::time::Timestamp;
+use crate::rails::Answer;
+use uuid::Uuid;
+
+/// The code that every buyer of test mode is sent.
+const CODE: &str = "123456";
+
+/// What `told` makes of an open collection; `None` leaves it open.
+fn outcome(told: &Told) -> Option<Fate> {
+    match told {
+        Told::Cancel => Some(Fate::Refused(Refusal::Canceled)),
+        Told::Code(code) => (code.reveal() == CODE).then_some(Fate::Done),
+        Told::Paid => Some(Fate::Done),
+        Told::Declined => Some(Fate::Refused(Refusal::Rejected)),
+    }
+}
+
+impl Simulator {
+    /// How a collection stands at an instant of the tenant's clock.
+    pub(super) fn collection(&self, collection: &Collection, at: Timestamp) -> Result<Answer, BooksError> {
+        let operation = collection.original.into();
+        let _turn = self.turn(operation);
+        Ok(self.standing(collection, at)?.map_or(Answer::NeverReceived, |fate| fate.settled(operation)))
+    }
+
+    /// Something is told about a collection.
+    pub(super) fn tell(&self, collection: &Collection, told: &Told, at: Timestamp) -> Result<Answer, BooksError> {
+        let operation: Uuid = collection.original.into();
+        let _turn = self.turn(operation);
+        let Some(standing) = self.standing(collection, at)? else { return Ok(Answer::NeverReceived) };
+        match (standing, outcome(told)) {
+            (Fate::Open, Some(ended)) => {
+                self.books.put(operation, ended)?;
+                Ok(ended.settled(operation))
+            }
+            (Fate::Open, None) => Ok(Answer::Refused { code: WRONG_CODE.to_owned() }),
+            (ended, _) => Ok(ended.settled(operation)),
+        }
+    }
+
+    /// What became of a collection, after its time was looked at.
+    fn standing(&self, collection: &Collection, at: Timestamp) -> Result<Option<Fate>, BooksError> {
+        let operation = collection.original.into();
+        let fate = self.books.get(operation)?;
+        if fate == Some(Fate::Open) && at >= collection.expires_at {
+            let expired = Fate::Refused(Refusal::Expired);
+            self.books.put(operation, expired)?;
+            return Ok(Some(expired));
+        }
+        Ok(fate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::cop_payments::Channel;
+    use crate::domain::ids::Id;
+    use crate::domain::money::Cop;
+    use crate::domain::token::Token;
+    use crate::rails::{Call, Order};
+
+    const EXPIRES: Timestamp = Timestamp::from_unix_ms(1_000_000);
+    const BEFORE: Timestamp = Timestamp::from_unix_ms(999_999);
+
+    fn open(bank: &Simulator) -> Collection {
+        let original = Id::from(Uuid::now_v7());
+        let collection = Collection { original, expires_at: EXPIRES };
+        let order = Order::CollectCop { collection, channel: Channel::Qr, amount: Cop::from_minor(50_000), transfer_key: "@K".to_owned(), buyer: None };
+        let sent = bank.receive(&Call { operation_id: original.into(), at: Timestamp::EPOCH, tenant: 2, order });
+        assert_eq!(sent.expect("an answer"), Answer::Waiting);
+        collection
+    }
+
+    fn code(text: &str) -> Told {
+        Told::Code(Token::parse_debit(text).expect("digits"))
+    }
+
+    fn refused_with(code: &str) -> Answer {
+        Answer::Refused { code: code.to_owned() }
+    }
+
+    #[test]
+    fn whatever_comes_first_ends_it() {
+        let bank = Simulator::in_memory();
+        for (told, ends_paid, code_of_end) in
+            [(Told::Paid, true, ""), (code("123456"), true, ""), (Told::Declined, false, "rejected"), (Told::Cancel, false, "canceled")]
+        {
+            let collection = open(&bank);
+            assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::Waiting);
+            let end = bank.tell(&collection, &told, BEFORE).expect("an answer");
+            if ends_paid {
+                assert!(matches!(end, Answer::Done { .. }))
+            } else {
+                assert_eq!(end, refused_with(code_of_end))
+            }
+            for after in [Told::Paid, Told::Cancel, Told::Declined, code("123456"), code("1111")] {
+                assert_eq!(bank.tell(&collection, &after, EXPIRES).expect("an answer"), end);
+            }
+            assert_eq!(bank.collection(&collection, EXPIRES).expect("an answer"), end);
+        }
+        assert_eq!(bank.duplicate_calls(), 0);
+    }
+
+    #[test]
+    fn a_wrong_code_leaves_it_open_and_the_end_is_exact() {
+        let bank = Simulator::in_memory();
+        let collection = open(&bank);
+        assert_eq!(bank.tell(&collection, &code("654321"), BEFORE).expect("an answer"), refused_with(WRONG_CODE));
+        assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::Waiting);
+        assert_eq!(bank.tell(&collection, &code("123456"), EXPIRES).expect("an answer"), refused_with("expired"));
+        assert_eq!(bank.tell(&collection, &Told::Paid, BEFORE).expect("an answer"), refused_with("expired"));
+    }
+
+    #[test]
+    fn what_never_arrived_is_not_known() {
+        let bank = Simulator::in_memory();
+        let collection = Collection { original: Id::from(Uuid::now_v7()), expires_at: EXPIRES };
+        assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::NeverReceived);
+        assert_eq!(bank.tell(&collection, &Told::Paid, BEFORE).expect("an answer"), Answer::NeverReceived);
+    }
+}

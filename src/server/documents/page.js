@@ -1,0 +1,314 @@
+// The reference page: reads /openapi.json of its own server and shows it; each operation can be tried. No dependency, no other host, nothing stored beyond this tab.
+'use strict';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const $ = (id) => document.getElementById(id);
+let api;
+
+/** An element with attributes and children; text is never read as HTML. */
+function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === undefined || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== ''));
+  return element;
+}
+
+/** `code` and **strong**. */
+function inline(text) {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
+    if (part.startsWith('`')) return h('code', {}, part.slice(1, -1));
+    if (part.startsWith('**')) return h('strong', {}, part.slice(2, -2));
+    return part;
+  });
+}
+
+/** Paragraphs and lists. */
+function prose(text) {
+  return (text || '').split(/\n\n+/).filter(Boolean).map((block) => {
+    const lines = block.split('\n');
+    if (lines.every((line) => line.startsWith('- '))) return h('ul', {}, lines.map((line) => h('li', {}, inline(line.slice(2)))));
+    return h('p', {}, inline(block));
+  });
+}
+
+const resolve = (node) => (node && node.$ref ? node.$ref.slice(2).split('/').reduce((at, name) => at[name.replace(/~1/g, '/').replace(/~0/g, '~')], api) : node);
+const nameOf = (schema) => (schema.$ref ? schema.$ref.split('/').pop() : undefined);
+const isNull = (schema) => schema.type === 'null';
+
+/** What a value may be, in a few words. */
+function kind(schema) {
+  if (schema.$ref) return nameOf(schema);
+  if (schema.anyOf) return schema.anyOf.map(kind).join(' or ');
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  const types = [].concat(schema.type || 'any');
+  return types.map((type) => (type === 'array' ? `list of ${kind(schema.items || {})}` : schema.format && type === 'string' ? schema.format : type)).join(' or ');
+}
+
+function limits(schema) {
+  const said = [];
+  if (schema.enum) said.push(['one of ', schema.enum.filter((value) => value !== null).map((value, n) => [n ? ', ' : '', h('code', {}, String(value))])]);
+  if (schema.pattern) said.push(['matches ', h('code', {}, schema.pattern)]);
+  const range = (least, most, unit) => {
+    if (least !== undefined && most !== undefined) said.push(`${least} to ${most}${unit}`);
+    else if (least !== undefined) said.push(`from ${least}${unit}`);
+    else if (most !== undefined) said.push(`up to ${most}${unit}`);
+  };
+  range(schema.minimum, schema.maximum, '');
+  range(schema.minLength, schema.maxLength, ' characters');
+  range(schema.minItems, schema.maxItems, ' elements');
+  if (schema.default !== undefined) said.push(['default ', h('code', {}, JSON.stringify(schema.default))]);
+  return said.map((part, n) => [n ? '; ' : '', part]);
+}
+
+/** The members of an object, or of what a list or a choice is made of; those of a schema inside are opened on demand. */
+function members(schema, depth = 0) {
+  const target = resolve(schema);
+  if (target.anyOf) return target.anyOf.filter((one) => !isNull(one)).map((one) => [target.anyOf.filter((one) => !isNull(one)).length > 1 ? h('p', { class: 'choice' }, kind(one)) : '', members(one, depth)]);
+  if (target.items) return members(target.items, depth);
+  if (!target.properties) return [];
+  const required = new Set(target.required || []);
+  const rows = Object.entries(target.properties).map(([name, member]) => {
+    const told = { ...resolve(member), ...member };
+    const inner = depth < 6 ? members(member, depth + 1) : [];
+    return h('div', { class: 'member' },
+      h('dt', {}, h('code', {}, name), ' ', h('span', { class: 'kind' }, kind(member)), required.has(name) ? '' : h('span', { class: 'optional' }, ' optional')),
+      h('dd', {}, told.description ? inline(told.description) : '', ' ', h('span', { class: 'limits' }, limits(told)),
+        inner.flat(Infinity).length ? h('details', {}, h('summary', {}, 'members'), inner) : ''));
+  });
+  return [h('dl', { class: 'members' }, rows)];
+}
+
+/** An example of a schema: its own, or one made of those of its members. */
+function sample(schema, depth = 0) {
+  const target = resolve(schema) || {};
+  if (target.examples) return target.examples[0];
+  if (target.const !== undefined) return target.const;
+  if (target.default !== undefined) return target.default;
+  if (target.enum) return target.enum[0];
+  if (target.anyOf) return sample(target.anyOf[0], depth);
+  const type = [].concat(target.type || [])[0];
+  if (type === 'object') return Object.fromEntries(Object.entries(target.properties || {}).map(([name, member]) => [name, depth < 5 ? sample(member, depth + 1) : null]));
+  if (type === 'array') return depth < 5 ? [sample(target.items || {}, depth + 1)] : [];
+  if (type === 'integer' || type === 'number') return target.minimum || 0;
+  if (type === 'boolean') return true;
+  if (target.format === 'uuid') return '01975a2e-7c00-7000-8000-000000000000';
+  return type === 'string' ? 'text' : null;
+}
+
+const pretty = (value) => JSON.stringify(value, null, 2);
+
+/** The text of a JSON answer, indented; numbers stay as they were written. */
+function indented(text) {
+  let depth = 0;
+  return text.replace(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g, (token) => {
+    if (token === '{' || token === '[') return `${token}\n${'  '.repeat(++depth)}`;
+    if (token === '}' || token === ']') return `\n${'  '.repeat(--depth)}${token}`;
+    if (token === ',') return `,\n${'  '.repeat(depth)}`;
+    return token === ':' ? ': ' : token;
+  }).replace(/([{[])\s+([}\]])/g, '$1$2');
+}
+
+/** The header that proves who calls, if the operation wants one. */
+function credential(operation) {
+  const wanted = Object.keys((operation.security || [])[0] || {})[0];
+  if (!wanted) return undefined;
+  const scheme = api.components.securitySchemes[wanted];
+  return scheme.type === 'apiKey' ? { name: scheme.name, prefix: '' } : { name: 'authorization', prefix: 'Bearer ' };
+}
+
+const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
+
+/** The form that sends one operation. */
+function attempt(path, method, operation, parameters) {
+  const fields = parameters.map((parameter) => {
+    const isKey = parameter.name === 'Idempotency-Key';
+    const input = h('input', { name: parameter.name, 'data-in': parameter.in, required: parameter.in === 'path', autocomplete: 'off', spellcheck: 'false', value: isKey ? freshKey() : undefined });
+    return h('label', {}, h('span', {}, parameter.name, h('small', {}, ` ${parameter.in}`)), ' ', input);
+  });
+  const content = operation.requestBody && operation.requestBody.content['application/json'];
+  const examples = content ? Object.values(content.examples || {}) : [];
+  const body = content && h('textarea', { rows: 8, spellcheck: 'false', 'aria-label': 'Body' });
+  if (body) body.value = examples.length ? pretty(examples[0].value) : operation.requestBody.required ? pretty(sample(content.schema)) : '';
+  if (body) body.rows = Math.min(24, body.value.split('\n').length + 1);
+  const choice = examples.length > 1 && h('label', {}, h('span', {}, 'Example'), ' ',
+    h('select', { onchange: (event) => { body.value = pretty(examples[event.target.value].value); } }, examples.map((example, n) => h('option', { value: n }, example.summary))));
+  const answer = h('div', { class: 'answer', role: 'status', 'aria-live': 'polite' });
+
+  const request = () => {
+    let target = path;
+    const query = new URLSearchParams();
+    const headers = {};
+    for (const input of fields.map((field) => field.querySelector('input'))) {
+      if (!input.value) continue;
+      if (input.dataset.in === 'path') target = target.replace(`{${input.name}}`, encodeURIComponent(input.value));
+      else if (input.dataset.in === 'query') query.append(input.name, input.value);
+      else headers[input.name] = input.value;
+    }
+    const proof = credential(operation);
+    if (proof && $('key').value) headers[proof.name] = proof.prefix + $('key').value;
+    if (body && body.value.trim()) headers['content-type'] = 'application/json';
+    const sent = query.toString();
+    return { url: sent ? `${target}?${sent}` : target, headers, body: body && body.value.trim() ? body.value : undefined };
+  };
+
+  const send = async (event) => {
+    event.preventDefault();
+    const { url, headers, body: text } = request();
+    answer.replaceChildren(h('p', {}, 'Waiting …'));
+    const started = performance.now();
+    try {
+      const reply = await fetch(url, { method: method.toUpperCase(), headers, body: text });
+      const read = await reply.text();
+      const took = Math.round(performance.now() - started);
+      const shown = ['x-request-id', 'wal-seq', 'server-timing', 'idempotent-replayed', 'retry-after'].filter((name) => reply.headers.get(name)).map((name) => `${name}: ${reply.headers.get(name)}`);
+      const isJson = (reply.headers.get('content-type') || '').includes('json');
+      answer.replaceChildren(
+        h('p', {}, h('strong', { class: reply.ok ? 'good' : 'bad' }, `${reply.status} ${reply.statusText}`), ` in ${took} ms`),
+        h('p', { class: 'limits' }, shown.join(' · ')),
+        h('pre', { tabindex: '0', 'aria-label': 'Answer' }, isJson ? indented(read) : read));
+    } catch (failure) {
+      answer.replaceChildren(h('p', {}, h('strong', { class: 'bad' }, 'No answer'), ` ${failure.message}. If it was a write, repeat it with the same Idempotency-Key.`));
+    }
+  };
+
+  const copy = async (event) => {
+    const { url, headers, body: text } = request();
+    const parts = [`curl -s -X ${method.toUpperCase()} ${quoted(location.origin + url)}`];
+    for (const [name, value] of Object.entries(headers)) parts.push(`-H ${quoted(`${name}: ${value}`)}`);
+    if (text) parts.push(`-d ${quoted(text)}`);
+    const button = event.currentTarget;
+    try { await navigator.clipboard.writeText(parts.join(' \\\n  ')); button.textContent = 'Copied'; } catch { answer.replaceChildren(h('pre', { tabindex: '0' }, parts.join(' \\\n  '))); }
+    setTimeout(() => { button.textContent = 'Copy as curl'; }, 1500);
+  };
+
+  const renew = fields.some((field) => field.querySelector('input').name === 'Idempotency-Key') && h('button', {
+    type: 'button',
+    onclick: () => fields.map((field) => field.querySelector('input')).filter((input) => input.name === 'Idempotency-Key').forEach((input) => { input.value = freshKey(); }),
+  }, 'New Idempotency-Key');
+  return h('form', { class: 'attempt', onsubmit: send }, h('h4', {}, 'Try it'), fields, choice || '', body || '',
+    h('p', { class: 'buttons' }, h('button', { type: 'submit', class: 'send' }, 'Send'), h('button', { type: 'button', onclick: copy }, 'Copy as curl'), renew || ''), answer);
+}
+
+function freshKey() {
+  return `docs-${Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+function answers(operation) {
+  return Object.entries(operation.responses).map(([status, response]) => {
+    const told = resolve(response);
+    const content = Object.values(told.content || {})[0];
+    const inner = content && !/^[45]/.test(status) ? members(content.schema) : [];
+    const shown = content && status.startsWith('2') ? sample(content.schema) : undefined;
+    return h('details', { class: 'response', open: status.startsWith('2') && status !== '202' && operation.responses['201'] === undefined ? true : undefined },
+      h('summary', {}, h('strong', { class: /^2/.test(status) ? 'good' : 'bad' }, status), ' ', h('span', {}, inline(/^[45]/.test(status) ? told.description.split('\n').map((line) => (line.match(/`[^`]+`/) || [line])[0]).join(' ') : told.description))),
+      /^[45]/.test(status) ? prose(told.description) : '',
+      inner.flat(Infinity).length ? inner : content && !/^[45]/.test(status) ? h('p', {}, kind(content.schema)) : '',
+      shown !== undefined && shown !== null && shown !== '' ? h('details', {}, h('summary', {}, 'example'), h('pre', { tabindex: '0' }, pretty(shown))) : '');
+  });
+}
+
+/** One operation; what is in it is made when it is opened. */
+function shown(path, method, item, operation) {
+  const article = h('details', { class: 'operation', id: operation.operationId },
+    h('summary', {}, h('span', { class: `method ${method}` }, method.toUpperCase()), ' ', h('code', { class: 'path' }, path.split(/(?=\/)/).map((part) => [h('wbr'), part])), ' ', h('span', { class: 'what' }, operation.summary)));
+  article.addEventListener('toggle', () => {
+    if (!article.open || article.dataset.made) return;
+    article.dataset.made = 'yes';
+    const parameters = [...(operation.parameters || []), ...(item.parameters || [])].map(resolve);
+    const content = operation.requestBody && operation.requestBody.content['application/json'];
+    const told = parameters.filter((parameter) => parameter.name !== 'X-Request-Id');
+    article.append(h('div', { class: 'inside' },
+      h('div', { class: 'told' }, prose(operation.description),
+        told.length ? [h('h4', {}, 'Parameters'), h('dl', { class: 'members' }, told.map((parameter) => h('div', { class: 'member' },
+          h('dt', {}, h('code', {}, parameter.name), ' ', h('span', { class: 'kind' }, `${parameter.in}, ${kind(parameter.schema)}`), parameter.required ? '' : h('span', { class: 'optional' }, ' optional')),
+          h('dd', {}, inline(parameter.description || parameter.schema.description || ''), ' ', h('span', { class: 'limits' }, limits(parameter.schema.items || parameter.schema))))))] : '',
+        content ? [h('h4', {}, 'Body'), members(content.schema)] : '',
+        h('h4', {}, 'Responses'), answers(operation)),
+      attempt(path, method, operation, told)));
+  });
+  return article;
+}
+
+function operations() {
+  const all = [];
+  for (const [path, item] of Object.entries(api.paths)) for (const method of METHODS) if (item[method]) all.push({ path, method, item, operation: item[method] });
+  return all;
+}
+
+/** Everything that can be found by typing: path, name, summary, codes. */
+const words = ({ path, method, operation }) => [method, path, operation.operationId, operation.summary, operation.description, ...Object.values(operation.responses).map((response) => resolve(response).description)].join(' ').toLowerCase();
+
+function show() {
+  document.title = `${api.info.title} · API reference`;
+  $('title').replaceChildren(api.info.title, ' ', h('small', {}, api.info.version));
+  const scheme = Object.values(api.components.securitySchemes)[0];
+  $('credential-name').textContent = scheme ? (scheme.type === 'apiKey' ? scheme.name : 'Token') : '';
+  $('credential').hidden = !scheme;
+  const all = operations();
+  const sections = [];
+  const contents = [];
+  for (const tag of api.tags) {
+    const mine = all.filter(({ operation }) => operation.tags[0] === tag.name);
+    if (!mine.length) continue;
+    const id = `tag-${tag.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
+    const made = mine.map((one) => ({ words: words(one), element: shown(one.path, one.method, one.item, one.operation), one }));
+    const links = made.map(({ one }) => h('li', {}, h('a', { href: `#${one.operation.operationId}` }, one.operation.summary)));
+    const section = h('section', { id, 'aria-labelledby': `${id}-heading` }, h('h2', { id: `${id}-heading` }, tag.name), prose(tag.description), made.map(({ element }) => element));
+    const group = h('div', { class: 'group' }, h('a', { class: 'tag', href: `#${id}` }, tag.name), h('ul', {}, links));
+    sections.push({ section, group, made, links });
+    contents.push(group);
+  }
+  const webhooks = Object.entries(api.webhooks || {}).map(([name, item]) => h('details', { class: 'operation', id: `event-${name}` },
+    h('summary', {}, h('code', { class: 'path' }, name), ' ', h('span', { class: 'what' }, item.post.summary)),
+    h('div', { class: 'inside' }, h('div', { class: 'told' }, members(item.post.requestBody.content['application/json'].schema)))));
+  if (webhooks.length) contents.push(h('div', { class: 'group' }, h('a', { class: 'tag', href: '#webhooks' }, 'Webhooks')));
+  $('contents').replaceChildren(...contents);
+  $('content').replaceChildren(h('section', { class: 'intro' }, prose(api.info.description), h('p', {}, 'The document itself: ', h('a', { href: '/openapi.json' }, '/openapi.json'))),
+    ...sections.map(({ section }) => section),
+    webhooks.length ? h('section', { id: 'webhooks' }, h('h2', {}, 'Webhooks'), prose('What is sent to the endpoints that list the event. Verify `Svc-Signature` over the raw body before anything else.'), webhooks) : '');
+
+  $('find').addEventListener('input', () => {
+    const wanted = $('find').value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const { section, group, made, links } of sections) {
+      let any = false;
+      made.forEach(({ words: text, element }, n) => {
+        const fits = wanted.every((word) => text.includes(word));
+        element.hidden = links[n].hidden = !fits;
+        any = any || fits;
+      });
+      section.hidden = group.hidden = !any;
+    }
+  });
+  open();
+}
+
+/** Opens what the address names. */
+function open() {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  if (target.tagName === 'DETAILS') target.open = true;
+  target.scrollIntoView();
+  (target.querySelector('summary') || target).focus({ preventScroll: true });
+}
+
+async function start() {
+  try { $('key').value = sessionStorage.getItem('key') || ''; } catch { /* storage is off: the key lives in the field alone */ }
+  $('key').addEventListener('input', () => { try { sessionStorage.setItem('key', $('key').value); } catch { /* as above */ } });
+  $('settings').addEventListener('submit', (event) => event.preventDefault());
+  window.addEventListener('hashchange', open);
+  try {
+    const reply = await fetch('/openapi.json');
+    if (!reply.ok) throw new Error(`the server answered ${reply.status}`);
+    api = await reply.json();
+  } catch (failure) {
+    $('state').textContent = `The document could not be read: ${failure.message}`;
+    return;
+  }
+  show();
+}
+
+start();

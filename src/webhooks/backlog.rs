@@ -1,0 +1,83 @@
+//! Events read from the log, in the order of their numbers.
+
+use crate::domain::events::EventKind;
+use crate::domain::index;
+use crate::domain::webhooks::EventRef;
+use crate::server::history::{self, Read, Unreadable};
+use std::sync::Arc;
+use wal::Reader;
+
+/// Something that happened: the `n`-th event of a record.
+#[derive(Clone)]
+pub struct Happened {
+    /// The record, which the events of a batch share.
+    pub read: Arc<Read>,
+    /// Which of its events.
+    pub n: usize,
+}
+
+impl Happened {
+    /// Its number.
+    pub fn number(&self) -> u64 {
+        self.read.record.event_number(self.n)
+    }
+
+    /// What it was.
+    pub fn kind(&self) -> EventKind {
+        self.read.record.events[self.n].kind
+    }
+
+    /// The same in a few bytes.
+    pub fn event(&self) -> EventRef {
+        EventRef { number: self.number(), id: self.read.record.event_id(self.read.time, self.n), kind: self.kind() }
+    }
+}
+
+/// The next events after a number, at most `limit`, oldest first.
+pub fn after(reader: &Reader, tenant: u64, number: u64, limit: usize) -> Result<Vec<Happened>, Unreadable> {
+    let mut found = Vec::new();
+    let first = number + 1;
+    // The record that the first of them is in may begin with an earlier one.
+    let from = history::newest_event_key(reader, tenant, first)?.unwrap_or_else(|| index::event(tenant, first));
+    for entry in reader.index_scan(&from, &index::events_end(tenant), false) {
+        let (_, value) = entry?;
+        let read = Arc::new(history::record(reader, history::seq(&value)?)?);
+        for n in 0..read.record.events.len() {
+            let happened = Happened { read: Arc::clone(&read), n };
+            if happened.number() > number {
+                found.push(happened);
+            }
+            if found.len() == limit {
+                return Ok(found);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The events up to a number and down to another, both included, newest first, until `take` says that it has enough.
+pub fn back_from(reader: &Reader, tenant: u64, last: u64, first: u64, mut take: impl FnMut(Happened) -> bool) -> Result<(), Unreadable> {
+    let from = history::newest_event_key(reader, tenant, first)?.unwrap_or_else(|| index::event(tenant, first));
+    let to = last.checked_add(1).map_or_else(|| index::events_end(tenant), |end| index::event(tenant, end));
+    for entry in reader.index_scan(&from, &to, true) {
+        let (_, value) = entry?;
+        let read = Arc::new(history::record(reader, history::seq(&value)?)?);
+        for n in (0..read.record.events.len()).rev() {
+            let happened = Happened { read: Arc::clone(&read), n };
+            if (first..=last).contains(&happened.number()) && !take(happened) {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The event with a number.
+pub fn numbered(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Happened>, Unreadable> {
+    let mut found = None;
+    back_from(reader, tenant, number, number, |happened| {
+        found = Some(happened);
+        false
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,260 @@
+//! Delivers events to webhook endpoints (`contract.md`, sections 13 and 18, "Webhooks").
+//!
+//! What is due is in the log: an endpoint's entity says how far its deliveries are and what it was due when (`domain/webhooks.rs`). A record that somebody waits for rings the endpoint's
+//! [`line::Line`] as soon as it is durable; a [`courier`] then reads the log from where the endpoint is, posts, and has the outcomes written into the entity. An endpoint without work costs
+//! a few words of memory, and a tenant without endpoints nothing at all.
+//!
+//! All of it runs on threads of its own with a low priority: deliveries take what payments leave, and catch up afterwards.
+
+pub mod backlog;
+mod courier;
+mod line;
+mod names;
+pub mod post;
+pub mod secret;
+
+use crate::api::events::World;
+use crate::api::targets::is_public;
+use crate::domain::events::EventKind;
+use crate::domain::ids::{Id, Kind};
+use crate::domain::index;
+use crate::domain::platform::is_live;
+use crate::domain::record::{Cause, Entity, Record};
+use crate::server::history::Unreadable;
+use crate::server::services::Services;
+use dashmap::DashMap;
+use line::Line;
+use post::{Poster, Sent};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+use tokio::runtime::{Handle, Runtime};
+use tokio::sync::Semaphore;
+use url::{Host, Url};
+
+/// Deliveries on their way at once to endpoints that answer.
+const QUICK_MAX: usize = 512;
+/// And to endpoints that dawdle: those of the dead wait for each other, and for nobody else.
+const SLOW_MAX: usize = 256;
+/// How much lower than others deliveries stand with the scheduler.
+const NICENESS: i32 = 10;
+/// Between two looks whether all couriers have stopped.
+const STOP_EVERY: Duration = Duration::from_millis(5);
+/// How long a name may take to be looked up when an endpoint is registered.
+const LOOKUP: Duration = Duration::from_secs(3);
+
+/// How deliveries are made.
+pub struct Options {
+    /// Loopback, private and other special addresses are allowed.
+    pub allow_private_targets: bool,
+    /// Certificates to trust beside those of the system, as PEM.
+    pub extra_ca_file: Option<PathBuf>,
+    /// Whether live events go out: not from a past world that has not taken over.
+    pub live_outbound: bool,
+}
+
+/// What was delivered since the start.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Deliveries that arrived.
+    pub delivered: AtomicU64,
+    /// Deliveries that failed.
+    pub failed: AtomicU64,
+    /// Deliveries on their way.
+    pub under_way: AtomicUsize,
+}
+
+/// All deliveries of the server.
+pub struct Webhooks {
+    /// What was delivered.
+    pub counters: Counters,
+    poster: Poster,
+    options: Options,
+    lines: DashMap<u64, Vec<Arc<Line>>>,
+    services: OnceLock<Weak<Services>>,
+    runtime: Mutex<Option<Runtime>>,
+    spawner: Handle,
+    quick: Arc<Semaphore>,
+    slow: Arc<Semaphore>,
+    stopping: AtomicBool,
+    couriers: AtomicUsize,
+}
+
+impl Webhooks {
+    /// Makes ready to deliver; nothing is sent before [`Webhooks::attach`].
+    pub fn new(options: Options) -> Result<Arc<Webhooks>, String> {
+        let poster = Poster::new(options.allow_private_targets, options.extra_ca_file.as_deref())?;
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(cores.div_ceil(4))
+            .thread_name("webhooks")
+            .on_thread_start(|| {
+                // Of this thread alone. Where it is not allowed, deliveries compete with payments.
+                let _ = rustix::process::nice(NICENESS);
+            })
+            .enable_all()
+            .build()
+            .map_err(|error| format!("the threads of webhooks did not start: {error}"))?;
+        Ok(Arc::new(Webhooks {
+            counters: Counters::default(),
+            poster,
+            options,
+            lines: DashMap::new(),
+            services: OnceLock::new(),
+            spawner: runtime.handle().clone(),
+            runtime: Mutex::new(Some(runtime)),
+            quick: Arc::new(Semaphore::new(QUICK_MAX)),
+            slow: Arc::new(Semaphore::new(SLOW_MAX)),
+            stopping: AtomicBool::new(false),
+            couriers: AtomicUsize::new(0),
+        }))
+    }
+
+    /// Takes up the work of all endpoints where the last run left it.
+    pub fn attach(self: &Arc<Self>, services: &Arc<Services>) -> Result<(), Unreadable> {
+        let _ = self.services.set(Arc::downgrade(services));
+        let from = index::webhooks();
+        let mut to = from.clone();
+        to.extend_from_slice(&[0xFF; 25]);
+        for entry in services.engine.reader().index_scan(&from, &to, false) {
+            let (key, _) = entry?;
+            let name = key.get(from.len()..).and_then(|rest| rest.split_first_chunk::<8>());
+            let Some((tenant, Ok(id))) = name.map(|(tenant, id)| (u64::from_be_bytes(*tenant), <[u8; 16]>::try_from(id))) else {
+                return Err(Unreadable("a webhook entry of another length".to_owned()));
+            };
+            self.add(tenant, Id::from_bytes(id));
+        }
+        Ok(())
+    }
+
+    /// Stops: nothing more is started, what is on its way may end within `patience`. What then has no outcome is sent again after the next start.
+    pub async fn stop(&self, patience: Duration) {
+        self.stopping.store(true, Ordering::SeqCst);
+        self.lines.iter().for_each(|lines| lines.iter().for_each(|line| line.look_up()));
+        let all_stopped = async {
+            while self.couriers.load(Ordering::SeqCst) > 0 {
+                tokio::time::sleep(STOP_EVERY).await;
+            }
+        };
+        if tokio::time::timeout(patience, all_stopped).await.is_err() {
+            tracing::warn!(
+                deliveries = self.counters.under_way.load(Ordering::Relaxed),
+                "webhook deliveries under way were cut off; they are sent again after the next start"
+            );
+        }
+        self.end_threads();
+    }
+
+    /// A record of a tenant that has endpoints, or had, is durable. Called in the order of the log, on the thread that writes it.
+    pub fn durable(self: &Arc<Self>, tenant: u64, record: &Record) {
+        for written in &record.entities {
+            match &*written.state {
+                Entity::Webhook(webhook) if written.was.is_none() => self.add(tenant, webhook.id),
+                Entity::Webhook(webhook) if record.cause != Cause::WebhookProgress => self.line(tenant, webhook.id, |line| line.change(self)),
+                _ => {}
+            }
+        }
+        for (id, _) in record.removed.iter().filter(|(id, _)| id.kind == Kind::Webhook) {
+            self.line(tenant, id.id, |line| line.change(self));
+            if let Some(mut lines) = self.lines.get_mut(&tenant) {
+                lines.retain(|line| line.id != id.id);
+            }
+        }
+        if !record.events.is_empty()
+            && let Some(lines) = self.lines.get(&tenant)
+        {
+            let numbers = record.first_event..=record.event_number(record.events.len() - 1);
+            let kinds = || record.events.iter().map(|event| event.kind);
+            lines.iter().for_each(|line| line.happened(self, &numbers, kinds()));
+        }
+    }
+
+    /// Events that happened and were not looked at yet, summed over the endpoints at work: what waits, at most.
+    pub fn backlog(&self) -> u64 {
+        self.lines.iter().map(|lines| lines.iter().map(|line| line.behind()).sum::<u64>()).sum()
+    }
+
+    /// Up to which event nothing of an endpoint waits, as far as is known without the log.
+    pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
+        self.lines.get(&tenant).and_then(|lines| lines.iter().find(|line| line.id == id).map(|line| line.quiet_up_to())).unwrap_or(0)
+    }
+
+    /// Whether loopback and private addresses are allowed.
+    pub fn allows_private_targets(&self) -> bool {
+        self.options.allow_private_targets
+    }
+
+    /// Whether the name in an address leads where a webhook may go, as far as it can be looked up now; the error completes "url …".
+    pub async fn aim(&self, url: &Url) -> Result<(), &'static str> {
+        let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
+        if self.options.allow_private_targets {
+            return Ok(());
+        }
+        // A name that cannot be looked up now may be there when something is sent.
+        let Ok(Ok(mut addresses)) = tokio::time::timeout(LOOKUP, tokio::net::lookup_host((name, 0))).await else { return Ok(()) };
+        if addresses.all(|address| is_public(address.ip())) { Ok(()) } else { Err("must not lead to a loopback, private or otherwise special address") }
+    }
+
+    /// Sends a message now and says what came of it; nothing is written.
+    pub async fn try_out(self: &Arc<Self>, message: post::Message) -> Sent {
+        if !self.may_send(message.livemode) {
+            return Sent::failed("live deliveries are off until this server takes over");
+        }
+        let this = Arc::clone(self);
+        let posting = self.spawner.spawn(async move { this.poster.post(message).await });
+        posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))
+    }
+
+    fn may_send(&self, livemode: bool) -> bool {
+        self.options.live_outbound || !livemode
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    fn services(&self) -> Option<Arc<Services>> {
+        self.services.get().and_then(Weak::upgrade)
+    }
+
+    fn add(self: &Arc<Self>, tenant: u64, id: Id) {
+        let line = Arc::new(Line::new(tenant, id));
+        let mut lines = self.lines.entry(tenant).or_default();
+        if lines.iter().all(|line| line.id != id) {
+            lines.push(Arc::clone(&line));
+            courier::begin(self, line, 0);
+        }
+    }
+
+    fn line(&self, tenant: u64, id: Id, with: impl FnOnce(&Arc<Line>)) {
+        if let Some(lines) = self.lines.get(&tenant)
+            && let Some(line) = lines.iter().find(|line| line.id == id)
+        {
+            with(line);
+        }
+    }
+
+    fn end_threads(&self) {
+        if let Some(runtime) = self.runtime.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Drop for Webhooks {
+    fn drop(&mut self) {
+        self.end_threads();
+    }
+}
+
+/// The world of a tenant key, as events speak of it.
+pub fn world(services: &Services, tenant: u64) -> Option<World> {
+    let number = u32::try_from(tenant / 2).ok()?;
+    Some(World { tenant: services.directory.tenant_numbered(number)?.id, livemode: is_live(tenant) })
+}
+
+/// Whether the older signature header goes with an event.
+pub fn has_older_signature(kind: EventKind) -> bool {
+    kind.name().starts_with("merchant.") || kind.name().starts_with("payout.")
+}

@@ -1,0 +1,104 @@
+//! The description itself: nothing in it leads nowhere, every example fits its schema, and it is served as it is made.
+
+use crate::harness::conformance::documents;
+use crate::harness::schema::Schemas;
+use crate::harness::server::Server;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+fn each(node: &Value, at: &str, visit: &mut dyn FnMut(&str, &Value)) {
+    visit(at, node);
+    match node {
+        Value::Object(members) => members.iter().for_each(|(name, member)| each(member, &format!("{at}/{name}"), visit)),
+        Value::Array(elements) => elements.iter().enumerate().for_each(|(n, element)| each(element, &format!("{at}/{n}"), visit)),
+        _ => {}
+    }
+}
+
+#[test]
+fn references_lead_somewhere_and_names_are_used() {
+    for document in documents() {
+        let mut referred = BTreeSet::new();
+        each(document, "", &mut |at, node| {
+            if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
+                assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{at}: {reference} leads nowhere");
+                referred.insert(reference.to_owned());
+            }
+        });
+        for kind in ["schemas", "parameters", "headers"] {
+            for name in document["components"][kind].as_object().expect("components").keys() {
+                assert!(referred.contains(&format!("#/components/{kind}/{name}")), "nothing refers to {kind}/{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn examples_fit_their_schemas() {
+    for document in documents() {
+        let schemas = Schemas(document);
+        let mut checked = 0;
+        each(document, "", &mut |at, node| {
+            let mut check = |example: &Value, schema: &Value| {
+                let misfits = schemas.misfits(example, schema);
+                assert!(misfits.is_empty(), "{at}: {}", misfits.join("\n"));
+                checked += 1;
+            };
+            if let Some(examples) = node.get("examples").and_then(Value::as_array) {
+                examples.iter().for_each(|example| check(example, node));
+            }
+            if let (Some(schema), Some(examples)) = (node.get("schema"), node.get("examples").and_then(Value::as_object)) {
+                examples.values().for_each(|example| check(&example["value"], schema));
+            }
+        });
+        assert!(checked > 15, "only {checked} examples");
+    }
+}
+
+#[test]
+fn every_refusal_says_what_it_means() {
+    for document in documents() {
+        each(document, "", &mut |at, node| {
+            if let Some(about) = node.get("description").and_then(Value::as_str) {
+                assert!(!about.lines().any(|line| line.starts_with("- `") && line.ends_with("`: ")), "{at}: a code without a meaning: {about}");
+            }
+        });
+    }
+}
+
+#[test]
+fn bodies_take_no_unknown_members() {
+    for document in documents() {
+        each(document, "", &mut |at, node| {
+            if let Some(body) = node.get("requestBody").filter(|_| !at.starts_with("/webhooks")) {
+                let schema = Schemas(document);
+                let schema = schema.resolve(&body["content"]["application/json"]["schema"]);
+                assert_eq!(schema["additionalProperties"], Value::Bool(false), "{at}");
+            }
+        });
+    }
+}
+
+#[test]
+fn both_listeners_serve_their_description_and_a_page_of_it() {
+    let server = Server::start();
+    for (api, document) in [server.nobody(), server.admin()].iter().zip(documents()) {
+        let served = api.get("/openapi.json");
+        assert_eq!(&served.expect(200), document);
+        let etag = served.header("etag").expect("an ETag").to_owned();
+        assert_eq!(api.with("if-none-match", &etag).get("/openapi.json").status, 304);
+        assert_eq!(api.request("DELETE", "/openapi.json").header("allow"), Some("GET, HEAD"));
+        let page = api.get("/docs");
+        assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+        assert!(
+            page.header("content-security-policy").is_some_and(|policy| policy.contains("script-src 'self'") && !policy.contains("unsafe")),
+            "{:?}",
+            page.header("content-security-policy")
+        );
+        for part in ["/docs/page.css", "/docs/page.js"] {
+            assert!(page.text().contains(part) && api.get(part).status == 200, "{part}");
+        }
+        // Inline scripts and styles would be refused by that policy, and another host by our own rule.
+        assert!(!page.text().contains("<style") && !page.text().contains("style=") && !page.text().contains("http"), "{}", page.text());
+    }
+}

@@ -1,0 +1,122 @@
+//! SIGKILL in a storm of events: whatever the moment, every event that is in the log arrives, signed, and nothing that was delivered is sent again for ever.
+
+use crate::harness::check::text;
+use crate::harness::client::Api;
+use crate::harness::receiver::{Arrived, Manner, Receiver};
+use crate::harness::server::Server;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const CRASHES: usize = 5;
+const WRITERS: usize = 4;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn crashes() -> usize {
+    std::env::var("CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(CRASHES)
+}
+
+/// Events, one after the other, whatever becomes of the answers.
+fn storm(api: &Api, stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        let reference = crate::harness::flows::fresh("storm");
+        let card = json!({ "number": "4111111111111111", "expMonth": 12, "expYear": 2035, "cvv": "123", "holderName": "Ana", "holderId": "V12345678" });
+        if api.try_post("/v1/payments/vpos", &json!({ "usdAmount": 1, "card": card, "externalRef": reference, "description": "x" })).is_err() {
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn by_sequence(arrived: &[Arrived]) -> BTreeMap<u64, Vec<&Arrived>> {
+    let mut found: BTreeMap<u64, Vec<&Arrived>> = BTreeMap::new();
+    for each in arrived {
+        found.entry(each.sequence()).or_default().push(each);
+    }
+    found
+}
+
+/// Ends the writers also when the test fails in between: a scope waits for them.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn every_event_arrives_however_often_the_server_dies() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let quick = Receiver::good();
+    let slow = Receiver::start(|_| Manner::After(Duration::from_millis(15)));
+    let make = |receiver: &Receiver| api.post("/v1/webhooks", &json!({ "url": receiver.url(), "events": ["payment.completed"] })).expect(201);
+    let webhooks = [make(&quick), make(&slow)];
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            let (api, stop) = (&api, &stop);
+            scope.spawn(move || storm(api, stop));
+        }
+        let stopping = StopOnDrop(&stop);
+        for crash in 0..crashes() {
+            let (before, deadline) = (quick.count(), Instant::now() + PATIENCE);
+            while quick.count() < before + 60 {
+                assert!(Instant::now() < deadline, "deliveries are stuck at {before}: {}", server.log_tail());
+                sleep(Duration::from_millis(5));
+            }
+            sleep(Duration::from_millis(7 * (crash as u64 % 5)));
+            server.kill();
+            server.restart();
+        }
+        drop(stopping);
+    });
+    let events = api.walk("/v1/events", &[], 100);
+    let numbers: Vec<u64> = events.iter().filter_map(|event| event["sequence"].as_u64()).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "the log has a gap");
+    let listed: BTreeMap<u64, &Value> =
+        events.iter().filter(|event| event["event"] == "payment.completed").filter_map(|event| Some((event["sequence"].as_u64()?, event))).collect();
+    assert!(listed.len() >= 60 * crashes());
+    for (receiver, webhook) in [(&quick, &webhooks[0]), (&slow, &webhooks[1])] {
+        let deadline = Instant::now() + PATIENCE;
+        while by_sequence(&receiver.arrived()).len() < listed.len() {
+            assert!(Instant::now() < deadline, "{} of {} arrived", by_sequence(&receiver.arrived()).len(), listed.len());
+            sleep(Duration::from_millis(20));
+        }
+        let arrived = receiver.arrived();
+        let found = by_sequence(&arrived);
+        assert_eq!(found.keys().collect::<BTreeSet<_>>(), listed.keys().collect::<BTreeSet<_>>());
+        for (sequence, each) in &found {
+            for arrived in each {
+                assert_eq!(arrived.header("svc-event-id"), text(listed[sequence], "id"));
+                assert_eq!(arrived.json()["data"], listed[sequence]["data"]);
+            }
+            assert!(each.len() <= crashes() + 1, "{sequence} arrived {} times", each.len());
+        }
+        let twice = found.values().filter(|each| each.len() > 1).count();
+        assert!(twice < listed.len() / 2, "{twice} of {} came twice: what had an outcome was sent again", listed.len());
+        // Every delivery has one outcome, which another start does not change.
+        let deadline = Instant::now() + PATIENCE;
+        let path = format!("/v1/webhooks/{}/deliveries", text(webhook, "id"));
+        let mut deliveries = api.walk(&path, &[], 100);
+        while deliveries.iter().any(|delivery| delivery["status"] == "pending") {
+            assert!(Instant::now() < deadline, "some stay pending");
+            sleep(Duration::from_millis(50));
+            deliveries = api.walk(&path, &[], 100);
+        }
+        assert_eq!(deliveries.len(), listed.len());
+        assert!(deliveries.iter().all(|delivery| delivery["status"] == "delivered"));
+    }
+    let before = (quick.count(), slow.count());
+    server.kill();
+    server.restart();
+    api.pay(1);
+    let deadline = Instant::now() + PATIENCE;
+    while (quick.count(), slow.count()) < (before.0 + 1, before.1 + 1) {
+        assert!(Instant::now() < deadline, "nothing more arrives");
+        sleep(Duration::from_millis(5));
+    }
+    assert_eq!((quick.count(), slow.count()), (before.0 + 1, before.1 + 1), "what has an outcome is not sent again");
+}
