@@ -13,7 +13,7 @@ use crate::domain::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, 
 use crate::domain::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
 use crate::domain::events::Extra;
 use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Kind};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::Space;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Ask, Facts, Rendered};

@@ -80,7 +80,8 @@ impl Visit {
         let Entity::Session(session) = &*found else { return Ok(None) };
         let View::Clock(now) = services.engine.view(tenant_key, Query::Clock).await.map_err(failure)? else { return Err(Problem::internal_error()) };
         let newest = history::newest_attempt(reader, tenant_key, id)?;
-        let status = standing(session, newest.as_ref(), now);
+        let deposits = history::session_addresses(reader, tenant_key, session)?;
+        let status = standing(session, newest.as_ref(), history::paid_deposits(&deposits), now);
         Ok(Some(Visit { shop, session: session.clone(), status, newest, now }))
     }
 
@@ -98,7 +99,8 @@ impl Visit {
         let name = self.session.id.to_string();
         let held = services.desk.hold_name(tenant, Space::Checkout, &name).await;
         let newest = history::newest_attempt(services.engine.reader(), tenant, self.session.id)?;
-        standing(&self.session, newest.as_ref(), self.now).may_begin().map_err(|refusal| problem(&refusal))?;
+        let deposits = history::session_addresses(services.engine.reader(), tenant, &self.session)?;
+        standing(&self.session, newest.as_ref(), history::paid_deposits(&deposits), self.now).may_begin().map_err(|refusal| problem(&refusal))?;
         let rate = self.shop.market(services).bcv_rate.ok_or_else(|| problem(&Refusal::RateUnavailable))?;
         let usd = self.session.amount;
         let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
