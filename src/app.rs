@@ -4,26 +4,31 @@
 //! backwards.
 
 mod door;
+mod present;
 mod translate;
 
 use crate::admin::{self, AdminApi};
 use crate::api::render::render;
 use crate::checkout::Front;
 use crate::config::{AdminAccess, Config, Server};
-use crate::domain::banks::Catalogue;
 use crate::domain::machine::Domain;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
-use crate::rates::{self, Market, RateBoard};
+use crate::rates::{self, Market, RateBoard, RateStore};
+use crate::recovery::directory::{LOG_DIRECTORY, MARK_KEY_FILE, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use crate::server::bank_feed::BankFeed;
+use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
 use crate::server::listen::{Limits, Listener};
 use crate::server::open_files;
+use crate::server::public::Public;
 use crate::server::services::{Services, system_now};
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Engine};
 use door::Door;
+use present::World;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,13 +36,6 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use wal::RocksStore;
-
-/// The log, inside the data directory.
-pub const LOG_DIRECTORY: &str = "log";
-/// The simulated bank's books, inside the data directory: another party's, so not in the log.
-const SIMULATOR_DIRECTORY: &str = "simulator";
-/// The secret of keyed hashes, inside the data directory.
-const MARK_KEY_FILE: &str = "mark.key";
 
 /// A book without a deadline leaves memory after so long without a request.
 const IDLE_SECONDS: u64 = 60;
@@ -49,7 +47,7 @@ const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs until a signal says stop.
-pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
+pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
     let access = config.admin.access().map_err(|error| error.to_string())?;
     if access == AdminAccess::Insecure {
         tracing::warn!("admin.insecure_dev_token is set: whoever reaches the admin listener is an operator");
@@ -63,8 +61,10 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
     let door = Arc::new(Door::<Front<Gateway>>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
 
-    let (services, feeds) = start(&config).await?;
-    let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst).map_err(|bad| bad.to_string())?;
+    let (services, feeds) = start(&config, take_over).await?;
+    let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
+    let gateway =
+        Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config)?).map_err(|bad| bad.to_string())?;
     door.open(Front::new(Arc::clone(&services), gateway).map_err(|bad| bad.to_string())?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
@@ -89,6 +89,7 @@ pub async fn run(config: Config, _take_over: bool) -> Result<(), String> {
     }
     drop(feeds);
     services.webhooks.stop(WEBHOOKS_STOP).await;
+    banks.abort();
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
     tracing::info!("stopped");
     Ok(())
@@ -103,48 +104,76 @@ async fn until(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
+/// What everybody may ask.
+fn public(config: &Config) -> Result<Public, String> {
+    let withdrawals = translate::withdrawals(&config.withdraw)?;
+    let policy =
+        withdrawals.policy(config.tenant_defaults.withdraw_fee_policy).cloned().ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
+    Public::new(&config.public_allowed_origins, withdrawals, policy).map_err(|bad| bad.to_string())
+}
+
 /// Everything behind the listeners.
-async fn start(config: &Config) -> Result<(Arc<Services>, rates::Feeds), String> {
+async fn start(config: &Config, take_over: bool) -> Result<(Arc<Services>, rates::Feeds), String> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
+    let world = World::of(data, take_over)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
     let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
-    let board = Arc::new(RateBoard::new(Box::new(|_| {})));
+    let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
-        live_outbound: true,
+        outbound: world.outbound.clone(),
     })?;
-    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)));
+    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)).within(world.outbound.clone()));
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now);
+    let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose().map_err(|why| format!("banks.feed_url: {why}"))?;
+    let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now).map_err(|why| format!("rates.feeds: {why}"))?;
     let services = Arc::new(Services {
         engine,
         directory: Directory::default(),
         desk: Arc::new(Desk::default()),
         board,
+        rates,
+        feeds: feeds.health(),
+        bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
+        banks: Banks::default(),
+        bank_feed,
         market,
         network_fees: translate::network_fees(&config.crypto)?,
         turns: Arc::default(),
-        banks: Arc::new(Catalogue::embedded()),
         simulator,
         base_url: config.server.base_url(),
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
         mark_key,
+        outbound: world.outbound.clone(),
+        data: data.clone(),
         webhooks,
     });
+    world.settle(data, &services.engine).await?;
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
+    admin::load_banks(&services).await.map_err(|problem| format!("the banks could not be read: {}", problem.message))?;
     admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(&services).map_err(|unreadable| format!("the webhook endpoints could not be read: {unreadable}"))?;
     admin::push_pending(&services).await.map_err(failed)?;
     Ok((services, feeds))
+}
+
+/// The history of rates, and a board that begins with the latest of them and writes to it.
+fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), String> {
+    let failed = |error: rates::RateStoreError| format!("{}: {error}", directory.display());
+    let rates = Arc::new(RateStore::open(directory).map_err(failed)?);
+    let history = Arc::clone(&rates);
+    let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
+    rates.newest(system_now()).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
+    Ok((rates, board))
 }
 
 fn engine_config(config: &Config) -> actors::Config {

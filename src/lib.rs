@@ -5,7 +5,9 @@
 //! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are pure.
 //! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for the operators.
 //! - [`checkout`] is what buyers see.
-//! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`webhooks`] delivers what happened; [`rates`] are the prices.
+//! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`webhooks`] delivers what happened; both if [`outbound`] lets them;
+//!   [`rates`] are the prices, [`fetch`] asks those who know them.
+//! - [`recovery`] copies, proves and rebuilds what is on the disk.
 //! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and stops the parts, [`telemetry`] writes the log lines.
 //!
 //! The engine that hosts the domain and the log under it are the crates `actors` and `wal`. `ARCHITECTURE.md` is the map, with the invariants.
@@ -17,9 +19,12 @@ pub mod checkout;
 pub mod cli;
 pub mod config;
 pub mod domain;
+pub mod fetch;
+pub mod outbound;
 pub mod outbox;
 pub mod rails;
 pub mod rates;
+pub mod recovery;
 pub mod server;
 pub mod telemetry;
 pub mod webhooks;

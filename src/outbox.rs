@@ -4,6 +4,7 @@ use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
 use crate::domain::machine::{Ask, Command, Domain};
 use crate::domain::platform::is_live;
 use crate::domain::record::Record;
+use crate::outbound::Outbound;
 use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Rail};
 use crate::rates::Market;
@@ -21,6 +22,7 @@ const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 /// The banks by mode, and the market.
 pub struct Outbox {
     simulator: Arc<Simulator>,
+    outbound: Outbound,
     market: Market,
     webhooks: Arc<Webhooks>,
 }
@@ -28,7 +30,12 @@ pub struct Outbox {
 impl Outbox {
     /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what would need one.
     pub fn new(simulator: Arc<Simulator>, market: Market, webhooks: Arc<Webhooks>) -> Outbox {
-        Outbox { simulator, market, webhooks }
+        Outbox { simulator, outbound: Outbound::open(), market, webhooks }
+    }
+
+    /// The same, as long as this switch lets it.
+    pub fn within(self, outbound: Outbound) -> Outbox {
+        Outbox { outbound, ..self }
     }
 }
 
@@ -38,7 +45,9 @@ impl Effects<Domain> for Outbox {
             // Rates are the server's, whatever a tenant's clock says.
             return Box::pin(std::future::ready(Ask::Market(self.market.rate(currency, system_now())).into()));
         }
-        let rail: Option<Arc<dyn Rail>> = if is_live(tenant) { None } else { Some(Arc::clone(&self.simulator) as Arc<dyn Rail>) };
+        // Nobody is asked in a past world, so nobody answers: the poller comes again.
+        let shut = !self.outbound.allows(tenant);
+        let rail: Option<Arc<dyn Rail>> = if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.simulator) as Arc<dyn Rail>) };
         Box::pin(async move {
             let Effect { entity: _, operation, at, how, order } = effect;
             let answer = match rail {

@@ -3,6 +3,7 @@
 use crate::engine::{Engine, Shared};
 use crate::jump::Firing;
 use crate::machine::{Machine, Turn};
+use crate::recovery::Recovered;
 use crate::rider::{Ask, Failure, Listener, OthersEffects, Rider, Settled, Timing};
 use crate::slot::{BookMessage, BookSlot, BookStart, Due, Ring, Skip};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
@@ -28,7 +29,7 @@ const REST: Duration = Duration::from_secs(1);
 const HOST_PREFIX: u8 = 0xFF;
 
 /// Marks a tenant that has a deadline, so that a restart wakes its book.
-pub(crate) fn wake_key(tenant: u64) -> Vec<u8> {
+pub fn wake_key(tenant: u64) -> Vec<u8> {
     let mut key = vec![HOST_PREFIX, b'w'];
     key.extend_from_slice(&tenant.to_be_bytes());
     key
@@ -72,11 +73,11 @@ impl<M: Machine> Actor for BookHost<M> {
         let BookStart { engine, tenant, recovered, slot } = start;
         let slot = slot.await?;
         let shared = &engine.shared;
-        let (book, ahead) = match recovered {
+        let Recovered { book, ahead, settled_ms } = match recovered {
             Some(recovered) => recovered,
             None => match shared.reader.snapshot(tenant, None)? {
-                Some(stored) => (shared.machine.restore(tenant, &stored.state)?, false),
-                None => (shared.machine.empty(tenant), false),
+                Some(stored) => Recovered { book: shared.machine.restore(tenant, &stored.state)?, ahead: false, settled_ms: stored.time_ms },
+                None => Recovered { book: shared.machine.empty(tenant), ahead: false, settled_ms: i64::MIN },
             },
         };
         Ok(BookState {
@@ -90,7 +91,7 @@ impl<M: Machine> Actor for BookHost<M> {
             resting: HashSet::new(),
             jumping: false,
             armed_ms: None,
-            latest_ms: i64::MIN,
+            latest_ms: settled_ms,
         })
     }
 
@@ -349,7 +350,8 @@ impl<M: Machine> BookState<M> {
         }
         let state = self.shared().machine.save(&self.book);
         self.saved = self.version;
-        let time_ms = self.shared().machine.now_ms(&self.book, i64::MIN / 4);
+        // The instant at which the book was settled, which may be later than its last record: what time did until then is in the state.
+        let time_ms = self.shared().machine.now_ms(&self.book, i64::MIN / 4).max(self.latest_ms);
         let snapshot = Snapshot { tenant: self.tenant, time_ms, state, index };
         self.shared().log.snapshot(snapshot, Rider::Done(to));
     }

@@ -10,6 +10,7 @@ use crate::rider::{Answer, Ask, Failure, Held, Outcome, Rider};
 use crate::slot::{BookMessage, BookSlot, spawn_book};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -63,6 +64,10 @@ pub struct Status {
     pub log: wal::Stats,
 }
 
+/// Decoded records that are kept for those who load an entity from them. More than one: of batches that come at once, each has many entities, and one slot would be decoded anew for
+/// nearly every one of them.
+const DECODED_MAX: usize = 16;
+
 /// What actors share.
 pub(crate) struct Shared<M: Machine> {
     pub machine: Arc<M>,
@@ -83,8 +88,8 @@ pub(crate) struct Shared<M: Machine> {
     pub runtime: tokio::runtime::Handle,
     pub seeds: AtomicU64,
     pub seed_base: u64,
-    /// The record that an entity was loaded from last: those of one batch are all in one record, which need not be read once for each of them.
-    pub decoded: Mutex<Option<(Seq, Arc<M::Record>)>>,
+    /// The records that entities were loaded from last: those of one batch are all in one record, which need not be read once for each of them.
+    pub decoded: Mutex<VecDeque<(Seq, Arc<M::Record>)>>,
     /// Seconds of the engine's life, for idleness; coarse on purpose.
     pub coarse_seconds: AtomicI64,
 }
@@ -125,7 +130,7 @@ impl<M: Machine> Engine<M> {
             runtime: tokio::runtime::Handle::current(),
             seeds: AtomicU64::new(0),
             seed_base: random_base(),
-            decoded: Mutex::new(None),
+            decoded: Mutex::new(VecDeque::with_capacity(DECODED_MAX)),
             coarse_seconds: AtomicI64::new(0),
             config,
         });
@@ -319,16 +324,17 @@ impl<M: Machine> Shared<M> {
     /// Keeps a record for those who load an entity from it next.
     pub(crate) fn remember(&self, seq: Seq, record: Option<&Arc<M::Record>>) {
         if let Some(record) = record {
-            *self.decoded.lock().unwrap_or_else(PoisonError::into_inner) = Some((seq, Arc::clone(record)));
+            let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+            decoded.truncate(DECODED_MAX - 1);
+            decoded.push_front((seq, Arc::clone(record)));
         }
     }
 
     /// A record, decoded.
     pub(crate) fn record(&self, seq: Seq) -> Result<Arc<M::Record>, Box<dyn std::error::Error + Send + Sync>> {
-        if let Some((kept, record)) = &*self.decoded.lock().unwrap_or_else(PoisonError::into_inner)
-            && *kept == seq
-        {
-            return Ok(Arc::clone(record));
+        let kept = self.decoded.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|(kept, _)| *kept == seq).map(|(_, record)| Arc::clone(record));
+        if let Some(record) = kept {
+            return Ok(record);
         }
         let stored = self.reader.record(seq)?.ok_or_else(|| format!("the index names record {seq}, which is not there"))?;
         let record = Arc::new(self.machine.decode(&stored.payload)?);

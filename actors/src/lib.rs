@@ -21,6 +21,7 @@ mod rider;
 mod slot;
 
 pub use alarm::Clock;
+pub use book::wake_key;
 pub use engine::{Config, Engine, StartError, Status};
 pub use machine::{Decision, Effects, Machine, Turn};
 pub use rider::{Answer, Failure, Held, Outcome, Settled, Timing};

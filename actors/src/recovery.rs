@@ -11,8 +11,16 @@ use wal::{Reader, Record};
 /// Records handed to a replaying thread at once.
 const BATCH: usize = 1024;
 
-/// Books by tenant, and whether each is ahead of its snapshot.
-type Books<M> = HashMap<u64, (<M as Machine>::Book, bool)>;
+/// A book as the log leaves it.
+pub(crate) struct Recovered<M: Machine> {
+    pub book: M::Book,
+    /// Whether it is ahead of its snapshot.
+    pub ahead: bool,
+    /// The instant that its snapshot has lived; no turn may be before it.
+    pub settled_ms: i64,
+}
+
+type Books<M> = HashMap<u64, Recovered<M>>;
 
 /// The books that must be in memory, as the log leaves them.
 pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<Books<M>, String> {
@@ -41,7 +49,7 @@ pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<B
         let (key, _) = marked.map_err(|error| error.to_string())?;
         let tenant = key.last_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)).ok_or("a wake mark without a tenant")?;
         if let std::collections::hash_map::Entry::Vacant(vacant) = books.entry(tenant) {
-            vacant.insert((load(machine, reader, tenant)?.1, false));
+            vacant.insert(load(machine, reader, tenant)?.1);
         }
     }
     let took = began.elapsed();
@@ -71,36 +79,35 @@ fn distribute(reader: &Reader, lanes: &mut [(crossbeam::channel::Sender<Vec<Reco
 }
 
 fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::channel::Receiver<Vec<Record>>) -> Result<Books<M>, String> {
-    let mut books: HashMap<u64, (u64, M::Book, bool)> = HashMap::new();
+    let mut books: HashMap<u64, (u64, Recovered<M>)> = HashMap::new();
     for batch in take {
         for stored in batch {
-            let (snapshot_seq, book, ahead) = match books.entry(stored.tenant) {
+            let (snapshot_seq, recovered) = match books.entry(stored.tenant) {
                 std::collections::hash_map::Entry::Occupied(book) => book.into_mut(),
-                std::collections::hash_map::Entry::Vacant(vacant) => {
-                    let (snapshot_seq, book) = load(machine, reader, stored.tenant)?;
-                    vacant.insert((snapshot_seq, book, false))
-                }
+                std::collections::hash_map::Entry::Vacant(vacant) => vacant.insert(load(machine, reader, stored.tenant)?),
             };
             // The snapshot may have been written after the floor was taken.
             if stored.seq <= *snapshot_seq {
                 continue;
             }
-            *ahead = true;
+            recovered.ahead = true;
+            let book = &mut recovered.book;
             let record = machine.decode(&stored.payload).map_err(|error| format!("record {}: {error}", stored.seq))?;
             machine.settle(book, stored.time_ms);
             machine.evolve(book, &record, stored.time_ms);
             machine.check(book, &record).map_err(|breach| format!("record {}: {breach}", stored.seq))?;
         }
     }
-    Ok(books.into_iter().map(|(tenant, (_, book, ahead))| (tenant, (book, ahead))).collect())
+    Ok(books.into_iter().map(|(tenant, (_, recovered))| (tenant, recovered)).collect())
 }
 
 /// A tenant's newest snapshot, or its empty book.
-fn load<M: Machine>(machine: &Arc<M>, reader: &Reader, tenant: u64) -> Result<(u64, M::Book), String> {
+fn load<M: Machine>(machine: &Arc<M>, reader: &Reader, tenant: u64) -> Result<(u64, Recovered<M>), String> {
     match reader.snapshot(tenant, None).map_err(|error| error.to_string())? {
         Some(stored) => {
-            Ok((stored.seq, machine.restore(tenant, &stored.state).map_err(|error| format!("the snapshot of book {tenant} at {}: {error}", stored.seq))?))
+            let book = machine.restore(tenant, &stored.state).map_err(|error| format!("the snapshot of book {tenant} at {}: {error}", stored.seq))?;
+            Ok((stored.seq, Recovered { book, ahead: false, settled_ms: stored.time_ms }))
         }
-        None => Ok((0, machine.empty(tenant))),
+        None => Ok((0, Recovered { book: machine.empty(tenant), ahead: false, settled_ms: i64::MIN })),
     }
 }

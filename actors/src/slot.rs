@@ -6,6 +6,7 @@ use crate::book::BookHost;
 use crate::engine::Engine;
 use crate::jump::Firing;
 use crate::machine::Machine;
+use crate::recovery::Recovered;
 use crate::rider::{Ask, Failure};
 use crossbeam::queue::SegQueue;
 use ractor::ActorRef;
@@ -122,14 +123,14 @@ pub(crate) struct Ring;
 pub(crate) struct BookStart<M: Machine> {
     pub engine: Engine<M>,
     pub tenant: u64,
-    /// The book as the engine's start recovered it, and whether it is ahead of its snapshot; `None` to load it.
-    pub recovered: Option<(M::Book, bool)>,
+    /// The book as the engine's start recovered it; `None` to load it.
+    pub recovered: Option<Recovered<M>>,
     /// The slot holds the actor's reference, which exists only after the spawn; the actor waits for it.
     pub slot: oneshot::Receiver<Arc<BookSlot<M>>>,
 }
 
 /// Starts the actor of a book, and watches over it. Called under the lock of the map that the slot goes into.
-pub(crate) fn spawn_book<M: Machine>(engine: &Engine<M>, tenant: u64, recovered: Option<(M::Book, bool)>) -> Arc<BookSlot<M>> {
+pub(crate) fn spawn_book<M: Machine>(engine: &Engine<M>, tenant: u64, recovered: Option<Recovered<M>>) -> Arc<BookSlot<M>> {
     let _runtime = engine.shared.runtime.enter();
     let (give, slot) = oneshot::channel();
     let start = BookStart { engine: engine.clone(), tenant, recovered, slot };

@@ -1,13 +1,113 @@
-//! The catalogue of banks with what tenants do not see of it.
+//! The catalogue of banks with what tenants do not see of it; the operator's changes, and the refresh from a feed, weekly and at once (`contract.md`, sections 3, 14 and 18).
 
 use super::call::{Call, Done, Outcome};
+use crate::api::fields::{Bad, Fields};
+use crate::api::problem::Problem;
+use crate::api::value::Value;
 use crate::api::writer::{Object, text};
-use crate::domain::banks::Bank;
+use crate::domain::banks::{self, Bank, BankCode, Catalogue, Edit, Service};
+use crate::domain::platform::{PLATFORM, PlatformAsk};
+use crate::domain::time::DAY_MS;
+use crate::domain::view::{Query, View};
+use crate::server::ask::{self, Changed};
+use crate::server::dispatch::failure;
+use crate::server::services::Services;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A catalogue older than this is refreshed.
+const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
+/// How often it is looked whether it is; a feed that failed is asked again as often.
+const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
 /// GET /admin/banks: a bare array, sorted by code, with hidden banks.
 pub async fn list(call: Call) -> Outcome {
-    let shown: Vec<Vec<u8>> = call.services.banks.all().iter().map(show).collect();
-    Ok(Done::ok([b"[".as_slice(), &shown.join(&b','), b"]"].concat()))
+    Ok(Done::ok(show_all(&call.services.banks.now())))
+}
+
+/// POST /admin/banks/refresh
+pub async fn refresh_now(call: Call) -> Outcome {
+    Fields::parse_optional(&call.body)?.finish()?;
+    let changed = refresh(&call.services).await?;
+    Ok(Done::ok(show_all(&call.services.banks.now())).wrote(changed.seq))
+}
+
+/// PATCH /admin/banks/:code
+pub async fn update(call: Call) -> Outcome {
+    let mut fields = Fields::parse(&call.body)?;
+    fields.refuse_empty();
+    let hidden = fields.optional("hidden", Value::boolean);
+    let name = fields.optional("name", |value| value.trimmed(banks::NAME_CHARACTERS));
+    let services = fields.optional("services", |value| value.list(0..=Service::ALL.len(), service));
+    let logo_url = fields.nullable("logoUrl", |value| value.text_as(banks::logo_url));
+    let sound = fields.finish()?;
+    let code = call.parameters.iter().find(|(known, _)| *known == "code").and_then(|(_, text)| BankCode::parse(text).ok()).ok_or_else(Problem::not_found)?;
+    let edit = Edit {
+        hidden: hidden.get(&sound),
+        name: name.get(&sound).map(|name| name.into_owned()),
+        services: services.get(&sound).map(|services| services.into_iter().collect()),
+        logo_url: logo_url.get(&sound),
+    };
+    let changed = change(&call.services, PlatformAsk::EditBank(code, edit)).await?;
+    let banks = call.services.banks.now();
+    let bank = banks.get(code).ok_or_else(Problem::not_found)?;
+    Ok(Done::ok(show(bank)).wrote(changed.seq))
+}
+
+fn service(value: Value<'_>) -> Result<Service, Bad> {
+    value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_code)
+}
+
+/// At a start: learns what the platform's book says of banks.
+pub async fn load(services: &Services) -> Result<(), Problem> {
+    let _turn = services.banks.turn().await;
+    learn(services).await
+}
+
+/// Refreshes the catalogue once a week, until it is dropped.
+pub async fn keep_fresh(services: Arc<Services>) {
+    if services.bank_feed.is_none() {
+        return;
+    }
+    loop {
+        let age_ms = services.banks.refreshed_at().map(|at| services.now().since_ms(at));
+        if age_ms.is_none_or(|age| age >= REFRESH_EVERY_MS) {
+            match refresh(&services).await {
+                Ok(_) => tracing::info!(banks = services.banks.now().all().len(), "the catalogue of banks was refreshed"),
+                Err(problem) => tracing::warn!(%problem, "the catalogue of banks was not refreshed; the old one stays"),
+            }
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+async fn refresh(services: &Services) -> Result<Changed, Problem> {
+    let unavailable = |why: String| Problem::refused(503, "bank_feed_unavailable", format!("{why}; the catalogue stays as it is"));
+    let Some(feed) = &services.bank_feed else { return Err(unavailable("banks.feed_url is not configured".to_owned())) };
+    let listed = feed.ask().await.map_err(|why| unavailable(format!("the bank feed: {why}")))?;
+    change(services, PlatformAsk::RefreshBanks(listed)).await
+}
+
+async fn change(services: &Services, ask: PlatformAsk) -> Result<Changed, Problem> {
+    let _turn = services.banks.turn().await;
+    let changed = ask::platform(services, ask).await?;
+    learn(services).await?;
+    Ok(changed)
+}
+
+async fn learn(services: &Services) -> Result<(), Problem> {
+    match services.engine.view(PLATFORM, Query::Banks).await.map_err(failure)? {
+        View::Banks(book) => {
+            services.banks.learn(&book);
+            Ok(())
+        }
+        _ => Err(ask::defect("the platform's book is none")),
+    }
+}
+
+fn show_all(banks: &Catalogue) -> Vec<u8> {
+    let shown: Vec<Vec<u8>> = banks.all().iter().map(show).collect();
+    [b"[".as_slice(), &shown.join(&b','), b"]"].concat()
 }
 
 fn show(bank: &Bank) -> Vec<u8> {

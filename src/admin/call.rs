@@ -1,11 +1,13 @@
 //! What a handler of the operators' API gets, and what it gives back.
 
 use crate::api::problem::Problem;
+use crate::domain::acts::{Act, Deed};
 use crate::domain::ids::Id;
 use crate::domain::platform::Tenant;
 use crate::server::services::Services;
 use crate::server::sheets::Turns;
 use bytes::Bytes;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -23,6 +25,8 @@ pub struct Call {
     pub query: Option<String>,
     /// The Idempotency-Key, if one was sent.
     pub idempotency_key: Option<String>,
+    /// Who sent it.
+    pub peer: SocketAddr,
     /// The request's id.
     pub request_id: String,
     /// The body.
@@ -33,6 +37,11 @@ impl Call {
     /// The parameter that the path calls `name`, as an id; what is no UUID names nothing.
     pub fn id(&self, name: &str) -> Option<Id> {
         self.parameters.iter().find(|(known, _)| *known == name).and_then(|(_, text)| Id::parse(text))
+    }
+
+    /// An act of the operator who called, for the log.
+    pub fn act(&self, deed: Deed) -> Act {
+        Act::of_operator(self.peer.ip().to_string(), self.request_id.clone(), deed)
     }
 
     /// The tenant that the path names.

@@ -8,6 +8,7 @@ use crate::api::openapi::values::{amount, currency, four_decimals, instant, item
 use crate::api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
 use crate::api::writer::Object;
 use crate::domain::banks::Service;
+use crate::domain::cop_payouts::AccountType;
 use crate::domain::platform::{Mode, Scope};
 use crate::domain::settings::LiveStatus;
 
@@ -276,7 +277,7 @@ fn cop_payouts() -> Chapter {
                     .member("amountCop", any_of([pesos(), integer().at_least("1")]).about("Whole pesos, as a string or as a number."))
                     .member("bank", name())
                     .member("accountNumber", text())
-                    .member("accountType", one_of(["savings", "checking", "wallet"]))
+                    .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
                     .member("holderName", name())
                     .member("documentType", cop_payments::document_type())
                     .member("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$"))
@@ -385,7 +386,7 @@ fn server() -> Chapter {
         operations: vec![
             operation("getStatus", "How the server is").answers(200, "Status", "Its figures"),
             operation("takeSnapshot", "Write a snapshot now").answers_with(200, object().member("walSeq", count()), "It holds everything up to here"),
-            operation("makeBackup", "Copy the log without stopping")
+            operation("makeBackup", "Copy everything without stopping")
                 .body("NewBackup")
                 .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
                 .answers_with(200, object().member("path", text()).member("walSeq", count()), "The copy holds at least everything up to here")
@@ -401,7 +402,8 @@ fn server() -> Chapter {
                     .member("actors", object().member("books", count()).member("entities", count()))
                     .member("underWay", count())
                     .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")))
-                    .member("log", log),
+                    .member("log", log)
+                    .member("outbound", one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.")),
             ),
             ("NewBackup", object().member("path", text().chars(1..=4096).about("A new directory inside one that exists on the server.")).closed()),
         ],

@@ -21,6 +21,7 @@ mod startup;
 mod state;
 mod tenants;
 
+pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
 pub use serve::AdminApi;
 pub use startup::{BootstrapTenant, bootstrap, load_directory};

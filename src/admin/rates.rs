@@ -2,23 +2,35 @@
 
 use super::call::{Call, Done, Outcome};
 use crate::api::fields::{Bad, Fields};
+use crate::api::problem::Problem;
 use crate::api::value::Value;
 use crate::api::writer::Object;
 use crate::domain::money::Rate;
+use crate::domain::samples::{AHEAD_MS_MAX, name, price};
 use crate::domain::time::Timestamp;
-use crate::rates::sample::{name, price};
-use crate::rates::{Pair, Sample, Series};
+use crate::rates::{Pair, RateStoreError, Sample, Series};
 use rust_decimal::Decimal;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// POST /admin/rates
 pub async fn record(call: Call) -> Outcome {
-    let sample = read(&call.body, call.services.now())?;
-    let sample = call.services.board.record(sample);
-    Ok(Done::created(show(&sample)))
+    let services = &*call.services;
+    let sample = Arc::new(read(&call.body, services.now())?);
+    services.rates.keep(Arc::clone(&sample)).await.map_err(|why| match why {
+        RateStoreError::Busy => Problem::overloaded(1),
+        why => {
+            tracing::error!(%why, "a rate could not be kept");
+            Problem::storage_unavailable()
+        }
+    })?;
+    // It is in the history: now it may be seen.
+    let shown = show(&sample);
+    services.board.restore(Arc::unwrap_or_clone(sample));
+    Ok(Done::created(shown))
 }
 
-fn read(body: &[u8], now: Timestamp) -> Result<Sample, crate::api::problem::Problem> {
+fn read(body: &[u8], now: Timestamp) -> Result<Sample, Problem> {
     let mut fields = Fields::parse(body)?;
     let pair = fields.required("pair", |value| value.text_as(Pair::parse));
     let source = fields.required("source", |value| value.text_as(name));
@@ -35,7 +47,11 @@ fn read(body: &[u8], now: Timestamp) -> Result<Sample, crate::api::problem::Prob
         method: method.get(&sound),
         payment_method: payment_method.get(&sound),
     };
-    Ok(Sample::new(series, price.get(&sound), as_of.get(&sound).unwrap_or(now), now))
+    let as_of = as_of.get(&sound).unwrap_or(now);
+    if !series.has_value_dates() && as_of.since_ms(now) > AHEAD_MS_MAX {
+        return Err(Problem::invalid_field("asOf", "must not lie ahead; only official rates of the dollar have days to come"));
+    }
+    Ok(Sample::new(series, price.get(&sound), as_of, now))
 }
 
 /// A price as a string or as a number: both are exact.
@@ -80,6 +96,17 @@ mod tests {
             let problem = price(text).expect_err(text);
             assert_eq!(problem.fields[0].field, "price", "{text}");
         }
+    }
+
+    #[test]
+    fn only_official_rates_come_from_days_ahead() {
+        let now = Timestamp::from_unix_ms(1_795_226_000_000);
+        let recorded = |pair: &str, ahead_ms| {
+            let body = format!(r#"{{"pair":"{pair}","source":"x","side":"OFFICIAL","price":"1","asOf":"{}"}}"#, now.plus_ms(ahead_ms));
+            read(body.as_bytes(), now).map_err(|problem| problem.fields[0].field.clone()).map(|_| ())
+        };
+        assert_eq!((recorded("USD/VES", 999_999_999), recorded("USDT/VES", AHEAD_MS_MAX)), (Ok(()), Ok(())));
+        assert_eq!(recorded("USDT/VES", AHEAD_MS_MAX + 1), Err("asOf".to_owned()));
     }
 
     #[test]

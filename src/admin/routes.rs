@@ -18,6 +18,8 @@ pub struct Route {
     pub operation: &'static str,
     /// Whether it takes parameters after the question mark; if not, any is unknown.
     pub takes_query: bool,
+    /// Whether what it does is no record by itself, so that one is written which says who did what.
+    pub noted: bool,
     /// What does it.
     pub handler: Handler,
 }
@@ -27,14 +29,19 @@ impl Route {
     pub fn is_write(&self) -> bool {
         self.method != Method::GET
     }
+
+    /// The same, leaving a record of who did it.
+    fn noted(self) -> Route {
+        Route { noted: true, ..self }
+    }
 }
 
 const fn row(method: Method, path: &'static str, operation: &'static str, handler: Handler) -> Route {
-    Route { method, path, operation, takes_query: false, handler }
+    Route { method, path, operation, takes_query: false, noted: false, handler }
 }
 
 const fn list(path: &'static str, operation: &'static str, handler: Handler) -> Route {
-    Route { method: Method::GET, path, operation, takes_query: true, handler }
+    Route { method: Method::GET, path, operation, takes_query: true, noted: false, handler }
 }
 
 /// All of them.
@@ -51,10 +58,10 @@ pub fn routes() -> Vec<Route> {
         row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call))),
         row(post(), "/admin/keys/:keyId/rotate", "rotateKey", |call| Box::pin(keys::rotate(call))),
         row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| Box::pin(adjustments::create(call))),
-        row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call))),
+        row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call))).noted(),
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
         row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
-        row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call))),
+        row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call))).noted(),
         row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| Box::pin(chargebacks::open(call))),
         row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| Box::pin(chargebacks::close(call))),
         row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call))),
@@ -64,6 +71,8 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| Box::pin(cop_payouts::create(call))),
         row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| Box::pin(cop_payouts::complete(call))),
         row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call))),
+        row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call))),
+        row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call))),
     ]
 }
 
@@ -72,6 +81,37 @@ mod tests {
     use super::*;
     use crate::server::router::Router;
     use std::collections::BTreeSet;
+
+    /// Calls whose rules write a record by themselves.
+    const RECORDS: [&str; 15] = [
+        "createTenant",
+        "updateSettings",
+        "setLiveStatus",
+        "createKey",
+        "revokeKey",
+        "rotateKey",
+        "createAdjustment",
+        "openChargeback",
+        "closeChargeback",
+        "makeBackup",
+        "approveCryptoPayout",
+        "rejectCryptoPayout",
+        "createCopPayout",
+        "completeCopPayout",
+        "failCopPayout",
+    ];
+
+    #[test]
+    fn every_act_is_a_record() {
+        for route in routes().into_iter().filter(Route::is_write) {
+            let own = RECORDS.contains(&route.operation);
+            assert!(
+                own != route.noted,
+                "{}: is it a record by itself (then name it above), or is it to be noted (then say .noted() in its row)?",
+                route.operation
+            );
+        }
+    }
 
     #[test]
     fn the_table_is_a_router_and_its_names_are_distinct() {

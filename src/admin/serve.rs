@@ -5,6 +5,9 @@ use super::description;
 use super::routes::{Route, routes};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
+use crate::domain::acts::Deed;
+use crate::domain::platform::PlatformAsk;
+use crate::server::ask;
 use crate::server::body::Inbound;
 use crate::server::documents::Documents;
 use crate::server::listen::{Answer, Arrival};
@@ -66,10 +69,11 @@ impl AdminApi {
             parameters: parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
             query: head.uri.query().map(str::to_owned),
             idempotency_key: idempotency_key(&head.headers)?,
+            peer,
             request_id: request_id.as_str().to_owned(),
             body: bytes,
         };
-        let done = run(route.clone(), call, peer).await?;
+        let done = run(route.clone(), call).await?;
         let mut reply = Reply::json(done.status, done.body);
         if let Some(seq) = done.wal_seq {
             reply = reply.wal_seq(seq);
@@ -89,10 +93,22 @@ impl Answer for AdminApi {
 }
 
 /// Runs a handler in a task of its own: a caller who goes away must not leave a durable change that the directory of callers never learned, or a sheet that was not pushed.
-async fn run(route: Route, call: Call, peer: SocketAddr) -> Outcome {
+async fn run(route: Route, call: Call) -> Outcome {
     let task = tokio::spawn(async move {
-        let (path, request_id) = (call.path.clone(), call.request_id.clone());
-        let outcome = (route.handler)(call).await;
+        let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);
+        let noted = route.noted.then(|| {
+            let deed = Deed::Called { operation: route.operation.to_owned(), path: path.clone() };
+            (Arc::clone(&call.services), call.act(deed))
+        });
+        let mut outcome = (route.handler)(call).await;
+        if let (Some((services, act)), Ok(done)) = (noted, &outcome)
+            && !done.replayed
+        {
+            outcome = match ask::platform_patiently(&services, || PlatformAsk::Note(act.clone())).await {
+                Ok(noted) => outcome.map(|done| done.wrote(noted.seq)),
+                Err(problem) => Err(Problem { message: "it was done, and could not be written down; look before you do it again".into(), ..problem }),
+            };
+        }
         if route.is_write() {
             note(&route, &path, &request_id, peer, &outcome);
         }

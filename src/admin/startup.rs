@@ -42,7 +42,7 @@ pub async fn load_directory(services: &Services) -> Result<(), Problem> {
             keys.iter().for_each(|key| services.directory.learn_key(key));
             Ok(())
         }
-        View::Balance(_) | View::CopBalance(_) | View::Crypto(_) | View::Seller(_) | View::Clock(_) => Err(ask::defect("the platform's book is none")),
+        _ => Err(ask::defect("the platform's book is none")),
     }
 }
 

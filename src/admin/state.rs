@@ -4,7 +4,13 @@ use super::call::{Call, Done, Outcome};
 use crate::api::fields::{Bad, Fields};
 use crate::api::problem::Problem;
 use crate::api::writer::Object;
+use crate::domain::acts::Deed;
+use crate::domain::platform::PlatformAsk;
+use crate::rates::FeedHealth;
+use crate::recovery::backup;
+use crate::server::ask;
 use crate::server::dispatch::failure;
+use crate::server::services::Services;
 use std::path::{Path, PathBuf};
 
 /// Characters of the longest path.
@@ -33,8 +39,29 @@ pub async fn read(call: Call) -> Outcome {
         .number("underWay", status.under_way)
         .json("rails", &Object::new().number("duplicateCalls", call.services.simulator.duplicate_calls()).end())
         .json("log", &log)
+        .json("rates", &show_rates(&call.services))
+        .plain("outbound", if call.services.outbound.is_open() { "open" } else { "past" })
         .end();
     Ok(Done::ok(body))
+}
+
+/// How the feeds do, and the history that they write.
+fn show_rates(services: &Services) -> Vec<u8> {
+    let (now, history) = (services.now(), services.rates.stats());
+    let feed = |feed: &FeedHealth| {
+        let state = feed.state();
+        Object::new()
+            .plain("pair", feed.series.pair)
+            .text("source", &feed.series.source)
+            .maybe_text("side", feed.series.side.as_deref())
+            .maybe_text("method", feed.series.method.as_deref())
+            .maybe_number("ageSeconds", state.age_seconds(now))
+            .number("failures", state.failures)
+            .number("failuresInARow", state.failures_in_a_row)
+            .maybe_text("lastError", state.last_error.as_deref())
+            .end()
+    };
+    Object::new().number("written", history.written).number("lost", history.lost).list("feeds", services.feeds.iter().map(feed)).end()
 }
 
 /// POST /admin/snapshot
@@ -50,24 +77,26 @@ pub async fn backup(call: Call) -> Outcome {
     let path = fields.required("path", |value| value.text_as(read_path));
     let sound = fields.finish()?;
     let path = path.get(&sound);
-    // What is durable now is in the copy; it may hold more.
-    let seq = call.services.engine.status().durable_seq;
-    let engine = call.services.engine.clone();
+    let (engine, data) = (call.services.engine.clone(), call.services.data.clone());
     let copied = tokio::task::spawn_blocking(move || {
         if path.symlink_metadata().is_ok() {
             return Err(Problem::conflict("directory_exists", "the path exists already; name a new directory"));
         }
-        engine.checkpoint(&path).map_err(|error| {
-            tracing::error!(error, path = %path.display(), "a backup failed");
+        let copied = backup::copy(&data, &path, |log| engine.checkpoint(log), &mut |_, _, _| {});
+        let tip = copied.map_err(|error| {
+            tracing::error!(%error, path = %path.display(), "a backup failed");
             Problem::refused(500, "backup_failed", "no usable copy was made; the server's log says why")
         })?;
-        Ok(path)
+        Ok((path, tip))
     });
-    let path = copied.await.map_err(|error| {
+    let (path, tip) = copied.await.map_err(|error| {
         tracing::error!(%error, "a backup broke off");
         Problem::internal_error()
     })??;
-    Ok(Done::ok(Object::new().text("path", path.to_string_lossy()).number("walSeq", seq).end()))
+    let directory = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
+    let act = call.act(Deed::BackedUp { directory: directory.clone(), seq: tip.seq });
+    let noted = ask::platform_patiently(&call.services, || PlatformAsk::Note(act.clone())).await?;
+    Ok(Done::ok(Object::new().text("path", directory).number("walSeq", tip.seq).end()).wrote(noted.seq))
 }
 
 /// A directory that could be made.

@@ -29,6 +29,7 @@ pub mod payouts;
 pub mod plan;
 pub mod problem;
 pub mod products;
+pub mod public;
 pub mod qr;
 pub mod query;
 pub mod reference;

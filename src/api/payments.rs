@@ -48,10 +48,17 @@ fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
     }
 }
 
+/// What a price in dollars must be.
+pub const PRICE_EXPECTED: &str = "must be from 0.01 to 100000 with at most 2 decimals";
+
 /// A price: 0.01 to 100000 with at most two decimals, as a number.
 pub fn usd_amount(value: Value<'_>) -> Result<Usd, Bad> {
-    let usd = Usd::exact(value.number()?).filter(|usd| *usd > Usd::ZERO && *usd <= USD_MAX);
-    usd.ok_or_else(|| Bad::from("must be from 0.01 to 100000 with at most 2 decimals"))
+    Usd::exact(value.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED))
+}
+
+/// The amount if it can be a price.
+pub fn in_price_range(usd: Usd) -> Option<Usd> {
+    (usd > Usd::ZERO && usd <= USD_MAX).then_some(usd)
 }
 
 /// A bank that a payer may be charged at, by its number.

@@ -12,6 +12,7 @@ use crate::domain::payouts::batch::NewBatch;
 use crate::domain::platform::{ApiKey, Tenant, is_live};
 use crate::domain::products::NewLink;
 use crate::domain::record::Entity;
+use crate::domain::samples::Sample;
 use crate::domain::time::Timestamp;
 use std::sync::Arc;
 use url::Url;
@@ -34,6 +35,24 @@ impl Caller {
     }
 }
 
+/// What the official rate of the dollar is, and who says so.
+pub struct Official {
+    /// The central bank's, in force.
+    pub bcv: Option<Arc<Sample>>,
+    /// A bank's word on it.
+    pub bank: BankRate,
+}
+
+/// What a bank says of the official rate.
+pub enum BankRate {
+    /// None is asked.
+    NotConfigured,
+    /// It was asked and has said nothing lately.
+    Unavailable,
+    /// This.
+    Says(Arc<Sample>),
+}
+
 /// What a handler is given.
 pub struct Call<'a> {
     /// Who calls.
@@ -48,6 +67,8 @@ pub struct Call<'a> {
     pub banks: &'a Catalogue,
     /// The BCV rate in force.
     pub bcv_rate: Option<Rate>,
+    /// What is said of the dollar, for quotes.
+    pub official: &'a dyn Fn() -> Official,
     /// Whether there is a bank to call in the key's mode.
     pub has_rail: bool,
     /// The server's clock.

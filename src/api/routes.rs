@@ -154,5 +154,6 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/webhooks/:id/deliveries", Read, "listDeliveries", webhooks::deliveries),
         row(post(), "/v1/events/:id/resend", Manage, "resendEvent", webhooks::resend),
         row(post(), "/v1/notifications/test", Manage, "sendTestNotification", webhooks::test),
+        row(get(), "/v1/quote", Read, "getQuote", reference::quote),
     ]
 }

@@ -4,6 +4,7 @@ use crate::api::problem::Problem;
 use crate::api::writer::Object;
 use crate::server::body::Inbound;
 use crate::server::listen::{Answer, Arrival};
+use crate::server::public::Public;
 use crate::server::respond::Reply;
 use std::sync::OnceLock;
 
@@ -35,6 +36,7 @@ impl<A: Answer> Answer for Door<A> {
             None if arrival.head.uri.path() == "/readyz" => {
                 Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", "recovering: the log is being replayed").end())
             }
+            None if Public::is_meant(arrival.head.uri.path()) => Reply::public_problem(&Problem::overloaded(RETRY_SECONDS)),
             None => Reply::problem(&Problem::overloaded(RETRY_SECONDS), &arrival.request_id),
         }
     }

@@ -5,7 +5,8 @@ use crate::config::{self, Config};
 use crate::domain::date::Date;
 use crate::domain::money::{Cop, Rate, Usdt, Ves};
 use crate::domain::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
-use crate::rates::{FeedKind, FeedSpec, Pair, Series};
+use crate::domain::withdrawals::{Policy, Tier, Withdrawals};
+use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Pointer, Series};
 use rust_decimal::Decimal;
 use std::time::Duration;
 
@@ -26,9 +27,9 @@ pub fn log_bounds(storage: &config::Storage) -> wal::Config {
     }
 }
 
-/// The feeds of exchange rates.
+/// The feeds of exchange rates, the bank's among them.
 pub fn feeds(rates: &config::Rates) -> Result<Vec<FeedSpec>, String> {
-    rates.feeds.iter().map(feed).collect()
+    rates.feeds.iter().chain(&rates.bank).map(feed).collect()
 }
 
 fn feed(feed: &config::Feed) -> Result<FeedSpec, String> {
@@ -46,9 +47,44 @@ fn feed(feed: &config::Feed) -> Result<FeedSpec, String> {
         }
         config::FeedKind::Fixed { price } => FeedKind::Fixed { price: Rate(*price) },
         config::FeedKind::Manual => FeedKind::Manual,
-        config::FeedKind::Http(_) => return Err(failed("kind \"http\" is not available in this version; use manual and POST /admin/rates")),
+        config::FeedKind::Http(call) => FeedKind::Http(http_call(call).map_err(failed)?),
     };
     Ok(FeedSpec { series, kind, every: Duration::from_secs(feed.every_seconds) })
+}
+
+fn http_call(call: &config::HttpFeed) -> Result<HttpCall, &'static str> {
+    let exposed = |secret: &config::Secret| secret.expose().to_owned();
+    Ok(HttpCall {
+        url: call.url.clone(),
+        is_post: call.http_method == "POST",
+        headers: call.headers.iter().map(|(name, value)| (name.clone(), exposed(value))).collect(),
+        body: call.body.clone(),
+        price: Pointer::parse(&call.pointer)?,
+        as_of: call.as_of_pointer.as_deref().map(Pointer::parse).transpose()?,
+        timeout: Duration::from_secs(call.timeout_seconds),
+        signature: call.hmac_key.as_ref().map(|key| (exposed(key), call.hmac_message.clone())),
+    })
+}
+
+/// What withdrawals cost.
+pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, String> {
+    let failed = || "withdraw: an amount is out of range".to_owned();
+    let cents = |cents: u64| i64::try_from(cents).map_err(|_| failed());
+    let tier = |tier: &config::Tier| {
+        Ok::<_, String>(Tier { below: tier.below_cents.map(cents).transpose()?, percent: Rate(tier.percent), fixed: cents(tier.fixed_cents)? })
+    };
+    let policies = config::WITHDRAW_POLICIES.iter().zip(&withdraw.policies).map(|(name, tiers)| {
+        let tiers = tiers.iter().map(tier).collect::<Result<Vec<Tier>, String>>()?;
+        Ok::<_, String>(Policy { name: (*name).to_owned(), tiers })
+    });
+    let fees = config::NETWORKS.iter().zip(withdraw.network_fee_cents).map(|(name, fee)| Ok::<_, String>(((*name).to_owned(), cents(fee)?)));
+    Ok(Withdrawals {
+        minimum: cents(withdraw.min_withdrawal_cents)?,
+        policies: policies.collect::<Result<_, _>>()?,
+        network_fees: fees.collect::<Result<_, _>>()?,
+        pago_movil_margin_percent: Rate(withdraw.pago_movil_margin_percent),
+        pago_movil_fee_waiver_percent: Rate(withdraw.pago_movil_fee_waiver_percent),
+    })
 }
 
 /// How old a rate may be that is used for money.

@@ -49,7 +49,7 @@ pub async fn state(services: &Services, id: &str, headers: &HeaderMap) -> Result
 /// POST /checkout/:id/c2p/request
 pub async fn request(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
     let visit = admitted(services, id, &arrival.head.headers).await?;
-    let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks)?;
+    let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
     let settled = visit.request(services, debtor).await?;
     Ok(reply(Shape::Intent, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
 }
@@ -57,7 +57,7 @@ pub async fn request(services: &Services, id: &str, arrival: &Arrival, body: &mu
 /// POST /checkout/:id/c2p
 pub async fn pay(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
     let visit = admitted(services, id, &arrival.head.headers).await?;
-    let (intent, debtor, token) = read_execution(&body.json(&arrival.head.headers).await?, &services.banks)?;
+    let (intent, debtor, token) = read_execution(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
     let settled = visit.pay(services, intent, Some(debtor), token).await?;
     let charged = charged(services, visit.shop.tenant_key, intent)?;
     let after = Visit::begin(services, visit.session.id).await?.ok_or_else(Problem::not_found)?;

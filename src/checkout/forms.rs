@@ -53,7 +53,7 @@ pub async fn request(services: &Services, id: &str, headers: &HeaderMap, body: &
         phone: form.text("debtorCellPhone").to_owned(),
         wrong: Vec::new(),
     };
-    let bank = typed.bank.parse().ok().and_then(|number| BankCode::from_number(number).ok()).filter(|bank| services.banks.offers(*bank, Service::C2p));
+    let bank = typed.bank.parse().ok().and_then(|number| BankCode::from_number(number).ok()).filter(|bank| services.banks.now().offers(*bank, Service::C2p));
     let identity = IdentityDocument::parse(&compact(&typed.identity)).ok();
     let phone = MobilePhone::parse(&compact(&typed.phone)).ok();
     let (Some(bank), Some(identity), Some(phone)) = (bank, identity, phone) else {

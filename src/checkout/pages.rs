@@ -315,7 +315,7 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
                 Some((payment, debtor)) => KeyPage {
                     intent: payment.id,
                     ves: bolivares(payment.ves, language),
-                    bank: services.banks.get(debtor.bank).map(|bank| bank.name.clone()).unwrap_or_default(),
+                    bank: services.banks.now().get(debtor.bank).map(|bank| bank.name.clone()).unwrap_or_default(),
                     payer: format!("{} · {}", debtor.id.masked(), debtor.phone.masked()),
                     help: key_help(debtor.bank, language),
                     sent_sms: sends_otp(debtor.bank),
@@ -330,7 +330,7 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
                     choices: choices(&offered, chosen, language),
                     c2p: chosen == Some(Way::C2p),
                     ves: offered.iter().find(|offer| offer.way == Way::C2p).and_then(|offer| offer.ves).map(|ves| bolivares(ves, language)),
-                    banks: bank_options(&services.banks, &wish.typed.bank, language),
+                    banks: bank_options(&services.banks.now(), &wish.typed.bank, language),
                     typed: wish.typed,
                     failure,
                     notice: wish.notice,
@@ -444,7 +444,7 @@ pub fn show_link(services: &Services, sale: &OnSale, language: Language, wrong_q
     let mut shell = Shell::new(language, format!("{} · {}", product.name, sale.shop.tenant.name));
     shell.shop.clone_from(&sale.shop.tenant.name);
     shell.test_mode = !is_live(sale.shop.tenant_key);
-    let mut choices = choices(&offers(product.price, |_| true, &sale.shop.market(services), &services.banks), None, language);
+    let mut choices = choices(&offers(product.price, |_| true, &sale.shop.market(services), &services.banks.now()), None, language);
     if sale.link.allow_quantity {
         // The totals are those of one; how many it will be is not known yet.
         choices.iter_mut().for_each(|choice| choice.total = None);

@@ -87,7 +87,7 @@ impl Visit {
 
     /// The ways to pay it that are shown.
     pub fn offers(&self, services: &Services) -> Vec<Offer> {
-        offers(self.session.amount, |way| self.session.offered.includes(way), &self.shop.market(services), &services.banks)
+        offers(self.session.amount, |way| self.session.offered.includes(way), &self.shop.market(services), &services.banks.now())
     }
 
     /// Asks for an intent. A pending one is superseded: there is one attempt at a time.

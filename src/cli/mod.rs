@@ -3,12 +3,21 @@
 //! Records go to stdout, everything else to stderr. Exit 0 if all is well, 1 if not, 2 if the command line or the configuration can't be accepted; then
 //! one line says why.
 
+mod admin;
+mod backup;
 pub mod bench;
+mod caller;
+mod listen;
+mod progress;
+mod restore;
 mod serve;
+mod trigger;
 mod wal;
 
 use crate::config::{Config, ConfigError};
+use crate::recovery::Failed;
 use clap::{Args, Parser, Subcommand};
+use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,9 +31,18 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Admin(admin::Admin),
+    Backup(backup::Backup),
     Bench(bench::BenchArgs),
+    Listen(listen::Listen),
+    Restore(restore::Restore),
     Serve(serve::Serve),
+    Trigger(trigger::Trigger),
     Wal(wal::Wal),
+    #[command(hide = true)]
+    Export(wal::Export),
+    #[command(hide = true)]
+    Import(wal::Import),
 }
 
 /// Where the settings come from; every command takes these.
@@ -54,8 +72,36 @@ impl Settings {
 pub enum Failure {
     /// The configuration can't be accepted.
     Config(ConfigError),
+    /// What is on the disk is not right, or something could not be done with it.
+    Recovery(Failed),
     /// Anything else, in words.
     Other(String),
+}
+
+impl Failure {
+    /// The first sequence at which something is wrong, if that is what it is.
+    fn bad_sequence(&self) -> Option<u64> {
+        match self {
+            Failure::Recovery(Failed::Damaged(damage)) => Some(damage.seq),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Config(error) => error.fmt(f),
+            Failure::Recovery(failed) => failed.fmt(f),
+            Failure::Other(why) => f.write_str(why),
+        }
+    }
+}
+
+impl From<Failed> for Failure {
+    fn from(failed: Failed) -> Self {
+        Failure::Recovery(failed)
+    }
 }
 
 impl From<ConfigError> for Failure {
@@ -64,12 +110,25 @@ impl From<ConfigError> for Failure {
     }
 }
 
+/// What commands wait on that speak to a server.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))
+}
+
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
     let outcome = match CommandLine::parse().command {
         Command::Bench(bench) => return bench::run(bench),
+        Command::Listen(listen) => listen.run(),
+        Command::Admin(admin) => admin.run(),
+        Command::Backup(backup) => backup.run(),
+        Command::Restore(restore) => restore.run(),
         Command::Serve(serve) => serve.run(),
+        Command::Trigger(trigger) => trigger.run(),
         Command::Wal(wal) => wal.run(),
+        Command::Export(export) => export.run(),
+        Command::Import(import) => import.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,8 +136,8 @@ pub fn run() -> ExitCode {
             eprintln!("pasarela: {error}");
             ExitCode::from(2)
         }
-        Err(Failure::Other(message)) => {
-            eprintln!("pasarela: {message}");
+        Err(failure) => {
+            eprintln!("pasarela: {failure}");
             ExitCode::FAILURE
         }
     }

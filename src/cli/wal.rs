@@ -1,18 +1,28 @@
-//! `pasarela wal …`: looking into the log and proving it right (`contract.md`, section 16). Read-only, also beside a running server: up to the last durable sequence seen at the
-//! start.
+//! `pasarela wal …`: looking into the log, proving it right, and making other worlds from it (`contract.md`, section 16). The log is only read, also beside a running server: up to the last
+//! durable sequence seen at the start.
 
+mod diff;
+mod explain;
+mod export;
+mod import;
 mod info;
 mod inspect;
 mod replay;
+mod shown;
 mod verify;
 
-use super::{Failure, Settings};
-use crate::app::LOG_DIRECTORY;
-use crate::config::Config;
-use clap::{Args, Subcommand};
-use wal::Reader;
+pub use export::Export;
+pub use import::Import;
+pub use verify::{proved, scratch};
 
-/// Look into the write-ahead log, and prove it right
+use super::{Failure, Settings};
+use crate::config::Config;
+use crate::recovery::directory::LOG_DIRECTORY;
+use clap::{Args, Subcommand};
+use std::io::{self, Write};
+use wal::{Reader, Tip};
+
+/// Look into the write-ahead log, prove it right, and make other worlds from it
 #[derive(Args, Debug)]
 pub struct Wal {
     #[command(subcommand)]
@@ -23,7 +33,12 @@ pub struct Wal {
 enum WalCommand {
     Info(info::Info),
     Inspect(inspect::Inspect),
+    Explain(explain::Explain),
+    Diff(diff::Diff),
     Verify(verify::Verify),
+    Replay(replay::Replay),
+    Export(Export),
+    Import(Import),
 }
 
 impl Wal {
@@ -32,7 +47,12 @@ impl Wal {
         match self.command {
             WalCommand::Info(info) => info.run(),
             WalCommand::Inspect(inspect) => inspect.run(),
+            WalCommand::Explain(explain) => explain.run(),
+            WalCommand::Diff(diff) => diff.run(),
             WalCommand::Verify(verify) => verify.run(),
+            WalCommand::Replay(replay) => replay.run(),
+            WalCommand::Export(export) => export.run(),
+            WalCommand::Import(import) => import.run(),
         }
     }
 }
@@ -40,6 +60,28 @@ impl Wal {
 /// The log of the configured data directory, for reading.
 fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
-    let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(|error| Failure::Other(error.to_string()))?;
+    let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(crate::recovery::Failed::from)?;
     Ok((config, reader))
+}
+
+/// Writes a line to stdout. False when whoever reads, such as `head`, has seen enough.
+fn print(out: &mut impl Write, line: &[u8]) -> Result<bool, Failure> {
+    match out.write_all(line).and_then(|()| out.write_all(b"\n")) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::Other(error.to_string())),
+    }
+}
+
+/// What a directory that was made ends with, in words.
+pub fn ends_with(tip: Tip) -> String {
+    format!("up to sequence {}, head {}", tip.seq, hex::encode(tip.hash))
+}
+
+/// Gives the rest to whoever reads.
+fn end(mut out: impl Write) -> Result<(), Failure> {
+    match out.flush() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Other(error.to_string())),
+        _ => Ok(()),
+    }
 }

@@ -1,6 +1,8 @@
 //! `[rates]`: where exchange rates come from.
 
 use super::keys::{Keys, choice, exact};
+use crate::rates::Pointer;
+use hyper::header::{HeaderName, HeaderValue};
 use rust_decimal::Decimal;
 use std::collections::HashSet;
 
@@ -14,7 +16,7 @@ pub struct Rates {
     pub max_age_seconds: u64,
     /// `[[rates.feeds]]`; a list in the file replaces the embedded one.
     pub feeds: Vec<Feed>,
-    /// `[rates.bank]`: a second source of the BCV rate, for quotes.
+    /// `[rates.bank]`: a bank's word on the BCV rate, for quotes.
     pub bank: Option<Feed>,
 }
 
@@ -69,8 +71,16 @@ pub struct HttpFeed {
     pub headers: Vec<(String, super::Secret)>,
     /// What is sent.
     pub body: String,
-    /// JSON pointer to the price, `/data/0/price`.
+    /// JSON pointer to the price, `/data/0/price`; `*` stands for every element of a list, and the median of several prices counts.
     pub pointer: String,
+    /// JSON pointer to the time or, of an official rate, the value date.
+    pub as_of_pointer: Option<String>,
+    /// Until the whole answer is there.
+    pub timeout_seconds: u64,
+    /// The key of the signature that `{hmac}` in a header stands for.
+    pub hmac_key: Option<super::Secret>,
+    /// What is signed.
+    pub hmac_message: String,
 }
 
 #[derive(Clone, Copy)]
@@ -123,8 +133,15 @@ impl Rates {
         }
         let mut bank = keys.section("bank");
         let bank = if bank.is_given() {
-            let source = bank.parsed("source", "bank".to_owned(), label);
-            Some(Feed::read_members(bank, "USD/VES".to_owned(), source))
+            let source = bank.parsed("source", "bank".to_owned(), |text| match label(text) {
+                // Payments are priced by that source.
+                Ok(source) if source == "bcv" => Err("must be another name than bcv".to_owned()),
+                read => read,
+            });
+            let mut bank = Feed::read_members(bank, "USD/VES".to_owned(), source);
+            // What makes it a rate with value dates.
+            bank.side = Some("OFFICIAL".to_owned());
+            Some(bank)
         } else {
             None
         };
@@ -165,17 +182,36 @@ impl FeedKind {
             },
             Kind::Fixed => FeedKind::Fixed { price: keys.required("price", price) },
             Kind::Manual => FeedKind::Manual,
-            Kind::Http => FeedKind::Http(HttpFeed {
-                url: keys.required("url", super::url),
-                http_method: keys.one_of("http_method", "GET", &[("GET", "GET"), ("POST", "POST")]),
-                headers: keys.texts("headers").into_iter().map(|(name, value)| (name, super::Secret::new(value))).collect(),
-                body: keys.text("body", ""),
-                pointer: keys.required("pointer", |text| {
-                    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("must be a JSON pointer such as /data/price".to_owned()) }
-                }),
-            }),
+            Kind::Http => FeedKind::Http(HttpFeed::read(keys)),
         }
     }
+}
+
+impl HttpFeed {
+    fn read(keys: &mut Keys<'_>) -> Self {
+        let headers: Vec<_> = keys.texts("headers").into_iter().map(|(name, value)| (name, super::Secret::new(value))).collect();
+        for (name, value) in &headers {
+            // The value is not told: it may be a secret.
+            if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value.expose()).is_err() {
+                keys.bad(&format!("headers.{name}"), "must be the name of a header and a value of visible characters");
+            }
+        }
+        HttpFeed {
+            url: keys.required("url", super::url),
+            http_method: keys.one_of("http_method", "GET", &[("GET", "GET"), ("POST", "POST")]),
+            headers,
+            body: keys.text("body", ""),
+            pointer: keys.required("pointer", pointer),
+            as_of_pointer: keys.optional("as_of_pointer", pointer),
+            timeout_seconds: keys.integer("timeout_seconds", 10, 1..=60),
+            hmac_key: keys.optional("hmac_key", |text| Ok(super::Secret::new(text))),
+            hmac_message: keys.text("hmac_message", ""),
+        }
+    }
+}
+
+fn pointer(text: &str) -> Result<String, String> {
+    Pointer::parse(text).map(|_| text.to_owned()).map_err(str::to_owned)
 }
 
 fn price(text: &str) -> Result<Decimal, String> {

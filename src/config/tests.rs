@@ -30,6 +30,26 @@ fn the_shipped_file_says_the_defaults_apart_from_three_lines() {
     assert_eq!(shipped, default);
 }
 
+/// An example that does not work when it is uncommented is worse than none.
+#[test]
+fn the_commented_examples_are_valid() {
+    let lines = SHIPPED.lines().map(|line| line.strip_prefix("# ").unwrap_or(if line == "#" { "" } else { line }));
+    let mut examples: Vec<String> = Vec::new();
+    let mut inside = false;
+    for (line, shipped) in lines.zip(SHIPPED.lines()) {
+        inside = shipped.starts_with("# [") || inside && !line.is_empty() && shipped.starts_with('#');
+        match shipped.starts_with("# [") {
+            true => examples.push(format!("{line}\n")),
+            false if inside => examples.last_mut().into_iter().for_each(|example| *example = format!("{example}{line}\n")),
+            false => {}
+        }
+    }
+    assert_eq!(examples.len(), 4);
+    let config = parse(&examples.concat()).expect("the examples are valid");
+    assert!(config.rates.feeds.iter().chain(&config.rates.bank).all(|feed| matches!(feed.kind, FeedKind::Http(_))));
+    assert_eq!((config.rates.feeds.len(), config.rates.bank.as_ref().and_then(|bank| bank.side.as_deref())), (3, Some("OFFICIAL")));
+}
+
 /// A key that is read but not documented would be found by nobody.
 #[test]
 fn the_shipped_file_names_every_key() {
@@ -127,6 +147,14 @@ fn a_value_out_of_bounds_is_named() {
         ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"oracle\"", "rates.feeds[0].kind: must be one of simulated"),
         ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"fixed\"\nprice=\"0\"", "rates.feeds[0].price: must be a number"),
         ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"http\"\nurl=\"https://x\"", "rates.feeds[0].pointer: is required"),
+        ("[rates.bank]\nkind=\"http\"\nurl=\"https://x\"\npointer=\"price\"", "rates.bank.pointer: must be a JSON pointer"),
+        (
+            "[rates.bank]\nkind=\"http\"\nurl=\"https://x\"\npointer=\"/p\"\ntimeout_seconds=61",
+            "rates.bank.timeout_seconds: must be a whole number from 1 to 60",
+        ),
+        ("[rates.bank]\nkind=\"http\"\nurl=\"https://x\"\npointer=\"/p\"\nheaders={ \"a b\" = \"x\" }", "rates.bank.headers.a b: must be the name of a header"),
+        ("[rates.bank]\nkind=\"manual\"\nsource=\"bcv\"", "rates.bank.source: must be another name than bcv"),
+        ("[rates.bank]\nkind=\"manual\"\npair=\"USD/VES\"", "rates.bank.pair: there is no such key"),
         ("[[bootstrap.tenants]]\nname = \"a\"\ntest_key = \"demo\"", "bootstrap.tenants[0].test_key: must be pk_test_"),
         ("[[bootstrap.tenants]]\nname = \"a\"\n[[bootstrap.tenants]]\nname = \"a\"", "bootstrap.tenants[1]: its name"),
         ("[withdraw.policies.tiered_v1]\ntiers = [{below_cents = 5, percent = \"1\"}]", "withdraw.policies.tiered_v1.tiers: below_cents must rise"),
@@ -206,7 +234,7 @@ fn somebody_must_be_allowed_to_operate() {
 #[test]
 fn secrets_do_not_show() {
     let text = "[admin]\ntoken = \"hush-1\"\n[[bootstrap.tenants]]\nname = \"a\"\ntest_key = \"pk_test_hush2\"\n\
-        [rates.bank]\nkind = \"http\"\nurl = \"https://x\"\npointer = \"/p\"\nheaders = { Authorization = \"hush-3\" }";
+        [rates.bank]\nkind = \"http\"\nurl = \"https://x\"\npointer = \"/p\"\nheaders = { Authorization = \"hush-3\" }\nhmac_key = \"hush-4\"";
     let shown = format!("{:?}", parse(text).expect("valid"));
     assert!(!shown.contains("hush"), "{shown}");
 }

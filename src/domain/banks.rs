@@ -1,10 +1,25 @@
 //! The Venezuelan banks: codes, current names, and what can be done with each.
 //!
 //! The code is the key: names change while codes stay (0169 was Mi Banco, 0175 Bicentenario). The embedded catalogue is what a first
-//! start begins with; the operator's changes and a feed come on top of it.
+//! start begins with; the operator's changes and a feed come on top of it (`banks/edits.rs`).
+
+mod edits;
+
+pub use edits::{BankBook, Edit, Listed};
 
 use bincode::{Decode, Encode};
 use std::fmt;
+
+/// Characters of a bank's name.
+pub const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
+/// Characters of the address of a logo.
+const URL_CHARACTERS_MAX: usize = 500;
+
+/// Reads the address of a logo.
+pub fn logo_url(text: &str) -> Result<String, &'static str> {
+    let fits = text.chars().count() <= URL_CHARACTERS_MAX && url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    if fits { Ok(text.to_owned()) } else { Err("must be an http or https URL of at most 500 characters") }
+}
 
 /// A bank's number in the Venezuelan payment system, written with four digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]

@@ -375,6 +375,7 @@ impl Machine for Domain {
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
             }
+            (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),
             // The platform has no balance and a tenant's book no tenants: the clock is all that both have.
             _ => View::Clock(Timestamp::from_unix_ms(now_ms)),
         }

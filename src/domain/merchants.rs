@@ -15,7 +15,7 @@ use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
 use crate::domain::sellers;
 use crate::domain::time::Timestamp;
-use crate::domain::verification::{MethodStatus, NOT_THE_CLIENT};
+use crate::domain::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
@@ -288,18 +288,18 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Outcome {
 /// Sends the two micro-deposits.
 pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     let Some(found) = merchant.method(method) else { return Outcome::refuse(Refusal::NotFound) };
-    let (status, operation) = match found.status.started(amounts, kept, turn) {
+    let (status, deposits) = match found.status.started(amounts, kept, turn) {
         Ok(started) => started,
         Err(refusal) => return Outcome::refuse(refusal),
     };
-    let effect = order(merchant, found, (operation, amounts), How::Send, turn);
+    let effect = order(merchant, found, deposits, How::Send, turn);
     let draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
     Outcome::write_then(draft, vec![effect])
 }
 
-fn order(merchant: &Merchant, method: &PayoutMethod, (operation, amounts): (Id, (Ves, Ves)), how: How, turn: &Turn) -> Effect {
-    let order = Order::MicroDeposit { bank: method.bank, phone: method.phone, identity: merchant.identification, amounts };
-    Effect { entity: EntityId::merchant(merchant.id), operation, at: turn.now, how, order }
+fn order(merchant: &Merchant, method: &PayoutMethod, deposits: Deposits, how: How, turn: &Turn) -> Effect {
+    let order = Order::MicroDeposit { bank: method.bank, phone: method.phone, identity: merchant.identification, amounts: deposits.amounts };
+    Effect { entity: EntityId::merchant(merchant.id), operation: deposits.operation, at: turn.now, how, order }
 }
 
 /// Something of the merchant's is due: holds of its money ended, or the bank has not answered about deposits.

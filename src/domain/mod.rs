@@ -3,10 +3,12 @@
 //! In reading order: [`money`], [`ids`], [`ledger`], [`record`], [`book`], [`decision`], then a file per resource, then [`machine`], which puts them together for the engine.
 
 pub mod account;
+pub mod acts;
 pub mod adjustments;
 pub mod bank;
 pub mod banks;
 pub mod book;
+pub mod buckets;
 pub mod buyer;
 pub mod calendar;
 pub mod card;
@@ -38,6 +40,7 @@ pub mod platform;
 pub mod products;
 pub mod record;
 pub mod refusal;
+pub mod samples;
 pub mod sellers;
 pub mod settings;
 pub mod time;
@@ -45,3 +48,4 @@ pub mod token;
 pub mod verification;
 pub mod view;
 pub mod webhooks;
+pub mod withdrawals;

@@ -4,13 +4,13 @@ use crate::domain::bank::{Answer, Effect, Heard, How, Order};
 use crate::domain::banks::BankCode;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id};
+use crate::domain::ids::EntityId;
 use crate::domain::kept::KeepRef;
 use crate::domain::money::Ves;
 use crate::domain::phone::MobilePhone;
 use crate::domain::record::{Cause, Entity};
 use crate::domain::time::Timestamp;
-use crate::domain::verification::{MethodStatus, NOT_THE_CLIENT};
+use crate::domain::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
@@ -61,18 +61,18 @@ pub fn set(existing: Option<&OwnAccount>, held: Held, turn: &Turn) -> Outcome {
 
 /// Sends the two micro-deposits.
 pub fn start_verification(account: &OwnAccount, amounts: (Ves, Ves), kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    let (status, operation) = match account.status.started(amounts, kept, turn) {
+    let (status, deposits) = match account.status.started(amounts, kept, turn) {
         Ok(started) => started,
         Err(refusal) => return Outcome::refuse(refusal),
     };
-    let effect = order(account, (operation, amounts), How::Send, turn);
+    let effect = order(account, deposits, How::Send, turn);
     Outcome::write_then(change(account, status, turn), vec![effect])
 }
 
-fn order(account: &OwnAccount, (operation, amounts): (Id, (Ves, Ves)), how: How, turn: &Turn) -> Effect {
+fn order(account: &OwnAccount, deposits: Deposits, how: How, turn: &Turn) -> Effect {
     let Held { bank, phone, identification } = account.held;
-    let order = Order::MicroDeposit { bank, phone, identity: Some(identification), amounts };
-    Effect { entity: EntityId::OWN_ACCOUNT, operation, at: turn.now, how, order }
+    let order = Order::MicroDeposit { bank, phone, identity: Some(identification), amounts: deposits.amounts };
+    Effect { entity: EntityId::OWN_ACCOUNT, operation: deposits.operation, at: turn.now, how, order }
 }
 
 /// The bank has not answered about the deposits.

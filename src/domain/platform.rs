@@ -1,5 +1,7 @@
 //! Tenants and their API keys: the book of tenant key 0, which belongs to the operator (`contract.md`, section 3).
 
+use crate::domain::acts::{Act, BackedUp, Deed};
+use crate::domain::banks::{BankBook, BankCode, Catalogue, Edit, Listed};
 use crate::domain::decision::{Draft, Outcome};
 use crate::domain::ids::Id;
 use crate::domain::record::Cause;
@@ -173,6 +175,12 @@ pub enum PlatformChange {
         /// Its keys.
         keys: Vec<Arc<ApiKey>>,
     },
+    /// What the operator changed about a bank, all of it.
+    Bank(BankCode, Edit),
+    /// The catalogue of banks after a refresh, without the operator's changes.
+    Banks(Catalogue),
+    /// An operator did something outside of this book.
+    Acted(Act),
 }
 
 /// What an operator asks.
@@ -221,6 +229,12 @@ pub enum PlatformAsk {
         /// The new one; tenant, mode, scopes and expiry are the old one's.
         successor: ApiKey,
     },
+    /// A change of a bank, on top of those before.
+    EditBank(BankCode, Edit),
+    /// What a feed lists.
+    RefreshBanks(Vec<Listed>),
+    /// Something was done that is to be remembered.
+    Note(Act),
 }
 
 /// The operator's book.
@@ -232,6 +246,10 @@ pub struct PlatformBook {
     pub tenants: BTreeMap<u32, Arc<Tenant>>,
     /// Keys by name.
     pub keys: BTreeMap<Id, Arc<ApiKey>>,
+    /// The catalogue of banks.
+    pub banks: BankBook,
+    /// The newest copy that was made.
+    pub last_backup: Option<BackedUp>,
 }
 
 impl PlatformBook {
@@ -248,6 +266,18 @@ impl PlatformBook {
             PlatformChange::Opened { tenant, keys } => {
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
                 self.keys.extend(keys.iter().map(|key| (key.id, Arc::clone(key))));
+            }
+            PlatformChange::Bank(code, edit) => {
+                self.banks.edits.insert(*code, edit.clone());
+            }
+            PlatformChange::Banks(listed) => {
+                self.banks.listed = Some(listed.clone());
+                self.banks.refreshed_at = Some(time);
+            }
+            PlatformChange::Acted(act) => {
+                if let Deed::BackedUp { directory, seq } = &act.deed {
+                    self.last_backup = Some(BackedUp { at: time, directory: directory.clone(), seq: *seq });
+                }
             }
         }
     }
@@ -292,6 +322,20 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
             let successor =
                 Arc::new(ApiKey { tenant: key.tenant, mode: key.mode, scopes: key.scopes, expires_at: key.expires_at, created_at: now, ..successor });
             write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
+        }
+        PlatformAsk::EditBank(code, change) => {
+            if !book.banks.listed().knows(code) {
+                return Outcome::refuse(Refusal::NotFound);
+            }
+            let before = book.banks.edits.get(&code).cloned().unwrap_or_default();
+            write(PlatformChange::Bank(code, before.then(change)))
+        }
+        // Written also when it lists nothing new: that it was asked is what the next week counts from.
+        PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
+        PlatformAsk::Note(act) => {
+            let mut draft = Draft::new(Cause::OperatorActed);
+            draft.platform = Some(PlatformChange::Acted(act));
+            Outcome::write(draft)
         }
     }
 }

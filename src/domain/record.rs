@@ -154,6 +154,8 @@ pub enum Cause {
     WebhookProgress,
     /// An event is to be delivered again.
     EventResent,
+    /// An operator did something that is no record of another kind.
+    OperatorActed,
 }
 
 impl Cause {
@@ -223,6 +225,7 @@ impl Cause {
             Cause::WebhookDeleted => "webhook.deleted",
             Cause::WebhookProgress => "webhook.progress",
             Cause::EventResent => "event.resent",
+            Cause::OperatorActed => "operator.acted",
         }
     }
 }

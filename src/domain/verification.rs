@@ -11,9 +11,6 @@ use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
-/// Two micro-deposits: the operation that sends them, and their amounts.
-pub type Deposits = (Id, (Ves, Ves));
-
 /// Wrong tries after which a start is void.
 pub const TRIES: u8 = 3;
 
@@ -52,6 +49,15 @@ pub enum MethodStatus {
     },
 }
 
+/// Two micro-deposits that a bank is told or asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deposits {
+    /// The operation that sends them.
+    pub operation: Id,
+    /// Their amounts.
+    pub amounts: (Ves, Ves),
+}
+
 impl MethodStatus {
     /// As the API writes it.
     pub const fn name(&self) -> &'static str {
@@ -77,19 +83,21 @@ impl MethodStatus {
         if let MethodStatus::Verifying { next_look, .. } = self { *next_look } else { None }
     }
 
-    /// The deposits that the bank is to be asked about by now, if there are any: their operation and amounts.
+    /// The deposits that the bank is to be asked about by now, if there are any.
     pub fn due(&self, now: Timestamp) -> Option<Deposits> {
         match self {
-            MethodStatus::Verifying { operation, amounts, next_look: Some(at), .. } if *at <= now => Some((*operation, *amounts)),
+            MethodStatus::Verifying { operation, amounts, next_look: Some(at), .. } if *at <= now => {
+                Some(Deposits { operation: *operation, amounts: *amounts })
+            }
             _ => None,
         }
     }
 
-    /// After the bank's word about the deposits, unless it says no; and what is to be sent, because it never received them: operation and amounts. `None` when that changes nothing.
+    /// After the bank's word about the deposits, unless it says no; and what is to be sent, because it never received them. `None` when that changes nothing.
     pub fn told(&self, answer: &Answer, how: How, now: Timestamp) -> Option<(MethodStatus, Option<Deposits>)> {
         let mut told = self.clone();
         let MethodStatus::Verifying { operation, amounts, looks, next_look, started_at, .. } = &mut told else { return None };
-        let deposits = (*operation, *amounts);
+        let deposits = Deposits { operation: *operation, amounts: *amounts };
         match (answer, how) {
             (Answer::Refused { .. }, _) | (Answer::Waiting | Answer::Silent, How::Send) => return None,
             (Answer::Done { .. }, _) => *next_look = None,
@@ -107,8 +115,8 @@ impl MethodStatus {
         if let MethodStatus::Verifying { kept, .. } = self { kept.clone() } else { None }
     }
 
-    /// Begins with deposits of these amounts; what follows must send them as the operation that comes with it.
-    pub fn started(&self, amounts: (Ves, Ves), kept: Option<Arc<KeepRef>>, turn: &Turn) -> Result<(MethodStatus, Id), Refusal> {
+    /// Begins with deposits of these amounts; what follows must send those that come with it.
+    pub fn started(&self, amounts: (Ves, Ves), kept: Option<Arc<KeepRef>>, turn: &Turn) -> Result<(MethodStatus, Deposits), Refusal> {
         match self {
             MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
             MethodStatus::Verifying { tries_left: 1.., started_at, .. } if turn.now < started_at.plus_ms(START_MS) => {
@@ -121,7 +129,10 @@ impl MethodStatus {
         }
         let operation = Id::derived(turn.now.unix_ms(), turn.seed, 2);
         let next_look = Some(turn.now.plus_ms(POLL_MS));
-        Ok((MethodStatus::Verifying { operation, amounts, tries_left: TRIES, started_at: turn.now, kept, looks: 0, next_look }, operation))
+        Ok((
+            MethodStatus::Verifying { operation, amounts, tries_left: TRIES, started_at: turn.now, kept, looks: 0, next_look },
+            Deposits { operation, amounts },
+        ))
     }
 
     /// After its owner told these amounts, in either order: a new status, and a refusal if they are wrong. No status when there was nothing to try.
@@ -155,22 +166,22 @@ mod tests {
         Timestamp::from_unix_ms(minutes * MINUTE)
     }
 
-    fn started() -> (MethodStatus, Id) {
+    fn started() -> (MethodStatus, Deposits) {
         let turn = Turn { now: at(0), seed: 1, livemode: false, has_rail: true, holidays: &[] };
         MethodStatus::Unverified.started((Ves::from_minor(32), Ves::from_minor(45)), None, &turn).expect("it can be started")
     }
 
     #[test]
     fn deposits_that_the_bank_never_received_are_sent_again_as_the_same_operation() {
-        let (status, operation) = started();
+        let (status, sent) = started();
         assert_eq!((status.due(at(0)), status.deadline()), (None, Some(at(1))));
         let deposits = status.due(at(1)).expect("the bank is to be asked");
-        assert_eq!(deposits.0, operation);
+        assert_eq!(deposits, sent);
         let (status, unsent) = status.told(&Answer::NeverReceived, How::Ask, at(1)).expect("that changes something");
         assert_eq!((unsent, status.deadline()), (Some(deposits), Some(at(3))));
         assert_eq!(status.told(&Answer::Silent, How::Send, at(1)), None);
         let (status, unsent) = status.told(&Answer::Done { reference: "1".to_owned() }, How::Send, at(1)).expect("that changes something");
-        assert_eq!((unsent, status.deadline(), status.waits_for(operation)), (None, None, false));
+        assert_eq!((unsent, status.deadline(), status.waits_for(sent.operation)), (None, None, false));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a book answers: its balance at an instant, its clock, its platform.
 
+use crate::domain::banks::BankBook;
 use crate::domain::book::Book;
 use crate::domain::crypto::CryptoBalance;
 use crate::domain::ids::Id;
@@ -24,6 +25,8 @@ pub enum Query {
     Crypto,
     /// The balance in pesos, now.
     CopBalance,
+    /// The banks, of the platform's book.
+    Banks,
 }
 
 /// The answer.
@@ -45,6 +48,8 @@ pub enum View {
     Crypto(CryptoBalance),
     /// To [`Query::CopBalance`].
     CopBalance(CopBalance),
+    /// To [`Query::Banks`].
+    Banks(Box<BankBook>),
 }
 
 /// The balance in pesos (`service.md`, "Balance").

@@ -3,29 +3,9 @@
 //! Of the BCV all samples whose day is still to come are kept beside the one in force, so that midnight in Caracas changes the rate
 //! without anybody doing anything. The history is somebody else's: each accepted sample is handed to a hook.
 
+use crate::domain::samples::{Filter, Pair, Sample, Series};
 use crate::domain::time::Timestamp;
-use crate::rates::sample::{Pair, Sample};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-
-/// Which samples are meant; what is not said does not matter.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Filter<'a> {
-    /// Who says so.
-    pub source: Option<&'a str>,
-    /// For whom.
-    pub side: Option<&'a str>,
-    /// How it was found.
-    pub method: Option<&'a str>,
-}
-
-impl Filter<'_> {
-    fn admits(self, sample: &Sample) -> bool {
-        let series = &sample.series;
-        self.source.is_none_or(|source| *series.source == *source)
-            && self.side.is_none_or(|side| series.side.as_deref() == Some(side))
-            && self.method.is_none_or(|method| series.method.as_deref() == Some(method))
-    }
-}
 
 /// What is called with every sample that is new; it must not block for long.
 pub type Hook = Box<dyn Fn(&Arc<Sample>) + Send + Sync>;
@@ -75,8 +55,13 @@ impl RateBoard {
 
     /// The freshest sample of a pair that the filter admits, of those in force.
     pub fn latest(&self, pair: Pair, filter: Filter<'_>, now: Timestamp) -> Option<Arc<Sample>> {
+        self.latest_of(pair, |series| filter.admits(series), now)
+    }
+
+    /// The same of the series that are admitted.
+    pub fn latest_of(&self, pair: Pair, admits: impl Fn(&Series) -> bool, now: Timestamp) -> Option<Arc<Sample>> {
         let shown = self.shown();
-        let fitting = shown.samples.iter().filter(|sample| sample.series.pair == pair && filter.admits(sample) && sample.has_begun(now));
+        let fitting = shown.samples.iter().filter(|sample| sample.series.pair == pair && admits(&sample.series) && sample.has_begun(now));
         fitting.max_by_key(|sample| (sample.as_of, sample.fetched_at)).cloned()
     }
 
@@ -111,7 +96,7 @@ impl RateBoard {
 mod tests {
     use super::*;
     use crate::domain::money::Rate;
-    use crate::rates::sample::{BCV, Series};
+    use crate::domain::samples::BCV;
     use rust_decimal::Decimal;
 
     fn at(text: &str) -> Timestamp {

@@ -1,17 +1,22 @@
-//! Feeds: where samples come from. Each is a task that looks every so often; a manual one waits for an operator.
+//! Feeds: where samples come from. Each is a task that looks every so often; a manual one waits for an operator. A source that fails is asked ever more rarely, and its last price stays.
 //!
 //! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a demonstration can be repeated.
 
 use crate::domain::date::Date;
 use crate::domain::money::Rate;
+use crate::domain::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
 use crate::domain::time::Timestamp;
 use crate::rates::board::RateBoard;
-use crate::rates::sample::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
+use crate::rates::health::FeedHealth;
+use crate::rates::http::{HttpCall, HttpSource};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+/// The longest rest after failures, unless the feed looks even more rarely: a good source is back before its last price is too old for money (`[rates] max_age_seconds`, 900).
+const REST_MAX: Duration = Duration::from_secs(600);
 
 /// A feed as it is configured.
 #[derive(Clone, Debug)]
@@ -25,7 +30,7 @@ pub struct FeedSpec {
 }
 
 /// Where the prices of a feed come from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum FeedKind {
     /// Always the same price.
     Fixed {
@@ -43,12 +48,21 @@ pub enum FeedKind {
     },
     /// Only what an operator records.
     Manual,
+    /// What a call over HTTP answers.
+    Http(HttpCall),
 }
 
 /// The feeds that run; dropping it ends them.
-#[derive(Debug)]
 pub struct Feeds {
     tasks: Vec<JoinHandle<()>>,
+    health: Arc<[FeedHealth]>,
+}
+
+impl Feeds {
+    /// How each of them does; manual ones do nothing.
+    pub fn health(&self) -> Arc<[FeedHealth]> {
+        Arc::clone(&self.health)
+    }
 }
 
 impl Drop for Feeds {
@@ -59,24 +73,73 @@ impl Drop for Feeds {
     }
 }
 
-/// Starts the feeds on the current runtime. The first sample of each is on the board when this returns.
-pub fn start(specs: Vec<FeedSpec>, board: &Arc<RateBoard>, now: impl Fn() -> Timestamp + Clone + Send + 'static) -> Feeds {
-    let mut tasks = Vec::new();
-    for spec in specs {
-        let every = spec.every;
-        let Some(mut source) = Source::of(spec) else { continue };
-        board.record(source.look(now()));
-        let (board, now) = (Arc::clone(board), now.clone());
-        tasks.push(tokio::spawn(async move {
-            let mut ticks = interval_at(Instant::now() + every, every);
-            ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-            loop {
-                ticks.tick().await;
-                board.record(source.look(now()));
-            }
-        }));
+/// Starts the feeds on the current runtime. The first sample of each that is made here is on the board when this returns; those that are fetched come when they come.
+/// Fails when a feed can't be asked at all; what its source does later is no reason to stop.
+pub fn start(specs: Vec<FeedSpec>, board: &Arc<RateBoard>, now: impl Fn() -> Timestamp + Clone + Send + Sync + 'static) -> Result<Feeds, String> {
+    let mut looks = Vec::new();
+    for spec in specs.into_iter().filter(|spec| !matches!(spec.kind, FeedKind::Manual)) {
+        let failed = |why: String| format!("{} {}: {why}", spec.series.pair, spec.series.source);
+        let look = match spec.kind.clone() {
+            FeedKind::Http(call) => Look::Fetched(HttpSource::new(call).map_err(failed)?),
+            _ => match Source::of(spec.clone()) {
+                Some(source) => Look::Made(source),
+                None => continue,
+            },
+        };
+        looks.push((spec, look));
     }
-    Feeds { tasks }
+    let health: Arc<[FeedHealth]> = looks.iter().map(|(spec, _)| FeedHealth::new(spec.series.clone(), spec.every)).collect();
+    let mut tasks = Vec::new();
+    for (n, (spec, look)) in looks.into_iter().enumerate() {
+        let (board, now, health) = (Arc::clone(board), now.clone(), Arc::clone(&health));
+        match look {
+            Look::Made(mut source) => {
+                let mut made = move || {
+                    let at = now();
+                    board.record(source.look(at));
+                    health[n].succeeded(at);
+                };
+                made();
+                tasks.push(tokio::spawn(async move {
+                    let mut ticks = interval_at(Instant::now() + spec.every, spec.every);
+                    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+                    loop {
+                        ticks.tick().await;
+                        made();
+                    }
+                }));
+            }
+            Look::Fetched(source) => tasks.push(tokio::spawn(async move {
+                loop {
+                    let at = now();
+                    let failures = match source.look(&spec.series, at).await {
+                        Ok(sample) => {
+                            board.record(sample);
+                            health[n].succeeded(now());
+                            0
+                        }
+                        Err(why) => health[n].failed(now(), why),
+                    };
+                    tokio::time::sleep(rest(spec.every, failures)).await;
+                }
+            })),
+        }
+    }
+    Ok(Feeds { tasks, health })
+}
+
+/// How long to wait after so many failures in a row: twice as long after each, within bounds.
+fn rest(every: Duration, failures: u32) -> Duration {
+    let doubled = every.saturating_mul(1 << failures.saturating_sub(1).min(16));
+    doubled.min(every.max(REST_MAX))
+}
+
+/// Where the samples of a feed come from.
+enum Look {
+    /// From here.
+    Made(Source),
+    /// From somewhere else.
+    Fetched(HttpSource),
 }
 
 /// The feeds of a configuration that names none: all simulated, at prices as they might be.
@@ -117,7 +180,7 @@ struct Walk {
 impl Source {
     fn of(spec: FeedSpec) -> Option<Source> {
         let (price, walk) = match spec.kind {
-            FeedKind::Manual => return None,
+            FeedKind::Manual | FeedKind::Http(_) => return None,
             FeedKind::Fixed { price } => (price.0, None),
             FeedKind::Simulated { price: Rate(price), step_percent, seed } => {
                 let (lowest, highest) = (price * Decimal::new(8, 1), price * Decimal::new(12, 1));
@@ -165,8 +228,8 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::samples::Filter;
     use crate::domain::time::{DAY_MS, HOUR_MS};
-    use crate::rates::board::Filter;
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).expect("an instant")
@@ -216,6 +279,14 @@ mod tests {
         assert!(Source::of(spec(FeedKind::Manual)).is_none());
     }
 
+    #[test]
+    fn a_source_that_fails_is_asked_ever_more_rarely() {
+        let rests = |every: u64| (0..6).map(move |failures| rest(Duration::from_secs(every), failures).as_secs()).collect::<Vec<_>>();
+        assert_eq!(rests(60), [60, 60, 120, 240, 480, 600]);
+        assert_eq!(rests(3600), [3600; 6]);
+        assert_eq!(rest(Duration::from_secs(60), u32::MAX), REST_MAX);
+    }
+
     #[tokio::test]
     async fn the_first_samples_are_there_at_once_and_more_come() {
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
@@ -224,7 +295,8 @@ mod tests {
         })));
         let now = at("2026-11-20T12:00:00Z");
         let specs: Vec<FeedSpec> = embedded_feeds().into_iter().map(|spec| FeedSpec { every: Duration::from_millis(1), ..spec }).collect();
-        let feeds = start(specs, &board, move || now);
+        let feeds = start(specs, &board, move || now).expect("nothing is fetched");
+        assert!(feeds.health().iter().all(|feed| feed.state().last_success == Some(now)));
         assert_eq!(board.all().len(), 5);
         assert!(board.bcv_in_force(now).is_some());
         let floor = board.latest(Pair::USDT_VES, Filter { source: Some("p2p"), side: Some("FLOOR"), method: None }, now);

@@ -1,8 +1,8 @@
 //! What the market asks for a USDT: the rate that conversions are charged by (`contract.md`, section 9).
 
-use super::board::{Filter, RateBoard};
-use super::sample::Pair;
+use super::board::RateBoard;
 use crate::domain::money::{Currency, Rate};
+use crate::domain::samples::{Filter, Pair, Sample};
 use crate::domain::time::Timestamp;
 use std::sync::Arc;
 
@@ -21,20 +21,25 @@ impl Market {
 
     /// What a USDT costs in `currency` now, by the server's clock; `None` when nobody knows.
     pub fn rate(&self, currency: Currency, now: Timestamp) -> Option<Rate> {
+        self.sample(currency, now).map(|sample| sample.price)
+    }
+
+    /// The same with where and when it was learned.
+    pub fn sample(&self, currency: Currency, now: Timestamp) -> Option<Arc<Sample>> {
         let (pair, side) = match currency {
             Currency::Ves => (Pair::USDT_VES, "FLOOR"),
             Currency::Cop => (Pair::USDT_COP, "BUY"),
             Currency::Usdt => return None,
         };
         let sample = self.board.latest(pair, Filter { source: Some("p2p"), side: Some(side), method: None }, now)?;
-        (sample.age_ms(now) <= self.max_age_ms).then_some(sample.price)
+        (sample.age_ms(now) <= self.max_age_ms).then_some(sample)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rates::sample::{Sample, Series};
+    use crate::domain::samples::Series;
     use rust_decimal::Decimal;
 
     #[test]

@@ -1,13 +1,23 @@
-//! Rates: what a dollar and a tether are worth, where that comes from, and the latest of each.
+//! Rates: what a dollar and a tether are worth, where that comes from, the latest of each, and all there ever were.
 //!
-//! A sample is kept with its source's time and with ours; who uses it decides how old it may be. Nothing here knows a payment.
+//! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory · [`feeds`] where they come from, with `http.rs`, `pointer.rs` and `reading.rs` for sources that are
+//! asked, [`health`] how they do · [`store`] the history. A sample is kept with its source's time and with ours; who uses it decides how old it may be. Nothing here knows a payment.
 
 pub mod board;
 pub mod feeds;
+pub mod health;
+mod http;
 pub mod market;
-pub mod sample;
+mod pointer;
+mod reading;
+pub mod store;
+pub use crate::domain::samples as sample;
 
-pub use board::{Filter, RateBoard};
+pub use crate::domain::samples::{Filter, Pair, Sample, Series};
+pub use board::RateBoard;
 pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};
+pub use health::{FeedHealth, FeedState};
+pub use http::HttpCall;
 pub use market::Market;
-pub use sample::{Pair, Sample, Series};
+pub use pointer::Pointer;
+pub use store::{RateStore, RateStoreError};

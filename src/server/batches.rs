@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest that an answer waits for the bank; what is settled later is seen in a later look.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The whole of it. Run as a task of its own, so that a caller who goes away leaves no key half answered.
 pub async fn carry_out(

@@ -50,10 +50,13 @@ impl Directory {
         match change {
             PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
             PlatformChange::Key(key) => self.learn_key(key),
+            PlatformChange::Acted(_) => {}
             PlatformChange::Opened { tenant, keys } => {
                 self.learn_tenant(tenant);
                 keys.iter().for_each(|key| self.learn_key(key));
             }
+            // They call nobody.
+            PlatformChange::Bank(..) | PlatformChange::Banks(_) => {}
         }
     }
 

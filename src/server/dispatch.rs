@@ -1,4 +1,4 @@
-//! The one way of a request of interface B, in written order: route, key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done. This is the one function
+//! The one way of a request of interface B (those of A go to `public.rs`), in written order: route, key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done. This is the one function
 //! that waits (`contract.md`, section 17, "Order of checks").
 
 use crate::api::balance;
@@ -9,6 +9,7 @@ use crate::api::openapi;
 use crate::api::operations;
 use crate::api::plan::{Call, Caller, Plan};
 use crate::api::problem::Problem;
+use crate::api::refusals::problem;
 use crate::api::render::render;
 use crate::api::routes::{Modes, Route, routes};
 use crate::api::sessions;
@@ -32,6 +33,7 @@ use crate::server::desk::KeyHeld;
 use crate::server::documents::Documents;
 use crate::server::history::{self, Unreadable};
 use crate::server::listen::{Answer, Arrival};
+use crate::server::public::Public;
 use crate::server::respond::{Reply, RequestId, Timing};
 use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::{Services, fresh_id};
@@ -40,7 +42,7 @@ use crate::server::throttle::Throttle;
 use crate::server::webhooks;
 use actors::{Failure, Held, Outcome, Settled};
 use hyper::Method;
-use hyper::header::{HeaderMap, HeaderName};
+use hyper::header::{HeaderMap, HeaderName, RETRY_AFTER};
 use std::sync::Arc;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -55,6 +57,7 @@ pub struct Gateway {
     router: Router<Route>,
     throttle: Throttle<Id>,
     documents: Documents,
+    public: Public,
 }
 
 /// A key that this request works under.
@@ -97,10 +100,10 @@ pub fn failure(failure: Failure) -> Problem {
 
 impl Gateway {
     /// Builds the route table; it refuses to be ambiguous.
-    pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32) -> Result<Gateway, BadRoute> {
+    pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32, public: Public) -> Result<Gateway, BadRoute> {
         let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
         let documents = Documents::new(|| openapi::public().to_json());
-        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents })
+        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents, public })
     }
 
     async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
@@ -110,6 +113,9 @@ impl Gateway {
         }
         if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers) {
             return answer;
+        }
+        if Public::is_meant(path) {
+            return Ok(self.public.answer(&self.services, arrival));
         }
         let found = match self.router.lookup(&arrival.head.method, path) {
             Lookup::Found(found) => found,
@@ -199,14 +205,15 @@ impl Gateway {
 
     fn plan(&self, found: &Found<'_, '_, Route>, caller: &Caller, query: Option<&str>, body: &[u8]) -> Result<Plan, Problem> {
         let services = &*self.services;
-        let now = services.now();
+        let (now, banks) = (services.now(), services.banks.now());
         let call = Call {
             caller,
             path: &|name| found.parameters.get(name).to_owned(),
             query,
             body,
-            banks: &services.banks,
+            banks: &banks,
             bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
+            official: &|| services.official(now),
             has_rail: !caller.livemode() || services.engine.machine().live_rails,
             now,
             fresh_id: &fresh_id,
@@ -244,7 +251,9 @@ impl Gateway {
             }
             Plan::Entity(id, ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
-                reply(shape, engine.ask_entity(tenant, id, false, command, None, held).await, request_id)
+                let mut outcome = engine.ask_entity(tenant, id, false, command, None, held).await;
+                others_done(&mut outcome).await;
+                reply(shape, outcome, request_id)
             }
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.desk.hold_name(tenant, space, &name).await;
@@ -485,6 +494,16 @@ impl Doing<'_> {
     }
 }
 
+/// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds what became of the part of it that is converted by itself.
+async fn others_done(outcome: &mut Outcome<Domain>) {
+    if let Ok(settled) = outcome
+        && let Some(performed) = settled.performed.take()
+    {
+        // Too late is no failure: it is durable, and goes on by itself.
+        let _ = tokio::time::timeout(batches::PATIENCE, performed).await;
+    }
+}
+
 /// What is answered to a command.
 pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> Result<Reply, Problem> {
     let settled: Settled<Domain> = outcome.map_err(failure)?;
@@ -506,6 +525,10 @@ pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> 
     let micros = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
     let timing = Timing { queue_us: micros(settled.timing.queue), apply_us: micros(settled.timing.apply), wal_us: micros(settled.timing.wal) };
     let reply = Reply::json(status, body).timing(timing);
+    let reply = match settled.refusal.as_ref().and_then(|refusal| problem(refusal).retry_after) {
+        Some(seconds) => reply.header(RETRY_AFTER, seconds.into()),
+        None => reply,
+    };
     Ok(match settled.seq {
         Some(seq) => reply.wal_seq(seq),
         None => reply,

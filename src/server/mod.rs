@@ -3,9 +3,11 @@
 //! In reading order: `listen.rs` accepts connections and keeps their time limits, `dispatch.rs` is the one way of a request: `router.rs` finds the row for a path,
 //! `directory.rs` knows who may call, `throttle.rs` counts requests per key, `body.rs` reads what was sent, `desk.rs` keeps names that are in use, `history.rs` reads what was
 //! written, `respond.rs` writes what comes back. `ask.rs` asks the platform's book and tells the directory of callers what is durable, `sheets.rs` takes changed settings to both
-//! books of a tenant, `documents.rs` serves the description of it all. No rule about money is here.
+//! books of a tenant. `public.rs` is the way of a request of interface A, which needs no key; `documents.rs` serves the description of it all. No rule about money is here.
 
 pub mod ask;
+pub mod bank_feed;
+pub mod banks;
 pub mod batches;
 pub mod body;
 pub mod desk;
@@ -16,6 +18,7 @@ pub mod history;
 pub mod listen;
 pub mod newest;
 pub mod open_files;
+pub mod public;
 pub mod respond;
 pub mod router;
 pub mod services;

@@ -1,13 +1,17 @@
 //! What every request may need: put together once by `app.rs`, shared by both listeners.
 
-use crate::domain::banks::Catalogue;
+use crate::api::plan::{BankRate, Official};
 use crate::domain::ids::Id;
 use crate::domain::machine::Domain;
 use crate::domain::money::Usdt;
+use crate::domain::samples::{Filter, Pair};
 use crate::domain::settings::Settings;
-use crate::domain::time::Timestamp;
+use crate::domain::time::{DAY_MS, Timestamp};
+use crate::outbound::Outbound;
 use crate::rails::simulator::Simulator;
-use crate::rates::{Market, RateBoard};
+use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
+use crate::server::bank_feed::BankFeed;
+use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::sheets::Turns;
@@ -16,8 +20,12 @@ use crate::webhooks::secret::Secret;
 use actors::Engine;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A bank's word on the official rate is not repeated for longer than the rate holds: a day.
+const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
 
 /// The parts of a running server.
 pub struct Services {
@@ -29,6 +37,12 @@ pub struct Services {
     pub desk: Arc<Desk>,
     /// Prices.
     pub board: Arc<RateBoard>,
+    /// The history of prices.
+    pub rates: Arc<RateStore>,
+    /// How the feeds of prices do.
+    pub feeds: Arc<[FeedHealth]>,
+    /// Whose word on the BCV rate stands beside the central bank's in quotes: a source of `[rates.bank]`, and no public one.
+    pub bank_source: Option<String>,
     /// What of them conversions are charged by.
     pub market: Market,
     /// What the networks take for a USDT payout, in the order of [`crate::domain::crypto::address::Network`].
@@ -36,7 +50,9 @@ pub struct Services {
     /// The order in which tenants' sheets are changed.
     pub turns: Arc<Turns>,
     /// Banks.
-    pub banks: Arc<Catalogue>,
+    pub banks: Banks,
+    /// Where they are refreshed from.
+    pub bank_feed: Option<BankFeed>,
     /// The bank of test mode.
     pub simulator: Arc<Simulator>,
     /// How the outside reaches this server, without a slash at the end.
@@ -45,6 +61,10 @@ pub struct Services {
     pub tenant_defaults: Settings,
     /// The secret under which things are hashed that may be recognised but not known.
     pub mark_key: [u8; 32],
+    /// Whether the outside may be spoken to.
+    pub outbound: Outbound,
+    /// The data directory, for copies of it.
+    pub data: PathBuf,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
 }
@@ -58,6 +78,18 @@ impl Services {
     /// The signing secret of a webhook endpoint: it derives from the service's key, so that it need not be stored.
     pub fn webhook_secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {
         Secret::new(self.keyed_hash(&[b"webhook", &tenant.to_be_bytes(), webhook.as_bytes(), &version.to_be_bytes()]))
+    }
+
+    /// What the central bank and, if one is configured, a bank say of the dollar.
+    pub fn official(&self, now: Timestamp) -> Official {
+        let bank = match &self.bank_source {
+            None => BankRate::NotConfigured,
+            Some(source) => {
+                let latest = self.board.latest(Pair::USD_VES, Filter { source: Some(source), ..Filter::default() }, now);
+                latest.filter(|sample| now.since_ms(sample.fetched_at) <= OFFICIAL_AGE_MS_MAX).map_or(BankRate::Unavailable, BankRate::Says)
+            }
+        };
+        Official { bcv: self.board.bcv_in_force(now), bank }
     }
 
     /// The first half of a keyed hash over `parts`.

@@ -37,9 +37,7 @@ const WINDOW_UNKNOWN: usize = 2;
 const SLOW_MS: u32 = 2_000;
 /// Events that are read ahead.
 const PAGE: usize = 64;
-/// Outcomes are written together with those that come so soon after them …
-const WRITE_AFTER: Duration = Duration::from_millis(40);
-/// … but not more of them.
+/// Outcomes are written together with those that come soon after them (see [`Webhooks::write_after`]), but not more of them.
 const WRITE_AT: usize = 256;
 /// Before a write that was refused for want of room is tried again, and before a courier that broke off is replaced.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -231,7 +229,8 @@ impl Courier {
             self.queue.clear();
             (self.read_to, self.at_end) = (self.position, false);
         }
-        if self.line.take_rung() {
+        // While there is enough to do, what was rung stays rung, and who rings again is not kept.
+        if self.at_end && self.queue.is_empty() && self.flights.len() < self.window() && self.line.take_rung() {
             self.at_end = false;
         }
         if self.queue.is_empty() {
@@ -274,9 +273,12 @@ impl Courier {
         !self.again.is_empty() || !self.queue.is_empty() || self.webhook.resends.iter().any(|resend| !self.resent.contains(&resend.delivery))
     }
 
+    fn window(&self) -> usize {
+        if self.known { WINDOW } else { WINDOW_UNKNOWN }
+    }
+
     fn wants(&self) -> bool {
-        let window = if self.known { WINDOW } else { WINDOW_UNKNOWN };
-        self.flights.len() < window && self.may_send() && self.has_due()
+        self.flights.len() < self.window() && self.may_send() && self.has_due()
     }
 
     /// Nothing is on its way and nothing can be started: writes what is to be written, then rests if nothing happened meanwhile. Breaks when the work is over.
@@ -290,7 +292,12 @@ impl Courier {
             return ControlFlow::Break(());
         }
         // With deliveries that must wait, nothing matters until the endpoint changes.
-        let term = if self.has_due() { None } else { self.webhook.term().cloned() };
+        let term = if self.has_due() {
+            self.line.take_rung();
+            None
+        } else {
+            self.webhook.term().cloned()
+        };
         if self.line.rest(Rest { position: self.position, written: self.webhook.reached, term }) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -338,7 +345,7 @@ impl Courier {
             livemode: self.world.livemode,
             event: event.id,
             sequence: Some(event.number),
-            older_signature: has_older_signature(event.kind),
+            older_signature: has_older_signature(event.kind.name()),
             body,
             secret: self.secret.clone(),
         };
@@ -364,7 +371,7 @@ impl Courier {
             self.open.remove(&number);
         }
         if self.landed.is_empty() {
-            self.write_at = Instant::now() + WRITE_AFTER;
+            self.write_at = Instant::now() + self.webhooks.write_after();
         }
         self.landed.push(delivered);
     }

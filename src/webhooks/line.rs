@@ -18,19 +18,16 @@ pub struct Line {
     pub tenant: u64,
     /// Which.
     pub id: Id,
-    duty: Mutex<Duty>,
+    /// Something happened since the courier last looked.
+    rung: AtomicBool,
+    /// No courier is at work, or one is about to go; then `rest` says more. Before and after, who writes the log touches no lock here: couriers have a low priority, and one that is
+    /// interrupted with a lock in hand would keep everybody waiting.
+    resting: AtomicBool,
+    rest: Mutex<Option<Rest>>,
     changed: AtomicBool,
     bell: Notify,
     newest: AtomicU64,
     position: AtomicU64,
-}
-
-/// Who looks after the endpoint.
-enum Duty {
-    /// A courier does; `rung` when something happened since it last looked.
-    Working { rung: bool },
-    /// Nobody: there is nothing to do.
-    Resting(Rest),
 }
 
 /// What holds while there is nothing to do.
@@ -49,7 +46,9 @@ impl Line {
         Line {
             tenant,
             id,
-            duty: Mutex::new(Duty::Working { rung: false }),
+            rung: AtomicBool::new(false),
+            resting: AtomicBool::new(false),
+            rest: Mutex::new(None),
             changed: AtomicBool::new(false),
             bell: Notify::new(),
             newest: AtomicU64::new(0),
@@ -60,40 +59,47 @@ impl Line {
     /// The endpoint was changed, is to send something again, or is gone.
     pub fn change(self: &Arc<Self>, webhooks: &Arc<Webhooks>) {
         self.changed.store(true, Ordering::SeqCst);
-        let mut duty = self.duty();
-        self.wake(&mut duty, webhooks);
+        // Also if it was rung before and has not looked yet: this is not to wait until a delivery ends.
+        self.bell.notify_one();
+        if self.ring() {
+            let mut rest = self.resting();
+            if let Some(rest) = rest.take() {
+                self.begin(webhooks, &rest);
+            }
+        }
     }
 
     /// Events with these numbers happened.
     pub fn happened(self: &Arc<Self>, webhooks: &Arc<Webhooks>, numbers: &RangeInclusive<u64>, mut kinds: impl Iterator<Item = EventKind>) {
         let (first, last) = (*numbers.start(), *numbers.end());
-        self.newest.fetch_max(last, Ordering::Relaxed);
-        let mut duty = self.duty();
-        if let Duty::Resting(rest) = &mut *duty {
-            let Some(term) = &rest.term else { return };
-            // The events before the term were due by others.
-            let quiet = rest.position + 1 == first && first >= term.from && !kinds.any(|kind| term.is_due(kind));
-            if quiet && last - rest.written < WRITE_EVERY {
-                rest.position = last;
-                self.position.store(last, Ordering::Relaxed);
-                return;
-            }
+        self.newest.store(last, Ordering::Relaxed);
+        if !self.resting.load(Ordering::SeqCst) && !self.ring() {
+            return;
         }
-        self.wake(&mut duty, webhooks);
+        let mut resting = self.resting();
+        let Some(rest) = resting.as_mut() else { return };
+        let Some(term) = &rest.term else { return };
+        // The events before the term were due by others.
+        let quiet = rest.position + 1 == first && first >= term.from && !kinds.any(|kind| term.is_due(kind));
+        if quiet && last - rest.written < WRITE_EVERY {
+            rest.position = last;
+            self.position.store(last, Ordering::Relaxed);
+        } else if let Some(rest) = resting.take() {
+            self.begin(webhooks, &rest);
+        }
     }
 
-    fn wake(self: &Arc<Self>, duty: &mut Duty, webhooks: &Arc<Webhooks>) {
-        match duty {
-            Duty::Working { rung } => {
-                *rung = true;
-                self.bell.notify_one();
-            }
-            Duty::Resting(rest) => {
-                let position = rest.position;
-                *duty = Duty::Working { rung: false };
-                courier::begin(webhooks, Arc::clone(self), position);
-            }
+    /// Tells the courier. True if there may be none: one that is going sees that it was rung, or else it is seen here that it was going.
+    fn ring(&self) -> bool {
+        if !self.rung.swap(true, Ordering::SeqCst) {
+            self.bell.notify_one();
         }
+        self.resting.load(Ordering::SeqCst)
+    }
+
+    fn begin(self: &Arc<Self>, webhooks: &Arc<Webhooks>, rest: &Rest) {
+        self.resting.store(false, Ordering::SeqCst);
+        courier::begin(webhooks, Arc::clone(self), rest.position);
     }
 
     /// Has the courier look around, if there is one.
@@ -108,10 +114,7 @@ impl Line {
 
     /// Whether something happened since the last call.
     pub fn take_rung(&self) -> bool {
-        match &mut *self.duty() {
-            Duty::Working { rung } => std::mem::take(rung),
-            Duty::Resting(_) => false,
-        }
+        self.rung.swap(false, Ordering::SeqCst)
     }
 
     /// Whether the endpoint was changed since the last [`Line::take_changed`].
@@ -126,12 +129,14 @@ impl Line {
 
     /// The courier has nothing to do and goes, unless something happened meanwhile.
     pub fn rest(&self, rest: Rest) -> bool {
-        let mut duty = self.duty();
-        if self.is_changed() || matches!(*duty, Duty::Working { rung: true }) {
+        let mut resting = self.resting();
+        self.resting.store(true, Ordering::SeqCst);
+        if self.rung.load(Ordering::SeqCst) || self.is_changed() {
+            self.resting.store(false, Ordering::SeqCst);
             return false;
         }
         self.reach(rest.position);
-        *duty = Duty::Resting(rest);
+        *resting = Some(rest);
         true
     }
 
@@ -142,10 +147,7 @@ impl Line {
 
     /// Up to which event nothing waits; 0 while a courier is at work.
     pub fn quiet_up_to(&self) -> u64 {
-        match &*self.duty() {
-            Duty::Working { .. } => 0,
-            Duty::Resting(rest) => rest.position,
-        }
+        self.resting().as_ref().map_or(0, |rest| rest.position)
     }
 
     /// Events that nobody looked at yet.
@@ -153,7 +155,7 @@ impl Line {
         self.newest.load(Ordering::Relaxed).saturating_sub(self.position.load(Ordering::Relaxed))
     }
 
-    fn duty(&self) -> MutexGuard<'_, Duty> {
-        self.duty.lock().unwrap_or_else(PoisonError::into_inner)
+    fn resting(&self) -> MutexGuard<'_, Option<Rest>> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

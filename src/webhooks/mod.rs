@@ -15,11 +15,11 @@ pub mod secret;
 
 use crate::api::events::World;
 use crate::api::targets::is_public;
-use crate::domain::events::EventKind;
 use crate::domain::ids::{Id, Kind};
 use crate::domain::index;
 use crate::domain::platform::is_live;
 use crate::domain::record::{Cause, Entity, Record};
+use crate::outbound::Outbound;
 use crate::server::history::Unreadable;
 use crate::server::services::Services;
 use dashmap::DashMap;
@@ -38,7 +38,13 @@ const QUICK_MAX: usize = 512;
 /// And to endpoints that dawdle: those of the dead wait for each other, and for nobody else.
 const SLOW_MAX: usize = 256;
 /// How much lower than others deliveries stand with the scheduler.
-const NICENESS: i32 = 10;
+pub const NICENESS: i32 = 10;
+/// Outcomes are written together with those that come so soon after them.
+const WRITE_AFTER: Duration = Duration::from_millis(40);
+/// With more couriers than this at work each writes more rarely, so that all of them together burden the log no more than these.
+const WRITERS: usize = 8;
+/// But at least so often.
+const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
 /// Between two looks whether all couriers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
 /// How long a name may take to be looked up when an endpoint is registered.
@@ -51,7 +57,7 @@ pub struct Options {
     /// Certificates to trust beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
     /// Whether live events go out: not from a past world that has not taken over.
-    pub live_outbound: bool,
+    pub outbound: Outbound,
 }
 
 /// What was delivered since the start.
@@ -206,8 +212,14 @@ impl Webhooks {
         posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))
     }
 
+    /// How long an outcome waits for others, to be written with them.
+    fn write_after(&self) -> Duration {
+        let shares = u32::try_from(self.couriers.load(Ordering::Relaxed).div_ceil(WRITERS)).unwrap_or(u32::MAX);
+        WRITE_AFTER.saturating_mul(shares.max(1)).min(WRITE_AFTER_MAX)
+    }
+
     fn may_send(&self, livemode: bool) -> bool {
-        self.options.live_outbound || !livemode
+        self.options.outbound.is_open() || !livemode
     }
 
     fn is_stopping(&self) -> bool {
@@ -255,6 +267,6 @@ pub fn world(services: &Services, tenant: u64) -> Option<World> {
 }
 
 /// Whether the older signature header goes with an event.
-pub fn has_older_signature(kind: EventKind) -> bool {
-    kind.name().starts_with("merchant.") || kind.name().starts_with("payout.")
+pub fn has_older_signature(event: &str) -> bool {
+    event.starts_with("merchant.") || event.starts_with("payout.")
 }

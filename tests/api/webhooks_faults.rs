@@ -75,6 +75,17 @@ fn a_slow_or_dead_endpoint_delays_nobody_and_eight_go_at_once() {
     for _ in 0..4 {
         listen(&one, &dead.url(), &["payment.completed"]);
     }
+    // Eighty more of other tenants, each with more to be sent than it gets places.
+    for _ in 0..4 {
+        let other = server.tenant().test;
+        for _ in 0..20 {
+            listen(&other, &dead.url(), &["payment.completed"]);
+        }
+        for _ in 0..10 {
+            other.pay(1);
+        }
+    }
+    dead.wait_for(100);
     let slowly = listen(&one, &slow.url(), &["payment.completed"]);
     listen(&one, &good.url(), &["payment.completed"]);
     listen(&two, &neighbour.url(), &["payment.completed"]);

@@ -3,11 +3,14 @@
 #[path = "../api/harness/mod.rs"]
 mod harness;
 
+mod auto_convert;
 mod batches;
 mod collections;
 mod conversions;
 mod durability;
 mod load;
+mod pesos;
+mod rates;
 mod shutdown;
 mod tools;
 mod webhooks;

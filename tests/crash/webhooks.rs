@@ -119,4 +119,7 @@ fn every_event_arrives_however_often_the_server_dies() {
         sleep(Duration::from_millis(5));
     }
     assert_eq!((quick.count(), slow.count()), (before.0 + 1, before.1 + 1), "what has an outcome is not sent again");
+    assert_eq!(server.terminate().code(), Some(0));
+    let verified = server.command(&["wal", "verify"]);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }

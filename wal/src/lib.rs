@@ -66,6 +66,7 @@ mod record;
 mod replay;
 mod rocks;
 mod snapshot;
+mod sorter;
 mod stats;
 mod store;
 mod verify;
@@ -89,6 +90,7 @@ pub use record::{Hash, PAYLOAD_BYTES_MAX, RECORD_OVERHEAD_BYTES, RECORD_VERSION,
 pub use replay::Records;
 pub use rocks::RocksStore;
 pub use snapshot::{STATE_BYTES_MAX, Snapshot, StoredSnapshot};
+pub use sorter::{Sorted, Sorter};
 pub use stats::Stats;
 pub use store::{Item, Scan, Store, StoreCursor, StoreError};
 pub use verify::Verified;

@@ -127,10 +127,25 @@ impl Reader {
         IndexCursor::new(self.store.cursor(scan), reverse)
     }
 
+    /// Every index entry, in order: a long walk.
+    pub fn index_entries(&self) -> IndexCursor<'_> {
+        IndexCursor::new(self.store.cursor(Scan::all(Family::Index).in_bulk()), false)
+    }
+
     /// The newest snapshot of a tenant, or the newest that contains nothing after `at_or_before`.
     pub fn snapshot(&self, tenant: u64, at_or_before: Option<Seq>) -> Result<Option<StoredSnapshot>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant));
         cursor.seek_back(&snapshot::key(tenant, at_or_before.unwrap_or(Seq::MAX)));
+        match checked_item(&*cursor)? {
+            Some((key, value)) => Ok(Some(snapshot::decode(key, value)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The oldest snapshot of a tenant at `from` or after it.
+    pub fn snapshot_from(&self, tenant: u64, from: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
+        let mut cursor = self.store.cursor(snapshots_of(tenant));
+        cursor.seek(&snapshot::key(tenant, from));
         match checked_item(&*cursor)? {
             Some((key, value)) => Ok(Some(snapshot::decode(key, value)?)),
             None => Ok(None),

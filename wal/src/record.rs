@@ -37,6 +37,20 @@ pub struct Record {
     pub prev: Hash,
 }
 
+impl Record {
+    /// Appends the record's bytes to `out`, as they are in the log: its drawing is in the header of the crate.
+    pub fn encode_into(&self, out: &mut Vec<u8>) {
+        encode(out, self.seq, self.time_ms, self.tenant, &self.prev, &self.payload);
+    }
+
+    /// Takes record `seq` off the front of `bytes`, after its checksum was found right; returns it and what follows it. Whether it follows its predecessor, `prev` says.
+    pub fn split_off(bytes: &[u8], seq: Seq) -> Result<(Record, &[u8]), Damage> {
+        let (raw, rest) = RawRecord::split(bytes).ok_or_else(|| Damage::new(seq, format!("record {seq} is cut off")))?;
+        raw.check(seq)?;
+        Ok((raw.to_record(raw.hash()), rest))
+    }
+}
+
 /// A record in the buffer where it was read, its checksum not yet looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawRecord<'a> {

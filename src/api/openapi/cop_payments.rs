@@ -4,10 +4,12 @@ use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, named, object, one_of, text};
 use super::values::{instant, livemode, page, pesos, shown_ref, signed_pesos, uuid};
+use crate::domain::buyer::DocumentType;
+use crate::domain::cop_payments::Channel;
+use crate::domain::cop_payouts::AccountType;
+use crate::domain::payouts;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
-const CHANNELS: [&str; 3] = ["qr", "push", "sms"];
-const DOCUMENTS: [&str; 5] = ["CC", "CE", "TI", "NIT", "PP"];
 
 /// The chapter.
 pub fn chapter() -> Chapter {
@@ -46,7 +48,7 @@ fn operations() -> Vec<Operation> {
         super::balance::movements(operation("listCopMovements", "List the movements in pesos")),
         operation("listCopPayouts", "List payouts in pesos")
             .about("They are made by the operator on request.")
-            .query("status", one_of(["pending", "completed", "failed"]))
+            .query("status", one_of(payouts::Status::ALL.map(payouts::Status::name)))
             .pages()
             .answers(200, "CopPayoutPage", "Newest first"),
         operation("getCopPayout", "Read a payout in pesos").answers(200, "CopPayout", "The payout"),
@@ -81,7 +83,7 @@ pub(super) fn payment() -> Schema {
         .member("object", text().constant("cop_payment"))
         .member("status", one_of(STATUSES))
         .member("method", text().constant("COP"))
-        .member("channel", one_of(CHANNELS))
+        .member("channel", one_of(Channel::ALL.map(Channel::name)))
         .member("amountCop", integer().at_least("0"))
         .member("feeCop", integer().or_null().about("4.5 % and 1,500 pesos, never more than the amount; null until completed."))
         .member("netCop", integer().or_null())
@@ -113,7 +115,7 @@ pub(crate) fn payout() -> Schema {
         .member("id", uuid())
         .member("payoutId", uuid().about("Equal to `id`."))
         .member("object", text().constant("cop_payout"))
-        .member("status", one_of(["pending", "completed", "failed"]))
+        .member("status", one_of(payouts::Status::ALL.map(payouts::Status::name)))
         .member("reference", text().or_null())
         .member("failureCode", text().or_null())
         .member("externalRef", shown_ref())
@@ -121,9 +123,9 @@ pub(crate) fn payout() -> Schema {
         .member("currency", text().constant("COP"))
         .member("bank", text())
         .member("accountNumber", text().about("Masked."))
-        .member("accountType", one_of(["savings", "checking", "wallet"]))
+        .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
         .member("holderName", text())
-        .member("documentType", one_of(DOCUMENTS))
+        .member("documentType", one_of(DocumentType::ALL.map(DocumentType::name)))
         .member("documentNumber", text().about("Masked."))
         .member("livemode", livemode())
         .member("createdAt", instant())
@@ -132,7 +134,7 @@ pub(crate) fn payout() -> Schema {
 
 /// The documents of buyers and of those who are paid.
 pub(crate) fn document_type() -> Schema {
-    one_of(DOCUMENTS)
+    one_of(DocumentType::ALL.map(DocumentType::name))
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
@@ -141,7 +143,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             "NewCopPayment",
             object()
                 .member("amountCop", integer().about("Whole pesos, at least 20000."))
-                .member("channel", one_of(CHANNELS))
+                .member("channel", one_of(Channel::ALL.map(Channel::name)))
                 .optional("reference", text().chars(1..=128).pattern(r"\S").or_null())
                 .optional("metadata", object().or_null().about("Yours, at most 8 KiB; it comes back as it was written."))
                 .optional("buyer", named("CopBuyer").or_null().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI."))

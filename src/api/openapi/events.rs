@@ -7,30 +7,7 @@ use super::values::{figure, instant, livemode, pesos, shown_ref, uuid, ves};
 use crate::domain::events::BalanceReason;
 use crate::domain::payments::Status;
 use crate::domain::settings::LiveStatus;
-
-/// Every event that a webhook can list.
-pub(super) const NAMES: [&str; 20] = [
-    "payment.completed",
-    "payment.failed",
-    "payment.canceled",
-    "payment.reversed",
-    "payment.chargeback",
-    "payment.chargeback_closed",
-    "payout.completed",
-    "payout.failed",
-    "merchant.verified",
-    "merchant.rejected",
-    "merchant.deactivated",
-    "merchant.reactivated",
-    "merchant.balance.updated",
-    "conversion.created",
-    "conversion.completed",
-    "conversion.canceled",
-    "tenant.live_status_changed",
-    "crypto_payout.completed",
-    "crypto_payout.failed",
-    "crypto_deposit.completed",
-];
+use crate::domain::webhooks::EVENT_NAMES;
 
 /// The chapter.
 pub fn chapter() -> Chapter {
@@ -50,7 +27,7 @@ pub fn chapter() -> Chapter {
                 object()
                     .member("id", uuid().about("`Svc-Event-Id` of its deliveries."))
                     .member("sequence", integer().at_least("1"))
-                    .member("event", one_of(NAMES))
+                    .member("event", one_of(EVENT_NAMES))
                     .member("data", object().about("What the event says; its members are under `webhooks`."))
                     .member("timestamp", instant())
                     .member("livemode", livemode())

@@ -82,4 +82,14 @@ mod tests {
     fn every_route_is_described() {
         assert_eq!(super::public().gaps(), Vec::<String>::new());
     }
+
+    #[test]
+    fn every_event_that_can_be_listed_is_described() {
+        let document: serde_json::Value = serde_json::from_slice(&super::public().to_json()).expect("JSON");
+        let mut described: Vec<&str> = document["webhooks"].as_object().expect("webhooks").keys().map(String::as_str).collect();
+        let mut listed = crate::domain::webhooks::EVENT_NAMES.to_vec();
+        described.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(described, listed);
+    }
 }

@@ -85,13 +85,13 @@ fn operations() -> Vec<Operation> {
             .example("50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"credit-1"}"#),
         pays(operation("creditAccount", "Pay a bank account"))
             .body("AccountCredit")
-            .example("50 VES", r#"{"cuenta":"01340000230000000000","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#),
+            .example("50 VES", r#"{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#),
         batch(operation("disburseCredits", "Pay many phones"))
             .body("PhoneCreditBatch")
             .example("one phone", r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#),
         batch(operation("payAccounts", "Pay many bank accounts"))
             .body("AccountCreditBatch")
-            .example("one account", r#"{"externalRef":"batch-3","items":[{"cuenta":"01340000230000000000","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#),
+            .example("one account", r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#),
         pays(operation("giveChange", "Give change to a customer"))
             .body("Change")
             .example("3.50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","concepto":"vuelto","externalRef":"change-1"}"#)

@@ -4,6 +4,7 @@ use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, list, named, object, one_of, text};
 use super::values::{instant, items, livemode, page, uuid};
+use crate::domain::webhooks::EVENT_NAMES;
 
 /// The chapter.
 pub fn chapter() -> Chapter {
@@ -65,7 +66,7 @@ fn webhook() -> Schema {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let events = || list(one_of(super::events::NAMES)).count(1..=super::events::NAMES.len()).distinct();
+    let events = || list(one_of(EVENT_NAMES)).count(1..=EVENT_NAMES.len()).distinct();
     let status = || one_of(["pending", "delivered", "failed"]);
     let delivery = object()
         .member("id", uuid())

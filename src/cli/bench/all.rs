@@ -3,8 +3,10 @@
 use super::http::Http;
 use super::in_process::InProcess;
 use super::memory::Memory;
+use super::rates::Rates;
 use super::restart::{self, Restart};
 use super::table::{Report, Table};
+use super::webhooks::Webhooks;
 use super::{Outcome, Place, cleanup, machine, progress};
 use clap::Args;
 use std::time::{Duration, Instant};
@@ -33,17 +35,22 @@ impl All {
             rounds: 3,
             threads: 2,
             no_baseline: false,
+            no_conversions: false,
         };
         let mut restarts = vec![Restart { place: place.clone(), records: 1_000_000, tail: 1_000_000 }];
         if self.full {
             restarts.push(Restart { place: place.clone(), records: 10_000_000, tail: 100_000 });
         }
         let memory = Memory { place: place.clone(), tenants: 10_000, payouts: 200_000 };
-        let takes = engine.takes() + http.takes() + restarts.iter().map(Restart::takes).sum::<Duration>() + memory.takes();
+        let webhooks = Webhooks { place: place.clone(), endpoints: vec![1, 100], connections: 64, seconds: 3, rounds: 3 };
+        let rates = Rates { place: place.clone(), samples: 1_000_000, connections: vec![1, 64], seconds: 2, rounds: 3, threads: 2 };
+        let restarting: Duration = restarts.iter().map(Restart::takes).sum();
+        let takes = engine.takes() + http.takes() + rates.takes() + webhooks.takes() + restarting + memory.takes();
         cleanup::watch(takes * 3 + Duration::from_secs(60));
         progress(&format!("this takes about {} minutes", takes.as_secs().div_ceil(60)));
         let (machine, began) = (machine::describe(&place.made()?), Instant::now());
-        let parts: [&dyn Fn() -> Outcome<Report>; 4] = [&|| engine.report(), &|| http.report(), &|| restart::report(&restarts), &|| memory.report()];
+        let parts: [&dyn Fn() -> Outcome<Report>; 6] =
+            [&|| engine.report(), &|| http.report(), &|| rates.report(), &|| webhooks.report(), &|| restart::report(&restarts), &|| memory.report()];
         let mut lines = Vec::new();
         for part in parts {
             let report = part()?;

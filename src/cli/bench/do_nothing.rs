@@ -16,6 +16,9 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::net::TcpListener;
 
+/// The longest blank answer.
+const BLANK_BYTES_MAX: usize = 1 << 20;
+
 /// The server that the figures over HTTP are compared with
 #[derive(Args, Debug)]
 pub struct DoNothing {
@@ -84,7 +87,7 @@ async fn serve(listen: SocketAddr) -> Outcome<()> {
 
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let (status, body) = if request.method() == Method::GET {
-        (StatusCode::OK, b"{}".to_vec())
+        (StatusCode::OK, blank(request.uri().query()))
     } else {
         match request.into_body().collect().await.map(|body| pay(&body.to_bytes())) {
             Ok(Some(body)) => (StatusCode::CREATED, body),
@@ -95,6 +98,15 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
+}
+
+/// As many bytes as `?bytes=` asks for, so that an answer is compared with one of its size.
+fn blank(query: Option<&str>) -> Vec<u8> {
+    let bytes = query.and_then(|query| query.strip_prefix("bytes=")).and_then(|bytes| bytes.parse().ok()).unwrap_or(2_usize);
+    let mut body = vec![b' '; bytes.clamp(2, BLANK_BYTES_MAX)];
+    let end = body.len() - 1;
+    (body[0], body[end]) = (b'{', b'}');
+    body
 }
 
 fn pay(body: &[u8]) -> Option<Vec<u8>> {
@@ -136,5 +148,6 @@ mod tests {
         let answer: serde_json::Value = serde_json::from_slice(&pay(body).expect("an answer")).expect("JSON");
         assert_eq!((&answer["externalRef"], &answer["monto"], &answer["status"]), (&"r-1".into(), &"1.00".into(), &"completed".into()));
         assert_eq!(pay(b"{}"), None);
+        assert_eq!((blank(None), blank(Some("bytes=4"))), (b"{}".to_vec(), b"{  }".to_vec()));
     }
 }

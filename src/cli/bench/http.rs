@@ -1,10 +1,11 @@
-//! Payouts over HTTP in test mode: on one tenant's balance and spread over many, one by one and in batches, beside a server that does nothing. A payout is two durable records: the debit,
-//! and what the bank said; the debits of a batch are one record.
+//! Payouts and conversions over HTTP in test mode: on one tenant's balance and spread over many, payouts one by one and in batches, beside a server that does nothing. A payout is two
+//! durable records, the debit and what the bank said; the debits of a batch are one record, and so is accepting a quote.
 
 use super::cleanup::{self, Scratch};
+use super::conversions::Conversions;
 use super::load::{Load, Measured};
 use super::prepare::{self, Extent};
-use super::requests::{BATCH, Requests};
+use super::requests::{BATCH, Requests, Workload};
 use super::server::Server;
 use super::table::{Line, Report, Table, grouped, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio};
 use super::{Outcome, Place, machine, progress};
@@ -18,7 +19,10 @@ const WARM_UP: Duration = Duration::from_millis(500);
 /// Until a server is ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 
-/// Payouts over HTTP, beside a server that does nothing
+/// The longest case of conversions: its quotes must not expire before they are used.
+const CONVERSION_SECONDS_MAX: u64 = 20;
+
+/// Payouts and conversions over HTTP, beside a server that does nothing
 #[derive(Args, Clone, Debug)]
 pub struct Http {
     #[command(flatten)]
@@ -44,6 +48,9 @@ pub struct Http {
     /// Leave out the server that does nothing
     #[arg(long)]
     pub(super) no_baseline: bool,
+    /// Leave out the conversions
+    #[arg(long)]
+    pub(super) no_conversions: bool,
 }
 
 /// Whom a case measures.
@@ -54,6 +61,8 @@ enum Whom {
     Gateway(usize),
     /// The gateway, with batches of payouts on one balance.
     Batches,
+    /// The gateway, with conversions on one balance.
+    Conversion,
 }
 
 struct Case {
@@ -65,7 +74,9 @@ struct Case {
 impl Http {
     /// How long it takes, about.
     pub fn takes(&self) -> Duration {
-        let cases = (self.connections.len() * (self.tenants.len() + usize::from(!self.no_baseline)) + self.batch_connections.len()) * self.rounds;
+        // A conversion case takes as long again, and half, for its quotes.
+        let each = self.tenants.len() + usize::from(!self.no_baseline) + 3 * usize::from(!self.no_conversions);
+        let cases = (self.connections.len() * each + self.batch_connections.len()) * self.rounds;
         (Duration::from_secs(self.seconds) + Duration::from_millis(800)) * u32::try_from(cases).unwrap_or(u32::MAX) + Duration::from_secs(5)
     }
 
@@ -79,6 +90,9 @@ impl Http {
             || self.seconds == 0
         {
             return Err("there must be at least one of each".to_owned());
+        }
+        if !self.no_conversions && self.seconds > CONVERSION_SECONDS_MAX {
+            return Err(format!("conversions take at most {CONVERSION_SECONDS_MAX} seconds: quotes expire; or leave them out"));
         }
         cleanup::watch(self.takes() * 3 + Duration::from_secs(60));
         self.report()?.print();
@@ -102,22 +116,26 @@ impl Http {
         let mut cases = Vec::new();
         for connections in &self.connections {
             let gateways = self.tenants.iter().map(|tenants| Whom::Gateway(*tenants));
-            for whom in do_nothing.iter().map(|_| Whom::DoNothing).chain(gateways) {
+            let conversions = (!self.no_conversions).then_some(Whom::Conversion);
+            for whom in do_nothing.iter().map(|_| Whom::DoNothing).chain(gateways).chain(conversions) {
                 cases.push(Case { whom, connections: *connections, rounds: Vec::new() });
             }
         }
         cases.extend(self.batch_connections.iter().map(|connections| Case { whom: Whom::Batches, connections: *connections, rounds: Vec::new() }));
         for round in 1..=self.rounds {
             for case in &mut cases {
-                let (server, tenants) = match (case.whom, &do_nothing) {
-                    (Whom::DoNothing, Some(server)) => (server, &tenants[..1]),
+                let payouts = |server: &Server, count: usize| Arc::new(Requests::payouts(server.api, &tenants[..count])) as Arc<dyn Workload>;
+                let (server, requests) = match (case.whom, &do_nothing) {
+                    (Whom::DoNothing, Some(server)) => (server, payouts(server, 1)),
                     (Whom::DoNothing, None) => continue,
-                    (Whom::Gateway(count), _) => (&gateway, &tenants[..count]),
-                    (Whom::Batches, _) => (&gateway, &tenants[..1]),
+                    (Whom::Gateway(count), _) => (&gateway, payouts(&gateway, count)),
+                    (Whom::Batches, _) => (&gateway, Arc::new(Requests::batches(gateway.api, &tenants[..1])) as Arc<dyn Workload>),
+                    (Whom::Conversion, _) => {
+                        let time = (WARM_UP + Duration::from_secs(self.seconds)) * 3 / 2;
+                        (&gateway, Arc::new(Conversions::prepare(&gateway, &tenants[0], time)?) as Arc<dyn Workload>)
+                    }
                 };
                 gateway.rest()?;
-                let requests = if case.whom == Whom::Batches { Requests::batches(server.api, tenants) } else { Requests::payouts(server.api, tenants) };
-                let requests = Arc::new(requests);
                 let load = Load {
                     server,
                     requests: &requests,
@@ -137,10 +155,11 @@ impl Http {
 
     fn table(&self, machine: &str, cases: &[Case]) -> Table {
         let columns = ["case", "connections", "requests/s", "payouts/s", "spread", "p50 ms", "p99 ms", "p99.9 ms", "of do-nothing", "server CPU µs/request"];
-        let mut table = Table::new("Payouts over HTTP", &columns);
+        let mut table = Table::new("Payouts and conversions over HTTP", &columns);
         table.remark(format!(
-            "POST /v1/payouts in test mode, two durable records each, and POST /v1/payouts/batch with {BATCH} items, over kept HTTP/1.1 connections, closed loop; {} rounds of {} s \
-             with all cases interleaved, medians. Every status was checked, every 64th body read, of batches every 4th with all its items. The generator ({} threads) shares the cores with the server.",
+            "POST /v1/payouts in test mode, two durable records each, POST /v1/payouts/batch with {BATCH} items, and POST /v1/conversions with quotes made beforehand, one durable record each, \
+             over kept HTTP/1.1 connections, closed loop; {} rounds of {} s with all cases interleaved, medians. Every status was checked, every 64th body read, of batches every 4th with all \
+             its items. The generator ({} threads) shares the cores with the server.",
             self.rounds, self.seconds, self.threads
         ));
         table.remark(machine);
@@ -161,7 +180,7 @@ impl Http {
                 case.quantile(0.999),
                 match case.whom {
                     Whom::DoNothing => "1".to_owned(),
-                    Whom::Gateway(_) => ratio(rate, baseline),
+                    Whom::Gateway(_) | Whom::Conversion => ratio(rate, baseline),
                     Whom::Batches => "–".to_owned(),
                 },
                 microseconds(cpu),
@@ -211,7 +230,7 @@ impl Case {
     /// Payouts per second: of a batch all its items.
     fn payouts(&self) -> Option<u64> {
         match self.whom {
-            Whom::DoNothing => None,
+            Whom::DoNothing | Whom::Conversion => None,
             Whom::Gateway(_) => Some(self.rate()),
             Whom::Batches => Some(median(self.rounds.iter().map(|round| per_second(round.answers * BATCH as u64, round.time)))),
         }
@@ -227,6 +246,7 @@ impl Whom {
         match self {
             Whom::DoNothing => "do nothing".to_owned(),
             Whom::Batches => format!("batch of {}, 1 balance", grouped(BATCH as u64)),
+            Whom::Conversion => "conversion, 1 balance".to_owned(),
             Whom::Gateway(1) => "payout, 1 balance".to_owned(),
             Whom::Gateway(tenants) => format!("payout, {} balances", grouped(tenants as u64)),
         }

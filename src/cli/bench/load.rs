@@ -4,7 +4,7 @@
 use super::Outcome;
 use super::connection::Connection;
 use super::machine;
-use super::requests::Requests;
+use super::requests::Workload;
 use super::server::Server;
 use hdrhistogram::Histogram;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ pub struct Load<'a> {
     /// Whom.
     pub server: &'a Server,
     /// What.
-    pub requests: &'a Arc<Requests>,
+    pub requests: &'a Arc<dyn Workload>,
     /// Over how many connections.
     pub connections: usize,
     /// From how many threads.
@@ -98,7 +98,7 @@ impl Load<'_> {
                 .into_iter()
                 .map(|(each, connection)| {
                     // Spread evenly, so that connections that run in step do not meet at one tenant.
-                    let first = each * self.requests.tenants() / self.connections;
+                    let first = each * self.requests.choices() / self.connections;
                     tokio::spawn(talk(connection, Arc::clone(self.requests), first, begin, end, Arc::clone(&counted)))
                 })
                 .collect();
@@ -130,7 +130,7 @@ fn open(address: SocketAddr, which: impl Iterator<Item = usize>) -> Outcome<(Run
 /// One connection from now until `end`; answers that come from `begin` on count.
 async fn talk(
     mut connection: Connection,
-    requests: Arc<Requests>,
+    requests: Arc<dyn Workload>,
     first: usize,
     begin: Instant,
     end: Instant,
@@ -139,10 +139,10 @@ async fn talk(
     let mut request = Vec::with_capacity(1 << 10);
     let mut asked = Instant::now();
     for answers in 0.. {
-        let number = requests.write(first + answers, &mut request);
+        let number = requests.write(first + answers, &mut request)?;
         let answer = connection.exchange(&request).await?;
-        if answer.status != 201 {
-            return Err(format!("{} instead of 201: {}", answer.status, String::from_utf8_lossy(answer.body)));
+        if answer.status != requests.status() {
+            return Err(format!("{} instead of {}: {}", answer.status, requests.status(), String::from_utf8_lossy(answer.body)));
         }
         if answers.is_multiple_of(requests.body_every()) {
             requests.check(number, answer.body)?;

@@ -4,7 +4,7 @@
 use super::cleanup::{self, Scratch};
 use super::load::Load;
 use super::prepare::{self, Extent};
-use super::requests::Requests;
+use super::requests::{Requests, Workload};
 use super::server::Server;
 use super::table::{Line, Report, Table, bytes_each, grouped, mebibytes, microseconds, nanoseconds_each};
 use super::{Outcome, Place, machine, progress};
@@ -83,7 +83,8 @@ impl Memory {
         let server = Server::gateway(scratch.path(), READY)?;
         let tenants = prepare::tenants(&server, PAYERS, Extent::Payable)?;
         let requests = Arc::new(Requests::payouts(server.api, &tenants));
-        let load = Load { server: &server, requests: &requests, connections: CONNECTIONS, threads: 1, warm_up: Duration::ZERO, time: SLICE };
+        let workload: Arc<dyn Workload> = requests.clone();
+        let load = Load { server: &server, requests: &workload, connections: CONNECTIONS, threads: 1, warm_up: Duration::ZERO, time: SLICE };
         let mut before = None;
         loop {
             let measured = load.run()?;

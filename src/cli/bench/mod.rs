@@ -3,13 +3,15 @@
 //! What is measured runs as it does in production: servers are child processes of this very binary, the data is on the disk that is named, every answer is checked. The load comes from
 //! the same machine, so absolute figures say as much about the machine as about the program; the ratios to the baselines are what to look at.
 //!
-//! Layout: `http` the cases over HTTP · `load` the generator · `requests` what it sends · `connection` how · `prepare` the tenants · `do_nothing` the server that the others are
-//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `server` child processes · `cleanup` what ends with us · `machine`, `table`
+//! Layout: `http` the cases over HTTP · `load` the generator · `requests` and `conversions` what it sends · `connection` how · `prepare` the tenants · `do_nothing` the server that the others are
+//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `rates` and `reads` the public interface · `webhooks` and `receiver` · `server` child processes ·
+//! `cleanup` what ends with us · `machine`, `table`
 //! what is printed.
 
 mod all;
 mod cleanup;
 mod connection;
+mod conversions;
 mod do_nothing;
 mod fill;
 mod http;
@@ -19,10 +21,14 @@ mod machine;
 mod memory;
 mod plain_file;
 mod prepare;
+mod rates;
+mod reads;
+mod receiver;
 mod requests;
 mod restart;
 mod server;
 mod table;
+mod webhooks;
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -42,7 +48,7 @@ pub struct BenchArgs {
 enum What {
     /// Everything, and the machine it ran on
     All(all::All),
-    /// Payouts over HTTP, beside a server that does nothing
+    /// Payouts and conversions over HTTP, beside a server that does nothing
     Http(http::Http),
     /// Debits on one balance in process, beside a plain file
     Engine(in_process::InProcess),
@@ -50,6 +56,10 @@ enum What {
     Restart(restart::Restart),
     /// Memory per idle tenant and per finished payout
     Memory(memory::Memory),
+    /// Deliveries to webhook endpoints, and what they cost
+    Webhooks(webhooks::Webhooks),
+    /// The latest rate and its history, over a million samples, beside a server that does nothing
+    Rates(rates::Rates),
     /// The server that the figures over HTTP are compared with
     DoNothing(do_nothing::DoNothing),
     /// Fills a data directory and waits to be killed
@@ -81,6 +91,8 @@ pub fn run(args: BenchArgs) -> ExitCode {
         What::Engine(engine) => engine.run(),
         What::Restart(restart) => restart.run(),
         What::Memory(memory) => memory.run(),
+        What::Webhooks(webhooks) => webhooks.run(),
+        What::Rates(rates) => rates.run(),
         What::DoNothing(server) => server.run(),
         What::Fill(fill) => fill.run(),
     };

@@ -103,12 +103,24 @@ impl Client {
         self.ask(&format!("GET {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\n\r\n", self.address), path, status).await
     }
 
+    /// How many bytes a GET is answered with, if it is a 200.
+    pub async fn size(&mut self, path: &str) -> Outcome<usize> {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.address);
+        let answer = self.connection.exchange(request.as_bytes()).await.map_err(|why| format!("{path}: {why}"))?;
+        if answer.status == 200 { Ok(answer.body.len()) } else { Err(format!("{path}: {}: {}", answer.status, String::from_utf8_lossy(answer.body))) }
+    }
+
     /// POST; the answer must have this status.
     pub async fn post(&mut self, header: &str, path: &str, body: &Value, status: u16) -> Outcome<Value> {
         let body = body.to_string();
         let head =
             format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", self.address, body.len());
         self.ask(&(head + body.as_str()), path, status).await
+    }
+
+    /// DELETE; the answer must have this status.
+    pub async fn delete(&mut self, header: &str, path: &str, status: u16) -> Outcome<Value> {
+        self.ask(&format!("DELETE {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\n\r\n", self.address), path, status).await
     }
 
     async fn ask(&mut self, request: &str, path: &str, status: u16) -> Outcome<Value> {

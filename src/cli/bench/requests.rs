@@ -20,6 +20,26 @@ pub const AMOUNT: &str = "1.00";
 /// Hexadecimal digits of the number in a reference.
 const DIGITS: usize = 12;
 
+/// What a generator sends, and how it knows the answers.
+pub trait Workload: Send + Sync {
+    /// Among how many a connection chooses its first: the tenants.
+    fn choices(&self) -> usize;
+
+    /// Puts the next request of the `nth` tenant into `into`; returns its number. There may be none left.
+    fn write(&self, nth: usize, into: &mut Vec<u8>) -> Outcome<u64>;
+
+    /// The status of a right answer.
+    fn status(&self) -> u16 {
+        201
+    }
+
+    /// Every so many answers of a connection the body is read.
+    fn body_every(&self) -> usize;
+
+    /// Reads the body of the answer to the request with this number.
+    fn check(&self, number: u64, body: &[u8]) -> Outcome<()>;
+}
+
 /// A payout, or a batch of them, per tenant, in turn.
 pub struct Requests {
     templates: Vec<Template>,
@@ -73,23 +93,19 @@ impl Requests {
         Requests { templates, batches, prefix, next: AtomicU64::new(0) }
     }
 
-    /// Every so many answers of a connection the body is read.
-    pub fn body_every(&self) -> usize {
-        if self.batches { BODY_EVERY.1 } else { BODY_EVERY.0 }
-    }
-
-    /// How many tenants there are.
-    pub fn tenants(&self) -> usize {
-        self.templates.len()
-    }
-
     /// How many were made.
     pub fn sent(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
     }
+}
 
-    /// Puts the request of the `nth` tenant into `into`, with a reference of its own; returns the number in it.
-    pub fn write(&self, nth: usize, into: &mut Vec<u8>) -> u64 {
+impl Workload for Requests {
+    fn choices(&self) -> usize {
+        self.templates.len()
+    }
+
+    /// Every request has a reference of its own, with its number.
+    fn write(&self, nth: usize, into: &mut Vec<u8>) -> Outcome<u64> {
         let template = &self.templates[nth % self.templates.len()];
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         into.clear();
@@ -101,11 +117,15 @@ impl Requests {
                 rest >>= 4;
             }
         }
-        number
+        Ok(number)
     }
 
-    /// Reads the body of an answer: it must be this payout or this whole batch, and all of it must have arrived.
-    pub fn check(&self, number: u64, body: &[u8]) -> Outcome<()> {
+    fn body_every(&self) -> usize {
+        if self.batches { BODY_EVERY.1 } else { BODY_EVERY.0 }
+    }
+
+    /// It must be this payout or this whole batch, and all of it must have arrived.
+    fn check(&self, number: u64, body: &[u8]) -> Outcome<()> {
         let fail = |why: &str| format!("{why}: {}", String::from_utf8_lossy(&body[..body.len().min(2_000)]));
         let reference = format!("{}{number:0DIGITS$x}", self.prefix);
         let arrived = |paid: &Paid<'_>, reference: &str| (paid.status, paid.monto, paid.external_ref) == ("completed", AMOUNT, reference);
@@ -153,7 +173,7 @@ mod tests {
         let tenants = [Tenant { key: "k".to_owned(), merchant: "m".to_owned() }];
         let requests = Requests::payouts("127.0.0.1:80".parse().expect("an address"), &tenants);
         let mut bytes = Vec::new();
-        let numbers: Vec<u64> = (0..20).map(|nth| requests.write(nth, &mut bytes)).collect();
+        let numbers: Vec<u64> = (0..20).map(|nth| requests.write(nth, &mut bytes).expect("there is no end of them")).collect();
         assert_eq!(numbers, (0..20).collect::<Vec<_>>());
         let text = String::from_utf8(bytes).expect("UTF-8");
         assert!(text.ends_with(r#"-000000000013"}"#), "{text}");
@@ -169,9 +189,8 @@ mod tests {
         let tenants = [Tenant { key: "k".to_owned(), merchant: "m".to_owned() }];
         let requests = Requests::batches("127.0.0.1:80".parse().expect("an address"), &tenants);
         let mut bytes = Vec::new();
-        for nth in 0..18 {
-            requests.write(nth, &mut bytes);
-        }
+        let numbers: Vec<u64> = (0..18).map(|nth| requests.write(nth, &mut bytes).expect("there is always one")).collect();
+        assert_eq!(numbers.last(), Some(&17));
         let text = String::from_utf8(bytes).expect("UTF-8");
         assert!(!text.contains('~') && text.ends_with(r#"-000000000011-999"}]}"#), "{}", &text[text.len() - 100..]);
         let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");

@@ -71,6 +71,7 @@ impl Server {
             ("PASARELA__ADMIN__TOKEN", ADMIN_TOKEN.to_owned()),
             ("PASARELA__STORAGE__PATH", dir.join("data").display().to_string()),
             ("PASARELA__LOG__LEVEL", "warn".to_owned()),
+            ("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true".to_owned()),
         ] {
             command.env(name, value);
         }

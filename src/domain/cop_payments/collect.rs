@@ -144,12 +144,13 @@ pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, 
     if pays { tell(payment, Telling::Pays, Told::Paid, kept, turn) } else { tell(payment, Telling::Declines, Told::Declined, kept, turn) }
 }
 
-/// One record says what is about to be told, so that its answer is kept and a cancellation is resumed after a crash.
+/// One record says what is about to be told, so that its answer is kept and a cancellation is resumed after a crash. One thing is told at a time: so it is known whose answer comes.
 fn tell(payment: &CopPayment, telling: Telling, told: Told, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    let (Status::Pending, Phase::Collecting { looks, next_look, .. }) = (payment.status, &payment.phase) else {
-        return Outcome::refuse(Refusal::PaymentNotPending);
-    };
-    let phase = Phase::Collecting { looks: *looks, next_look: *next_look, telling: Some(telling) };
+    let Phase::Collecting { looks, next_look, telling: before } = payment.phase else { return Outcome::refuse(Refusal::PaymentNotPending) };
+    if before.is_some() {
+        return Outcome::refuse(Refusal::ChargeInProgress);
+    }
+    let phase = Phase::Collecting { looks, next_look, telling: Some(telling) };
     let mut draft = Draft::new(Cause::CopPaymentTold);
     draft.change(payment, Entity::CopPayment(CopPayment { phase, kept, ..payment.clone() }));
     Outcome::write_then(draft, vec![message(payment, told, turn.now)])
@@ -177,7 +178,8 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
     match heard.answer {
         Answer::Done { reference } => {
             let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays));
-            settle(payment, sale::complete(book, payment, reference, turn), wanted, asked)
+            let (draft, first_try) = sale::complete(book, payment, reference, turn);
+            Outcome { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
         }
         Answer::Refused { code } if code == WRONG_CODE => match telling {
             Some(Telling::Code) => wrong_code(payment),

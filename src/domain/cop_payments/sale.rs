@@ -1,7 +1,9 @@
 //! What a payment in pesos does to the ledger when the money comes: the sale, the fee, the seller's share, and the holds (`service.md`, "Colombian pesos (COP)", "Fee").
 
 use super::{CopPayment, Marketplace, Phase};
+use crate::domain::bank::Effect;
 use crate::domain::book::Book;
+use crate::domain::conversions::auto::{self, Completed};
 use crate::domain::decision::{Draft, Turn};
 use crate::domain::events::{BalanceReason, EventKind};
 use crate::domain::ids::EntityId;
@@ -44,8 +46,8 @@ pub fn figures(amount: Cop, commission_percent: Option<Rate>) -> Option<Figures>
     Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net) })
 }
 
-/// The record that the money came.
-pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, turn: &Turn) -> Draft {
+/// The record that the money came, and the first try of the conversion that the tenant's settings may make of it.
+pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, turn: &Turn) -> (Draft, Option<Effect>) {
     let now = turn.now;
     let Some(figures) = figures(payment.amount, payment.marketplace.as_ref().map(|sale| sale.commission_percent)) else {
         unreachable!("the figures fitted when the payment was asked for, and the amount is the same")
@@ -70,13 +72,15 @@ pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, tur
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::CopPaymentCompleted);
-    post(&mut draft, &completed, available_at);
+    let own = post(&mut draft, &completed, available_at);
     draft.change(payment, Entity::CopPayment(completed));
     draft.event(EventKind::PaymentCompleted, EntityId::cop_payment(payment.id));
     if let Some((seller, share)) = shared {
         sellers::tell(&mut draft, book, seller, Currency::Cop, share.minor(), BalanceReason::Sale);
     }
-    draft
+    let to_convert = Completed { payment: payment.id, reference: payment.reference.as_deref(), net: own, release_at: available_at };
+    let first_try = auto::arrange(book, &mut draft, &to_convert, turn);
+    (draft, first_try)
 }
 
 /// A row of this payment, as its owner sees it.
@@ -91,7 +95,8 @@ pub(super) fn row(payment: &CopPayment, kind: MovementKind, description: &str, a
     }))
 }
 
-fn post(draft: &mut Draft, payment: &CopPayment, available_at: Timestamp) {
+/// Writes the rows and holds, and says what is left for the tenant.
+fn post(draft: &mut Draft, payment: &CopPayment, available_at: Timestamp) -> Cop {
     let row = |kind, description, at| row(payment, kind, description, Some(at));
     let mut post = |ledger, amount: Cop, row| draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row });
     let fee = payment.fee.unwrap_or_default();
@@ -109,4 +114,5 @@ fn post(draft: &mut Draft, payment: &CopPayment, available_at: Timestamp) {
         own = own.minus(share).unwrap_or_default();
     }
     draft.hold(HoldChange { ledger: Ledger::Tenant, currency: Currency::Cop, release_at: available_at, hold: payment.id, minor: own.minor() });
+    own
 }

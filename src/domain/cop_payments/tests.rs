@@ -281,6 +281,8 @@ fn a_wrong_code_leaves_it_as_it_was() {
 fn a_cancellation_that_met_silence_is_told_again() {
     let mut world = World::collecting(Channel::Qr);
     world.say(Ask::CancelCop, T0 + 10_000);
+    assert!(world.say(Ask::PlayCopBuyer { pays: true }, T0 + 10_000).is_none());
+    assert_eq!(world.refusal, Some(Refusal::ChargeInProgress));
     assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 10_001).is_none());
     assert_eq!(world.due(), Some(T0 + 60_000));
     world.say(Ask::Deadline, T0 + 60_000);

@@ -3,13 +3,17 @@
 
 use super::schema::Schemas;
 use serde_json::Value;
+use std::fs;
+use std::path::Path;
 use std::sync::LazyLock;
 
-static PUBLIC: LazyLock<Value> = LazyLock::new(|| read(include_str!("../../golden/openapi.json")));
-static ADMIN: LazyLock<Value> = LazyLock::new(|| read(include_str!("../../golden/openapi-admin.json")));
+static PUBLIC: LazyLock<Value> = LazyLock::new(|| read("openapi.json"));
+static ADMIN: LazyLock<Value> = LazyLock::new(|| read("openapi-admin.json"));
 
-fn read(json: &str) -> Value {
-    serde_json::from_str(json).expect("a description is JSON")
+fn read(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let json = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&json).expect("a description is JSON")
 }
 
 /// Both descriptions.

@@ -54,6 +54,10 @@ pub struct Server {
     port: u16,
     admin_port: u16,
     child: Option<Child>,
+    /// Another data directory than its own.
+    data: Option<PathBuf>,
+    /// What `serve` is told besides.
+    pub arguments: Vec<&'static str>,
 }
 
 /// The server that tests share; it lives as long as one of them holds it.
@@ -77,10 +81,19 @@ impl Server {
 
     /// A server of one's own with more in its environment, such as `PASARELA__LIMITS__BURST`.
     pub fn start_with(environment: &[(&str, &str)]) -> Server {
+        Server::start_on(None, environment)
+    }
+
+    /// A server on a data directory that is there, made by a command, say.
+    pub fn on(data: &Path) -> Server {
+        Server::start_on(Some(data.to_path_buf()), &[])
+    }
+
+    fn start_on(data: Option<PathBuf>, environment: &[(&str, &str)]) -> Server {
         let directory = tempfile::Builder::new().prefix("pasarela-").tempdir().expect("a temporary directory");
         std::fs::write(directory.path().join("config.toml"), CONFIG).expect("the configuration is written");
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut server = Server { directory, environment, port: 0, admin_port: 0, child: None };
+        let mut server = Server { directory, environment, port: 0, admin_port: 0, child: None, data, arguments: Vec::new() };
         for attempt in 1.. {
             // Between finding a port free and listening on it somebody else may take it: then others are tried.
             (server.port, server.admin_port) = (free_port(), free_port());
@@ -91,6 +104,16 @@ impl Server {
             }
         }
         unreachable!("the loop returns or panics");
+    }
+
+    /// Changes its configuration, for the next start.
+    #[track_caller]
+    pub fn configure(&self, change: impl FnOnce(&str) -> String) {
+        let path = self.directory.path().join("config.toml");
+        let before = std::fs::read_to_string(&path).expect("the configuration is read");
+        let after = change(&before);
+        assert_ne!(before, after, "nothing changed");
+        std::fs::write(path, after).expect("the configuration is written");
     }
 
     /// Starts it again on the same directory and ports.
@@ -152,7 +175,7 @@ impl Server {
 
     /// Its data directory.
     pub fn data(&self) -> PathBuf {
-        self.directory.path().join("data")
+        self.data.clone().unwrap_or_else(|| self.directory.path().join("data"))
     }
 
     /// The API with a tenant's key.
@@ -224,7 +247,7 @@ impl Server {
         let log = File::options().create(true).append(true).open(self.log_path()).map_err(|error| error.to_string())?;
         let errors = log.try_clone().map_err(|error| error.to_string())?;
         let mut command = self.program();
-        command.arg("serve").arg("--config").arg(self.directory.path().join("config.toml"));
+        command.arg("serve").arg("--config").arg(self.directory.path().join("config.toml")).args(&self.arguments);
         let child = command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().map_err(|error| error.to_string())?;
         self.child = Some(child);
         let deadline = Instant::now() + PATIENCE;

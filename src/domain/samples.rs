@@ -2,7 +2,7 @@
 
 use crate::domain::date::Date;
 use crate::domain::money::Rate;
-use crate::domain::time::{Timestamp, Zone};
+use crate::domain::time::{MINUTE_MS, Timestamp, Zone};
 use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 use std::fmt;
@@ -10,8 +10,12 @@ use std::sync::Arc;
 
 /// The source whose prices have a value date: Venezuela's central bank.
 pub const BCV: &str = "bcv";
+/// The side of official rates.
+pub const OFFICIAL: &str = "OFFICIAL";
 /// Digits after the point of the finest price.
 pub const PRICE_DECIMALS: u32 = 8;
+/// How far ahead of ours the clock of a source may be: a market price from the future would stay the newest, and fresh, until then.
+pub const AHEAD_MS_MAX: i64 = 5 * MINUTE_MS;
 /// Letters of a currency in a pair.
 const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
 /// Characters of the longest name of a source, side or method.
@@ -104,9 +108,39 @@ impl Series {
         Series { method: Some(Arc::from(method)), ..self }
     }
 
-    /// True for the official rate of the dollar, which has value dates.
+    /// True for the official rate of the dollar as the central bank says it: the one that payments are priced by.
     pub fn is_bcv(&self) -> bool {
         self.pair == Pair::USD_VES && &*self.source == BCV
+    }
+
+    /// True for the official rate of the dollar, whoever passes it on: each of its prices is in force from a day on.
+    pub fn has_value_dates(&self) -> bool {
+        self.is_bcv() || self.pair == Pair::USD_VES && self.side.as_deref() == Some(OFFICIAL)
+    }
+
+    /// The same without the way of paying: what a history is kept by (`contract.md`, section 18: one series per source, method and side).
+    pub fn line(&self) -> Series {
+        Series { payment_method: None, ..self.clone() }
+    }
+}
+
+/// Which samples are meant; what is not said does not matter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter<'a> {
+    /// Who says so.
+    pub source: Option<&'a str>,
+    /// For whom.
+    pub side: Option<&'a str>,
+    /// How it was found.
+    pub method: Option<&'a str>,
+}
+
+impl Filter<'_> {
+    /// Whether a series is meant.
+    pub fn admits(self, series: &Series) -> bool {
+        self.source.is_none_or(|source| *series.source == *source)
+            && self.side.is_none_or(|side| series.side.as_deref() == Some(side))
+            && self.method.is_none_or(|method| series.method.as_deref() == Some(method))
     }
 }
 
@@ -132,18 +166,18 @@ pub struct Sample {
     pub series: Series,
     /// The price.
     pub price: Rate,
-    /// When the source says that it is from; for the BCV, an instant of the value date.
+    /// When the source says that it is from; for an official rate, an instant of the value date.
     pub as_of: Timestamp,
     /// When we learned it.
     pub fetched_at: Timestamp,
-    /// From which day in Caracas on it is in force; only the BCV's have one.
+    /// From which day in Caracas on it is in force; only official rates of the dollar have one.
     pub value_date: Option<Date>,
 }
 
 impl Sample {
-    /// A sample; of the BCV's, `as_of` lies in the value date.
+    /// A sample; of an official rate, `as_of` lies in the value date.
     pub fn new(series: Series, price: Rate, as_of: Timestamp, fetched_at: Timestamp) -> Sample {
-        let value_date = series.is_bcv().then(|| as_of.date_in(Zone::Caracas));
+        let value_date = series.has_value_dates().then(|| as_of.date_in(Zone::Caracas));
         Sample { series, price, as_of, fetched_at, value_date }
     }
 
@@ -158,7 +192,7 @@ impl Sample {
     }
 
     /// What the newest is the largest of: value date, source's time, our time.
-    pub(super) fn freshness(&self) -> (Option<Date>, Timestamp, Timestamp) {
+    pub fn freshness(&self) -> (Option<Date>, Timestamp, Timestamp) {
         match self.value_date {
             // Within a value date the last word counts, whatever instant of the day it was given for.
             Some(date) => (Some(date), self.fetched_at, self.as_of),
@@ -205,6 +239,8 @@ mod tests {
         let price = Rate(Decimal::from(200));
         let bcv = Sample::new(Series::of(Pair::USD_VES, BCV).side("OFFICIAL"), price, at, at);
         assert_eq!(bcv.value_date.map(|date| date.to_string()), Some("2026-11-20".to_owned()));
+        let mirror = Sample::new(Series::of(Pair::USD_VES, "bank").side(OFFICIAL), price, at, at);
+        assert_eq!(mirror.value_date, bcv.value_date, "whoever passes it on");
         assert_eq!(Sample::new(Series::of(Pair::USDT_VES, "p2p"), price, at, at).value_date, None);
     }
 

@@ -1,0 +1,247 @@
+//! The history of a pair: single samples, or hours and days of them.
+//!
+//! The window begins with its first instant and ends before its last. What is shown is cut to the limit after it was sorted. A bucket at an end of the window holds what lies in the
+//! window alone.
+
+use super::{PublicCall, PublicPlan};
+use crate::api::problem::Problem;
+use crate::api::query::{Query, Text};
+use crate::api::writer::Object;
+use crate::domain::buckets::{Aggregation, Kept, Point, Step, Window};
+use crate::domain::samples::{Filter, Pair};
+use crate::domain::time::{DAY_MS, Timestamp};
+
+/// Days of the longest window that is given in days: ten years.
+const DAYS_MAX: i64 = 3_650;
+/// Points that are shown when nothing else is asked for.
+const LIMIT_DEFAULT: i64 = 100;
+/// Points that are shown at most.
+const LIMIT_MAX: i64 = 1_000;
+/// Up to so many days `auto` shows single samples.
+const AUTO_RAW_DAYS_MAX: i64 = 1;
+/// Up to so many days `auto` shows hours.
+const AUTO_HOUR_DAYS_MAX: i64 = 14;
+
+/// How finely the history is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interval {
+    Raw,
+    Of(Step),
+    Auto,
+}
+
+/// Which history is asked for.
+#[derive(Debug)]
+pub struct Ask {
+    /// Of which pair.
+    pub pair: Pair,
+    source: Option<String>,
+    side: Option<String>,
+    from: Option<Timestamp>,
+    until: Timestamp,
+    /// Whether the window was given an end: then it ends before it. Else it ends with now.
+    has_end: bool,
+    interval: Interval,
+    aggregation: Aggregation,
+    /// Whether the newest comes first.
+    pub newest_first: bool,
+    /// How many points are shown at most.
+    pub limit: usize,
+}
+
+impl Ask {
+    /// Which lines are meant.
+    pub fn filter(&self) -> Filter<'_> {
+        Filter { source: self.source.as_deref(), side: self.side.as_deref(), method: None }
+    }
+
+    /// From when to when, given when the lines begin.
+    pub fn window(&self, begins: Option<Timestamp>) -> Window {
+        let from = self.from.or(begins).unwrap_or(self.until);
+        Window { from, to: if self.has_end { self.until } else { self.until.plus_ms(1) } }
+    }
+
+    /// How long buckets are; `None` for single samples.
+    pub fn step(&self, window: Window) -> Option<Step> {
+        let span = self.until.since_ms(window.from);
+        match self.interval {
+            Interval::Raw => None,
+            Interval::Of(step) => Some(step),
+            Interval::Auto if span <= AUTO_RAW_DAYS_MAX * DAY_MS => None,
+            Interval::Auto if span <= AUTO_HOUR_DAYS_MAX * DAY_MS => Some(Step::Hour),
+            Interval::Auto => Some(Step::Day),
+        }
+    }
+}
+
+/// GET /api/v1/fx/history
+pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+    let mut query = Query::parse(call.query);
+    let pair = query.optional("pair", |text| text.parse_as(Pair::parse));
+    let source = query.optional("source", |text| Ok(text.as_str().to_owned()));
+    let side = query.optional("side", |text| Ok(text.as_str().to_owned()));
+    let days = query.optional("days", |text| text.integer(1..=DAYS_MAX));
+    let start = query.optional("startDate", instant);
+    let end = query.optional("endDate", instant);
+    let interval =
+        query.optional("interval", |text| text.one_of(&[("hour", Interval::Of(Step::Hour)), ("day", Interval::Of(Step::Day)), ("auto", Interval::Auto)]));
+    let aggregation = query.optional("aggregation", |text| text.one_of(&Aggregation::ALL.map(|aggregation| (aggregation.name(), aggregation))));
+    let newest_first = query.optional("sort", |text| text.one_of(&[("asc", false), ("desc", true)]));
+    let limit = query.optional("limit", |text| text.integer(1..=LIMIT_MAX));
+    if query.has("days") && query.has("startDate") {
+        query.bad("days", "must not stand beside startDate");
+    }
+    if let (Some(start), Some(end)) = (start.peek_some(), end.peek_some())
+        && start >= end
+    {
+        query.bad("startDate", "must be before endDate");
+    }
+    let sound = query.finish()?;
+    let end = end.get(&sound);
+    let until = end.unwrap_or(call.now);
+    Ok(PublicPlan::History(Box::new(Ask {
+        pair: pair.get(&sound).unwrap_or(Pair::USDT_VES),
+        source: source.get(&sound),
+        side: side.get(&sound),
+        from: start.get(&sound).or_else(|| days.get(&sound).map(|days| until.minus_ms(days * DAY_MS))),
+        until,
+        has_end: end.is_some(),
+        interval: interval.get(&sound).unwrap_or(Interval::Raw),
+        aggregation: aggregation.get(&sound).unwrap_or(Aggregation::Avg),
+        newest_first: newest_first.get(&sound).unwrap_or(false),
+        limit: limit.get(&sound).unwrap_or(LIMIT_DEFAULT) as usize,
+    })))
+}
+
+fn instant(text: Text<'_>) -> Result<Timestamp, crate::api::fields::Bad> {
+    Ok(Timestamp::from_unix_ms(text.timestamp()?.timestamp_millis()))
+}
+
+/// A history as JSON.
+pub fn show(ask: &Ask, step: Option<Step>, points: &[Point]) -> Vec<u8> {
+    let mut data = Vec::with_capacity(2 + 192 * points.len());
+    data.push(b'[');
+    for (n, point) in points.iter().enumerate() {
+        if n > 0 {
+            data.push(b',');
+        }
+        show_point(point, ask.aggregation, &mut data);
+    }
+    data.push(b']');
+    Object::with_capacity(256 + data.len())
+        .plain("pair", ask.pair)
+        .maybe_text("source", ask.source.as_deref())
+        .maybe_text("side", ask.side.as_deref())
+        .maybe_plain("interval", step.map(Step::name))
+        .maybe_plain("aggregation", step.map(|_| ask.aggregation.name()))
+        .json("data", &data)
+        .number("count", points.len())
+        .end()
+}
+
+fn show_point(point: &Point, aggregation: Aggregation, out: &mut Vec<u8>) {
+    let series = &point.series;
+    let shown = Object::with_capacity(192)
+        .plain("pair", series.pair)
+        .text("source", &series.source)
+        .maybe_text("method", series.method.as_deref())
+        .maybe_text("side", series.side.as_deref());
+    let shown = match &point.kept {
+        Kept::One(price) => shown.number("price", price.0.normalize()).plain("asOf", point.at),
+        Kept::Many(bucket) => shown.number("price", bucket.price(aggregation).0).plain("asOf", point.at).number("count", bucket.count),
+    };
+    out.extend_from_slice(&shown.end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::money::Rate;
+    use crate::domain::withdrawals::{Policy, Withdrawals};
+    use rust_decimal::Decimal;
+
+    const NOW: &str = "2026-11-21T12:30:00.000Z";
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).expect("an instant")
+    }
+
+    fn asked(query: &str) -> Result<Ask, Vec<String>> {
+        let policy = Policy { name: "legacy_flat".to_owned(), tiers: Vec::new() };
+        let zero = Rate(Decimal::ZERO);
+        let withdrawals =
+            Withdrawals { minimum: 0, policies: Vec::new(), network_fees: Vec::new(), pago_movil_margin_percent: zero, pago_movil_fee_waiver_percent: zero };
+        let call = PublicCall { query: Some(query), now: at(NOW), latest: &|_, _| None, floor: &|| None, withdrawals: &withdrawals, policy: &policy };
+        match read(&call) {
+            Ok(PublicPlan::History(ask)) => Ok(*ask),
+            Ok(PublicPlan::Answer(_)) => panic!("a history is read"),
+            Err(problem) => Err(problem.fields.into_iter().map(|bad| bad.field).collect()),
+        }
+    }
+
+    #[test]
+    fn the_window_begins_with_its_first_instant_and_ends_before_its_last() {
+        let begins = Some(at("2026-01-01T00:00:00Z"));
+        for (query, from, to) in [
+            ("", "2026-01-01T00:00:00.000Z", "2026-11-21T12:30:00.001Z"),
+            ("days=1", "2026-11-20T12:30:00.000Z", "2026-11-21T12:30:00.001Z"),
+            ("startDate=2026-11-01T00:00:00Z&endDate=2026-11-02T00:00:00Z", "2026-11-01T00:00:00.000Z", "2026-11-02T00:00:00.000Z"),
+            ("days=2&endDate=2026-11-03T00:00:00Z", "2026-11-01T00:00:00.000Z", "2026-11-03T00:00:00.000Z"),
+            ("startDate=2026-11-01T00:00:00-04:00", "2026-11-01T04:00:00.000Z", "2026-11-21T12:30:00.001Z"),
+        ] {
+            let window = asked(query).expect(query).window(begins);
+            assert_eq!((window.from, window.to), (at(from), at(to)), "{query}");
+        }
+    }
+
+    #[test]
+    fn auto_follows_the_length_of_the_window() {
+        for (query, step) in [
+            ("interval=auto&days=1", None),
+            ("interval=auto&startDate=2026-11-20T12:29:59.999Z", Some(Step::Hour)),
+            ("interval=auto&days=14", Some(Step::Hour)),
+            ("interval=auto&days=15", Some(Step::Day)),
+            ("interval=auto&startDate=2026-11-01T00:00:00Z&endDate=2026-11-15T00:00:00Z", Some(Step::Hour)),
+            ("interval=auto&startDate=2026-11-01T00:00:00Z&endDate=2026-11-15T00:00:00.001Z", Some(Step::Day)),
+            ("interval=hour&days=3650", Some(Step::Hour)),
+            ("interval=day&days=1", Some(Step::Day)),
+            ("days=3650", None),
+        ] {
+            let ask = asked(query).expect(query);
+            assert_eq!(ask.step(ask.window(None)), step, "{query}");
+        }
+        let ask = asked("interval=auto").expect("sound");
+        assert_eq!(ask.step(ask.window(Some(at("2026-11-21T00:00:00Z")))), None, "as long as the history is");
+        assert_eq!(ask.step(ask.window(Some(at("2026-01-01T00:00:00Z")))), Some(Step::Day));
+    }
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        for (query, field) in [
+            ("days=0", "days"),
+            ("days=3651", "days"),
+            ("days=1.5", "days"),
+            ("days=", "days"),
+            ("limit=0", "limit"),
+            ("limit=1001", "limit"),
+            ("limit=-1", "limit"),
+            ("interval=week", "interval"),
+            ("interval=raw", "interval"),
+            ("aggregation=median", "aggregation"),
+            ("sort=up", "sort"),
+            ("pair=USDTVES", "pair"),
+            ("pair=US/VES", "pair"),
+            ("startDate=yesterday", "startDate"),
+            ("endDate=2026-11-01", "endDate"),
+            ("days=1&startDate=2026-11-01T00:00:00Z", "days"),
+            ("startDate=2026-11-02T00:00:00Z&endDate=2026-11-02T00:00:00Z", "startDate"),
+            ("method=p2p_floor", "method"),
+            ("limit=1&limit=2", "limit"),
+        ] {
+            assert_eq!(asked(query).expect_err(query), [field], "{query}");
+        }
+        let ask = asked("pair=usdt%2Fves&limit=1000&sort=desc&aggregation=last&source=p2p&side=BUY").expect("sound");
+        assert_eq!((ask.pair, ask.limit, ask.newest_first, ask.aggregation), (Pair::USDT_VES, 1000, true, Aggregation::Last));
+        assert_eq!((ask.filter().source, ask.filter().side), (Some("p2p"), Some("BUY")));
+    }
+}

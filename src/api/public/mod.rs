@@ -1,0 +1,42 @@
+//! Interface A: rates and fees for everybody, read-only, without a key (`service.md`, part A; `contract.md`, section 15). Pure, like the rest of the API.
+//!
+//! In reading order: [`routes`] is the table, then a file per resource: [`latest`], [`history`], [`fees`]. A failure is a [`Problem`] that `server/public.rs` writes in the public shape.
+
+pub mod fees;
+pub mod history;
+pub mod latest;
+pub mod routes;
+
+use crate::api::problem::Problem;
+use crate::domain::samples::{Filter, Pair, Sample};
+use crate::domain::time::Timestamp;
+use crate::domain::withdrawals::{Policy, Withdrawals};
+use std::sync::Arc;
+
+/// What a handler is given.
+pub struct PublicCall<'a> {
+    /// After the question mark.
+    pub query: Option<&'a str>,
+    /// The server's clock.
+    pub now: Timestamp,
+    /// The freshest price of a pair that a filter admits, of those that everybody may see.
+    pub latest: &'a dyn Fn(Pair, Filter<'_>) -> Option<Arc<Sample>>,
+    /// The floor of the market, if it is fresh enough to be offered.
+    pub floor: &'a dyn Fn() -> Option<Arc<Sample>>,
+    /// What withdrawals cost.
+    pub withdrawals: &'a Withdrawals,
+    /// The policy of the tenant that is asked for, or of all that have none of their own.
+    pub policy: &'a Policy,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum PublicPlan {
+    /// The answer is known.
+    Answer(Vec<u8>),
+    /// A history is read.
+    History(Box<history::Ask>),
+}
+
+/// Reads and checks a request.
+pub type PublicHandler = fn(&PublicCall<'_>) -> Result<PublicPlan, Problem>;

@@ -1,0 +1,35 @@
+//! The table of interface A: a row per endpoint with its policy.
+
+use super::{PublicHandler, fees, history, latest};
+
+/// What all paths of the interface begin with.
+pub const PREFIX: &str = "/api/v1";
+
+/// One endpoint; all of them are read by GET.
+pub struct PublicRoute {
+    /// Its path.
+    pub path: &'static str,
+    /// Its name in the documentation.
+    pub operation: &'static str,
+    /// For how many seconds an answer may be shown again without asking.
+    pub fresh_seconds: u32,
+    /// Whether it depends on the tenant that `x-tenant-id` names.
+    pub of_tenant: bool,
+    /// What reads it.
+    pub handler: PublicHandler,
+}
+
+const fn row(path: &'static str, operation: &'static str, fresh_seconds: u32, of_tenant: bool, handler: PublicHandler) -> PublicRoute {
+    PublicRoute { path, operation, fresh_seconds, of_tenant, handler }
+}
+
+/// All of them.
+pub fn routes() -> Vec<PublicRoute> {
+    vec![
+        row("/api/v1/fx/latest", "getLatestRate", 5, false, latest::read),
+        row("/api/v1/fx/history", "getRateHistory", 30, false, history::read),
+        row("/api/v1/public/withdraw/fee-schedule", "getWithdrawalFeeSchedule", 60, true, fees::schedule),
+        row("/api/v1/public/withdraw/estimate-fee", "estimateWithdrawalFee", 60, true, fees::estimate),
+        row("/api/v1/public/withdraw/pago-movil-quote", "getPagoMovilQuote", 5, true, fees::pago_movil),
+    ]
+}

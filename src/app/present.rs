@@ -1,0 +1,55 @@
+//! Which world a data directory is: the present one, or a past one that keeps its live outbound shut until an operator takes over.
+
+use crate::domain::acts::{Act, Deed};
+use crate::domain::machine::{Ask, Domain};
+use crate::domain::platform::{PLATFORM, PlatformAsk};
+use crate::outbound::Outbound;
+use crate::recovery::past::Past;
+use actors::Engine;
+use std::path::Path;
+
+/// What the marker of a directory comes to.
+pub struct World {
+    /// The switch of everything that goes outside.
+    pub outbound: Outbound,
+    past: Option<Past>,
+    take_over: bool,
+}
+
+impl World {
+    /// Reads the marker; a directory that was not finished is no world.
+    pub fn of(data: &Path, take_over: bool) -> Result<World, String> {
+        let past = Past::read(data).map_err(|failed| failed.to_string())?;
+        if let Some(Past { made_by, tip: None, .. }) = &past {
+            return Err(format!("{}: {made_by} broke off before this directory was finished; remove it and make it again", data.display()));
+        }
+        let outbound = if past.is_some() { Outbound::shut() } else { Outbound::open() };
+        Ok(World { outbound, past, take_over })
+    }
+
+    /// Takes over if that was asked for: the record first, then the marker goes, then the outside is spoken to.
+    pub async fn settle(self, data: &Path, engine: &Engine<Domain>) -> Result<(), String> {
+        let Some(past) = self.past else {
+            if self.take_over {
+                tracing::info!("nothing to take over: this directory is the present world");
+            }
+            return Ok(());
+        };
+        let (made_by, seq) = (past.made_by, past.tip.map_or(0, |tip| tip.seq));
+        if !self.take_over {
+            tracing::warn!(
+                made_by,
+                seq,
+                "this directory is a past world: live banks and webhooks are shut; start with --take-over when the other one is gone for good"
+            );
+            return Ok(());
+        }
+        let act = Act { who: "serve --take-over".to_owned(), from: None, request_id: None, deed: Deed::TookOver { made_by: made_by.clone(), seq } };
+        let noted = engine.ask_book(PLATFORM, Ask::Platform(Box::new(PlatformAsk::Note(act))).into(), None).await;
+        noted.map_err(|failure| format!("the takeover could not be written down: {failure:?}"))?;
+        Past::remove(data).map_err(|failed| failed.to_string())?;
+        self.outbound.take_over();
+        tracing::info!(made_by, seq, "took over: live banks and webhooks are open");
+        Ok(())
+    }
+}

@@ -1,0 +1,269 @@
+//! `pasarela admin NOUN VERB`: the operators' API from the command line (`contract.md`, section 18). It talks to the running server at the configured address with the configured token.
+//!
+//! The table in `verbs.rs` says which verb makes which call; everything else is done once for all of them.
+
+mod client;
+mod tables;
+mod verbs;
+
+pub use client::Operators;
+
+use super::{Failure, Settings};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use serde_json::{Map, Value};
+use std::io::{IsTerminal, Write};
+use verbs::{Fills, Is, Operand, Opt, VERBS, Verb};
+
+const JSON: &str = "json";
+
+/// Tenants, keys, corrections, payouts, rates and the state of a running server
+#[derive(Debug)]
+pub struct Admin {
+    matches: ArgMatches,
+}
+
+impl Args for Admin {
+    fn augment_args(command: Command) -> Command {
+        let mut command = command
+            .about("Tenants, keys, corrections, payouts, rates and the state of a running server")
+            .subcommand_required(true)
+            .arg_required_else_help(true);
+        for verb in VERBS.iter().filter(|verb| verb.verb.is_empty()) {
+            command = command.subcommand(asked(Command::new(verb.noun), verb));
+        }
+        let mut nouns: Vec<&str> = VERBS.iter().filter(|verb| !verb.verb.is_empty()).map(|verb| verb.noun).collect();
+        nouns.dedup();
+        for noun in nouns {
+            let verbs = VERBS.iter().filter(|verb| verb.noun == noun).map(|verb| asked(Command::new(verb.verb), verb));
+            let about =
+                format!("{} {}", verbs::nouns(noun), VERBS.iter().filter(|verb| verb.noun == noun).map(|verb| verb.verb).collect::<Vec<_>>().join(", "));
+            command = command.subcommand(Command::new(noun).about(about).subcommand_required(true).arg_required_else_help(true).subcommands(verbs));
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Admin::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Admin {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Admin, clap::Error> {
+        Ok(Admin { matches: matches.clone() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.matches = matches.clone();
+        Ok(())
+    }
+}
+
+/// The command line of a verb.
+fn asked(command: Command, verb: &'static Verb) -> Command {
+    let mut command = command.about(verb.about).after_help(format!("Example: pasarela admin {}", verb.example));
+    for operand in verb.operands {
+        command = command.arg(Arg::new(operand.name).value_name(operand.name).required(true).help(operand.about));
+    }
+    for option in verb.options {
+        let arg = Arg::new(option.member).long(option.long).value_name(option.is.value_name()).help(option.about);
+        // The API's own spelling is taken too.
+        let arg = if option.member == option.long { arg } else { arg.alias(option.member) };
+        command = command.arg(arg.required(option.required).allow_hyphen_values(option.is == Is::Text));
+    }
+    let json = Arg::new(JSON).long(JSON).action(ArgAction::SetTrue).help("The API's JSON, as it is printed where stdout is no terminal");
+    Settings::augment_args(command.arg(json))
+}
+
+/// A call of the API.
+#[derive(Debug, PartialEq)]
+struct Request {
+    method: &'static str,
+    path: String,
+    body: Option<Value>,
+}
+
+impl Admin {
+    /// Calls the API and prints what it answers.
+    pub fn run(self) -> Result<(), Failure> {
+        let Some((verb, matches)) = chosen(&self.matches) else { return Err(Failure::Other("name what to do; see pasarela admin --help".to_owned())) };
+        let settings = Settings::from_arg_matches(matches).map_err(|error| Failure::Other(error.to_string()))?;
+        let config = settings.load()?;
+        let request = request(verb, matches)?;
+        let answer = Operators::new(&config)?.call(request.method, &request.path, request.body.as_ref())?;
+        let mut out = std::io::stdout().lock();
+        let readable = out.is_terminal() && !matches.get_flag(JSON);
+        let shown = if readable { tables::readable(&answer) } else { answer };
+        match writeln!(out, "{shown}") {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Other(error.to_string())),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn chosen(matches: &ArgMatches) -> Option<(&'static Verb, &ArgMatches)> {
+    let (noun, inner) = matches.subcommand()?;
+    let (verb, inner) = inner.subcommand().unwrap_or(("", inner));
+    VERBS.iter().find(|known| known.noun == noun && known.verb == verb).map(|verb| (verb, inner))
+}
+
+/// What a command line asks of the API.
+fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
+    let (mut path, mut query, mut body) = (verb.path.to_owned(), Vec::new(), Map::new());
+    let mut whole = None;
+    for Operand { name, fills, .. } in verb.operands {
+        let Some(text) = matches.get_one::<String>(name) else { continue };
+        match fills {
+            Fills::Path(parameter) => path = path.replace(parameter, &escaped(text)),
+            Fills::Member(member) => _ = body.insert((*member).to_owned(), Value::String(text.clone())),
+            Fills::Directory(member) => {
+                // The server has a working directory of its own.
+                let absolute = std::path::absolute(text).map_err(|error| Failure::Other(format!("{text}: {error}")))?;
+                body.insert((*member).to_owned(), Value::String(absolute.to_string_lossy().into_owned()));
+            }
+            Fills::Body => whole = Some(json(name, text)?),
+        }
+    }
+    for Opt { member, long, is, fresh, .. } in verb.options {
+        let value = match matches.get_one::<String>(member) {
+            Some(text) => is.read(long, text)?,
+            // A reference makes a repetition harmless; one that nobody chose is shown in the answer.
+            None if *fresh => Value::String(format!("cli-{}", uuid::Uuid::now_v7())),
+            None => continue,
+        };
+        match (verb.method, value) {
+            ("GET", Value::String(text)) => query.push(format!("{member}={}", escaped(&text))),
+            ("GET", value) => query.push(format!("{member}={}", escaped(&value.to_string()))),
+            (_, value) => _ = body.insert((*member).to_owned(), value),
+        }
+    }
+    if !query.is_empty() {
+        path = format!("{path}?{}", query.join("&"));
+    }
+    let takes_body = matches!(verb.method, "POST" | "PATCH");
+    let body = whole.or_else(|| takes_body.then_some(Value::Object(body)));
+    Ok(Request { method: verb.method, path, body })
+}
+
+impl Is {
+    fn value_name(self) -> &'static str {
+        match self {
+            Is::Text => "TEXT",
+            Is::Json => "JSON",
+            Is::Truth => "true|false",
+            Is::Whole => "NUMBER",
+            Is::List => "A,B",
+        }
+    }
+
+    fn read(self, name: &str, text: &str) -> Result<Value, Failure> {
+        let bad = |what: &str| Failure::Other(format!("--{name}: {text:?} is no {what}"));
+        match self {
+            Is::Text => Ok(Value::String(text.to_owned())),
+            Is::Json => json(name, text),
+            Is::Truth => text.parse().map(Value::Bool).map_err(|_| bad("truth value; say true or false")),
+            Is::Whole => text.parse::<i64>().map(Value::from).map_err(|_| bad("whole number")),
+            Is::List => Ok(Value::Array(text.split(',').map(|one| Value::String(one.trim().to_owned())).collect())),
+        }
+    }
+}
+
+fn json(name: &str, text: &str) -> Result<Value, Failure> {
+    serde_json::from_str(text).map_err(|error| Failure::Other(format!("{name}: is not JSON: {error}")))
+}
+
+/// Percent-encoding of everything but letters, digits and a few marks: what is named stays one part of the path.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn asks(line: &str) -> Result<Request, String> {
+        let words = std::iter::once("admin").chain(line.split_whitespace());
+        let matches = Admin::augment_args(Command::new("admin")).try_get_matches_from(words).map_err(|error| error.to_string())?;
+        let (verb, matches) = chosen(&matches).ok_or("nothing chosen")?;
+        request(verb, matches).map_err(|failure| failure.to_string())
+    }
+
+    #[track_caller]
+    fn asks_for(line: &str, method: &str, path: &str, body: Option<Value>) {
+        let asked = asks(line).expect(line);
+        assert_eq!((asked.method, asked.path.as_str(), asked.body), (method, path, body), "{line}");
+    }
+
+    #[test]
+    fn the_command_line_is_a_sound_one() {
+        Admin::augment_args(Command::new("admin")).debug_assert();
+    }
+
+    #[test]
+    fn verbs_become_calls() {
+        asks_for(
+            "tenant create --name Shop --settings {\"reserveVes\":\"1.00\"}",
+            "POST",
+            "/admin/tenants",
+            Some(json!({ "name": "Shop", "settings": { "reserveVes": "1.00" } })),
+        );
+        asks_for("tenant list --limit 5", "GET", "/admin/tenants?limit=5", None);
+        asks_for("tenant get T", "GET", "/admin/tenants/T", None);
+        asks_for("tenant settings T {\"cop\":{\"enabled\":false}}", "PATCH", "/admin/tenants/T/settings", Some(json!({ "cop": { "enabled": false } })));
+        asks_for("tenant live-status T active --reason ok", "POST", "/admin/tenants/T/live-status", Some(json!({ "status": "active", "reason": "ok" })));
+        asks_for(
+            "key create T --mode test --scopes read,payout",
+            "POST",
+            "/admin/tenants/T/keys",
+            Some(json!({ "mode": "test", "scopes": ["read", "payout"] })),
+        );
+        asks_for("key list T", "GET", "/admin/tenants/T/keys", None);
+        asks_for("key rotate K --overlap-seconds 60", "POST", "/admin/keys/K/rotate", Some(json!({ "overlapSeconds": 60 })));
+        asks_for("key revoke K", "DELETE", "/admin/keys/K", None);
+        asks_for(
+            "adjustment create T --mode test --currency VES --amount=-5.00 --description d --external-ref r",
+            "POST",
+            "/admin/tenants/T/adjustments",
+            Some(json!({ "mode": "test", "currency": "VES", "amount": "-5.00", "description": "d", "externalRef": "r" })),
+        );
+        asks_for("chargeback close C --outcome won", "POST", "/admin/chargebacks/C/close", Some(json!({ "outcome": "won" })));
+        asks_for("crypto-payout list --status pending_review", "GET", "/admin/crypto/payouts?status=pending_review", None);
+        asks_for("crypto-payout reject P --reason no", "POST", "/admin/crypto/payouts/P/reject", Some(json!({ "reason": "no" })));
+        asks_for("bank update 0102 --hidden true", "PATCH", "/admin/banks/0102", Some(json!({ "hidden": true })));
+        asks_for("cop-payout fail P --failure-code AC01", "POST", "/admin/cop-payouts/P/fail", Some(json!({ "failureCode": "AC01" })));
+        asks_for("status", "GET", "/admin/status", None);
+        asks_for("snapshot", "POST", "/admin/snapshot", Some(json!({})));
+        asks_for("backup /somewhere/new", "POST", "/admin/backup", Some(json!({ "path": "/somewhere/new" })));
+        asks_for("tenant get a/b?c", "GET", "/admin/tenants/a%2Fb%3Fc", None);
+    }
+
+    #[test]
+    fn both_spellings_are_taken() {
+        let (kebab, camel) = ("cop-payout create T --amount-cop 5 --external-ref r", "cop-payout create T --amountCop 5 --externalRef r");
+        let rest = " --mode test --bank B --accountNumber 1 --account-type savings --holderName H --document-type CC --documentNumber 2";
+        let asked = asks(&format!("{kebab}{rest}")).expect("kebab-case");
+        assert_eq!(Ok(&asked), asks(&format!("{camel}{rest}")).as_ref());
+        assert_eq!(asked.body.expect("a body")["amountCop"], json!(5));
+    }
+
+    #[test]
+    fn what_nobody_named_gets_a_reference_of_its_own() {
+        let asked = asks("adjustment create T --mode test --currency VES --amount 5.00 --description d").expect("sound");
+        assert!(asked.body.expect("a body")["externalRef"].as_str().is_some_and(|text| text.starts_with("cli-")));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        assert!(asks("tenant settings T {").expect_err("no JSON").contains("JSON"));
+        assert!(asks("bank update 0102 --hidden perhaps").expect_err("no truth").contains("--hidden"));
+        assert!(asks("key create T").expect_err("no mode").contains("--mode"));
+    }
+}

@@ -1,0 +1,128 @@
+//! Calls the operators' API of a running server.
+
+use super::super::Failure;
+use crate::api::json::{self, Shape};
+use crate::config::{AdminAccess, Config, Secret};
+use serde_json::{Value, json};
+use std::fmt::Display;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+/// The server is on this machine or near it.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The operators' API.
+pub struct Operators {
+    address: SocketAddr,
+    token: Option<Secret>,
+}
+
+impl Operators {
+    /// Address and token as the server has them.
+    pub fn new(config: &Config) -> Result<Operators, Failure> {
+        let token = match config.admin.access()? {
+            AdminAccess::Token(token) => Some(token),
+            AdminAccess::Insecure => None,
+        };
+        Ok(Operators { address: reachable(config.admin.listen), token })
+    }
+
+    /// Has the server copy everything to `directory`, on its own disk.
+    pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
+        self.call("POST", "/admin/backup", Some(&json!({ "path": directory.to_string_lossy() }))).map(|_| ())
+    }
+
+    /// Makes a call; what the API refuses is an error in words.
+    pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<String, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+        let (status, text) = runtime.block_on(self.exchange(method, path, body)).map_err(|error| self.unreachable(&*error))?;
+        if status.is_success() { Ok(text) } else { Err(Failure::Other(refused(status.as_u16(), &text))) }
+    }
+
+    async fn exchange(&self, method: &str, path: &str, body: Option<&Value>) -> Result<(reqwest::StatusCode, String), Box<dyn std::error::Error>> {
+        // A second call finds it installed.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // The environment's proxies are not for the way to one's own server.
+        let client = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).no_proxy().build()?;
+        let mut request = client.request(method.parse()?, format!("http://{}{path}", self.address));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token.expose());
+        }
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        let answer = request.send().await?;
+        Ok((answer.status(), answer.text().await?))
+    }
+
+    fn unreachable(&self, error: &dyn std::error::Error) -> Failure {
+        let mut why = error.to_string();
+        let mut source = error.source();
+        while let Some(error) = source {
+            why = format!("{why}: {error}");
+            source = error.source();
+        }
+        Failure::Other(format!("the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its address?", self.address))
+    }
+}
+
+fn other(error: impl Display) -> Failure {
+    Failure::Other(error.to_string())
+}
+
+/// A server that listens everywhere is reached on this machine.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
+/// A refusal in one line: code, message, and each field that is bad.
+fn refused(status: u16, body: &str) -> String {
+    let Ok(Value::Object(problem)) = serde_json::from_str(body) else { return format!("{status}: {body}") };
+    let word = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
+    let mut line = format!("{status} {}: {}", word("error"), word("message"));
+    for field in problem.get("fields").and_then(Value::as_array).into_iter().flatten() {
+        line.push_str(&format!("; {} {}", field["field"].as_str().unwrap_or_default(), field["message"].as_str().unwrap_or_default()));
+    }
+    for (name, value) in &problem {
+        if !matches!(name.as_str(), "error" | "message" | "fields") {
+            line.push_str(&format!("; {name} {}", scalar(&value.to_string())));
+        }
+    }
+    line
+}
+
+/// A value as people read it: a string without its quotes.
+pub fn scalar(value: &str) -> String {
+    match json::read(value) {
+        Ok(Shape::Scalar) if value.starts_with('"') => json::decode_string(value).into_owned(),
+        _ if value == "null" => String::new(),
+        _ => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_one_line_that_says_all() {
+        let body =
+            r#"{"error":"invalid_data","message":"fields are bad","requestId":"r1","fields":[{"field":"name","message":"must have 1 to 120 characters"}]}"#;
+        assert_eq!(refused(400, body), "400 invalid_data: fields are bad; name must have 1 to 120 characters; requestId r1");
+        assert_eq!(refused(502, "bad gateway"), "502: bad gateway");
+    }
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_reached_here() {
+        let reached = |listen: &str| reachable(listen.parse().expect("an address")).to_string();
+        assert_eq!(reached("0.0.0.0:9090"), "127.0.0.1:9090");
+        assert_eq!(reached("[::]:9090"), "[::1]:9090");
+        assert_eq!(reached("10.1.2.3:9090"), "10.1.2.3:9090");
+    }
+}

@@ -1,0 +1,141 @@
+//! The API as a tenant's program sees it: for the commands that play one.
+
+use super::{Failure, Settings};
+use clap::Args;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::time::Duration;
+
+/// How long an answer may take; a bank may need some of it.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Events that are fetched at once, as many as a page holds.
+const PAGE: usize = 100;
+/// What test keys begin with.
+const TEST_KEY: &str = "pk_test_";
+
+/// Whom to call, and with which key.
+#[derive(Args, Clone, Debug)]
+pub struct Api {
+    #[command(flatten)]
+    settings: Settings,
+    /// Address of the API [default: http:// and server.listen]
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Test key
+    #[arg(long, env = "PASARELA_KEY", hide_env_values = true, value_name = "KEY")]
+    key: Option<String>,
+}
+
+/// A caller with a test key.
+pub struct Caller {
+    client: reqwest::Client,
+    base: String,
+    key: String,
+}
+
+/// Something that happened, as GET /v1/events shows it.
+#[derive(Deserialize)]
+pub struct Event {
+    /// Its id.
+    pub id: String,
+    /// Its number.
+    pub sequence: u64,
+    /// What it was.
+    pub event: String,
+    /// What it says, byte by byte.
+    pub data: Box<RawValue>,
+    /// When.
+    pub timestamp: String,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    items: Vec<Event>,
+}
+
+impl Api {
+    /// Makes ready to call.
+    pub fn caller(&self) -> Result<Caller, Failure> {
+        let key = self.key.clone().ok_or_else(|| Failure::Other("a test key is needed: --key, or PASARELA_KEY in the environment".to_owned()))?;
+        if !key.starts_with(TEST_KEY) {
+            return Err(Failure::Other(format!("the key is no test key: those begin with {TEST_KEY}")));
+        }
+        let base = match &self.server {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.settings.load()?.server.listen),
+        };
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().timeout(PATIENCE).no_proxy().build();
+        let client = client.map_err(|error| Failure::Other(format!("there is no client: {error}")))?;
+        Ok(Caller { client, base, key })
+    }
+}
+
+impl Caller {
+    /// The key, for what derives from it.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Where calls go.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// POST; anything but a success is a failure in the words of the API.
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        self.send("POST", path, Some(body)).await
+    }
+
+    /// PATCH, likewise.
+    pub async fn patch(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        self.send("PATCH", path, Some(body)).await
+    }
+
+    /// The events after a number, oldest first, at most a page of them.
+    pub async fn events_after(&self, sequence: u64) -> Result<Vec<Event>, Failure> {
+        self.events(sequence, PAGE).await
+    }
+
+    /// The number of the newest event, 0 when there is none: looked for in ever larger steps, then by halves.
+    pub async fn newest_event(&self) -> Result<u64, Failure> {
+        let (mut known, mut step) = (0, 1);
+        while let Some(event) = self.events(known + step - 1, 1).await?.first() {
+            known = event.sequence;
+            step *= 2;
+        }
+        // Something is after `known - 1`, nothing after `known + step - 1`.
+        let mut beyond = known + step;
+        while known + 1 < beyond {
+            let middle = known + (beyond - known) / 2;
+            if self.events(middle - 1, 1).await?.is_empty() { beyond = middle } else { known = middle }
+        }
+        Ok(known)
+    }
+
+    async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
+        let path = format!("/v1/events?after={after}&limit={limit}");
+        let body = self.exchange("GET", &path, None).await?;
+        let page: Page = serde_json::from_slice(&body).map_err(|error| Failure::Other(format!("{path}: {error}")))?;
+        Ok(page.items)
+    }
+
+    async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        let body = self.exchange(method, path, body).await?;
+        serde_json::from_slice(&body).map_err(|error| Failure::Other(format!("{method} {path}: {error}")))
+    }
+
+    async fn exchange(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Vec<u8>, Failure> {
+        let failed = |why: &dyn std::fmt::Display| Failure::Other(format!("{method} {}{path}: {why}", self.base));
+        let verb = reqwest::Method::from_bytes(method.as_bytes()).map_err(|error| failed(&error))?;
+        let mut request = self.client.request(verb, format!("{}{path}", self.base)).header("x-api-key", &self.key);
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        let answer = request.send().await.map_err(|error| failed(&error.without_url()))?;
+        let status = answer.status();
+        let body = answer.bytes().await.map_err(|error| failed(&error.without_url()))?;
+        if status.is_success() { Ok(body.to_vec()) } else { Err(failed(&format!("{}: {}", status.as_u16(), String::from_utf8_lossy(&body)))) }
+    }
+}

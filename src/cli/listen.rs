@@ -1,0 +1,101 @@
+//! `pasarela listen`: brings a test tenant's events to a developer's machine, signed as webhooks are.
+
+use super::caller::{Api, Event};
+use super::{Failure, runtime};
+use crate::api::writer::Object;
+use crate::domain::ids::Id;
+use crate::webhooks::has_older_signature;
+use crate::webhooks::post::{Message, Poster};
+use crate::webhooks::secret::Secret;
+use clap::Args;
+use sha2::{Digest, Sha256};
+use std::time::Duration;
+
+/// Between two looks when nothing happened.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Between two looks while the server does not answer.
+const PAUSE_FAILED: Duration = Duration::from_secs(5);
+
+/// Forward a test tenant's events to an address of your own
+#[derive(Args, Debug)]
+pub struct Listen {
+    #[command(flatten)]
+    api: Api,
+    /// Where events go, such as http://localhost:3000/hooks
+    #[arg(long, value_name = "URL")]
+    forward_to: String,
+    /// Only these events [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    events: Vec<String>,
+    /// Begin after the event with this number [default: with the next that happens]
+    #[arg(long, value_name = "SEQUENCE")]
+    after: Option<u64>,
+    /// End after so many events
+    #[arg(long, value_name = "N")]
+    count: Option<usize>,
+}
+
+impl Listen {
+    /// Forwards until it is stopped, or has forwarded enough.
+    pub fn run(self) -> Result<(), Failure> {
+        runtime()?.block_on(self.forward())
+    }
+
+    async fn forward(self) -> Result<(), Failure> {
+        let caller = self.api.caller()?;
+        let poster = Poster::new(true, None).map_err(Failure::Other)?;
+        // The same for the same key, so that it is set up once.
+        let secret = Secret::new(Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into());
+        let mut after = match self.after {
+            Some(sequence) => sequence,
+            None => caller.newest_event().await?,
+        };
+        eprintln!("forwarding the events of {} after {after} to {}; stop with Ctrl-C", caller.base(), self.forward_to);
+        eprintln!("signing secret: {}", secret.expose());
+        let mut left = self.count.unwrap_or(usize::MAX);
+        let mut failing = false;
+        while left > 0 {
+            let events = match caller.events_after(after).await {
+                Ok(events) => events,
+                Err(Failure::Other(why)) => {
+                    if !failing {
+                        eprintln!("{why}; trying again");
+                    }
+                    failing = true;
+                    tokio::time::sleep(PAUSE_FAILED).await;
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
+            failing = false;
+            if events.is_empty() {
+                tokio::time::sleep(PAUSE).await;
+            }
+            for event in events {
+                after = event.sequence;
+                if left == 0 || !(self.events.is_empty() || self.events.contains(&event.event)) {
+                    continue;
+                }
+                left -= 1;
+                let line = format!("{} {} {}", event.sequence, event.event, event.id);
+                let sent = poster.post(self.message(event, &secret)).await;
+                let outcome = sent.error.unwrap_or_else(|| sent.http_status.map_or_else(String::new, |status| status.to_string()));
+                println!("{line} → {outcome} ({} ms)", sent.latency_ms);
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&self, event: Event, secret: &Secret) -> Message {
+        let body = Object::new().text("event", &event.event).json("data", event.data.get().as_bytes()).text("timestamp", &event.timestamp);
+        Message {
+            url: self.forward_to.clone(),
+            livemode: false,
+            event: Id::parse(&event.id).unwrap_or(Id::from_bytes([0; 16])),
+            sequence: Some(event.sequence),
+            older_signature: has_older_signature(&event.event),
+            body: body.end(),
+            secret: secret.clone(),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! How far a long command is, on stderr: a bar on a terminal, plain lines elsewhere.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Plain lines come at most so often, and at the end of each part.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+const WITH_END: &str = "{msg} {wide_bar} {human_pos} of {human_len} ({percent} %, {eta} left)";
+const WITHOUT_END: &str = "{msg} {human_pos} ({elapsed})";
+
+/// A progress that can be shown.
+pub struct Shown {
+    bar: Option<ProgressBar>,
+    part: &'static str,
+    told: Instant,
+}
+
+impl Shown {
+    /// On a terminal a bar.
+    pub fn new() -> Shown {
+        let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
+        Shown { bar, part: "", told: Instant::now() }
+    }
+
+    /// Shows that of `part` so much is done; `of` is 0 when nobody knows how much there is.
+    pub fn tell(&mut self, part: &'static str, done: u64, of: u64) {
+        let new = part != self.part;
+        self.part = part;
+        match &self.bar {
+            Some(bar) => {
+                if new {
+                    let template = if of > 0 { WITH_END } else { WITHOUT_END };
+                    if let Ok(style) = ProgressStyle::with_template(template) {
+                        bar.set_style(style);
+                    }
+                    bar.reset();
+                    bar.set_message(part);
+                }
+                if of > 0 {
+                    bar.set_length(of);
+                }
+                bar.set_position(done);
+            }
+            None if done != of && self.told.elapsed() < LINE_EVERY => {}
+            None => {
+                self.told = Instant::now();
+                match done.saturating_mul(100).checked_div(of) {
+                    Some(percent) => eprintln!("{part}: {done} of {of} ({percent} %)"),
+                    None => eprintln!("{part}: {done}"),
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! `pasarela restore`: a data directory from a copy, proved right; and the drill, which does it for practice.
+
+use super::progress::Shown;
+use super::wal::{ends_with, proved, scratch};
+use super::{Failure, Settings};
+use crate::api::writer::Object;
+use crate::domain::machine::AnyBook;
+use crate::domain::platform::PLATFORM;
+use crate::recovery::backup::{newest, restore};
+use crate::recovery::books::Books;
+use crate::recovery::directory::LOG_DIRECTORY;
+use crate::recovery::past::Past;
+use clap::Args;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use wal::{Reader, Tip};
+
+/// Make a data directory from a copy, and prove it right
+///
+/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.
+///
+/// Examples: pasarela restore /mnt/backup/pasarela-2026-11-21 --into /srv/pasarela/data · pasarela restore --drill
+#[derive(Args, Debug)]
+pub struct Restore {
+    #[command(flatten)]
+    settings: Settings,
+    /// The copy; in a drill also a directory with copies, of which the newest is taken [default in a drill: the last one that the log tells of]
+    #[arg(value_name = "DIR", required_unless_present = "drill")]
+    from: Option<PathBuf>,
+    /// The directory to make; it must not exist, or be empty
+    #[arg(long, value_name = "DIR", required_unless_present = "drill", conflicts_with = "drill")]
+    into: Option<PathBuf>,
+    /// Leave out the proof that everything in it is right, when every minute counts; `pasarela wal verify` gives it later
+    #[arg(long, conflicts_with = "drill")]
+    skip_verify: bool,
+    /// Restore the newest copy into a scratch directory, prove it right, report the time it took, and remove it again
+    #[arg(long)]
+    drill: bool,
+    /// Where to put scratch directories [default: the system's directory for temporary files]
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    /// One JSON object instead of a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was done, and how long it took.
+struct Report {
+    from: PathBuf,
+    tip: Tip,
+    copying: Duration,
+    proving: Option<Duration>,
+}
+
+impl Restore {
+    /// Restores.
+    pub fn run(self) -> Result<(), Failure> {
+        if self.drill {
+            return self.drill();
+        }
+        let (Some(from), Some(into)) = (&self.from, &self.into) else {
+            return Err(Failure::Other("name the copy, and with --into the directory to make".to_owned()));
+        };
+        let report = self.restore(from, into)?;
+        self.print(&report, &format!("{} is restored", into.display()));
+        Ok(())
+    }
+
+    fn drill(&self) -> Result<(), Failure> {
+        let from = match &self.from {
+            Some(directory) => newest(directory)?,
+            None => self.last_backup()?,
+        };
+        let into = scratch("drill", self.scratch.as_deref());
+        let restored = self.restore(&from, &into);
+        let removed = fs::remove_dir_all(&into).or_else(|error| if into.exists() { Err(error) } else { Ok(()) });
+        let report = restored?;
+        removed.map_err(|error| Failure::Other(format!("{}: {error}", into.display())))?;
+        self.print(&report, "the drill went well");
+        Ok(())
+    }
+
+    /// The last copy that the operators made, as the log tells.
+    fn last_backup(&self) -> Result<PathBuf, Failure> {
+        let config = self.settings.load()?;
+        let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(crate::recovery::Failed::from)?;
+        let books = Books::after(&reader, &[PLATFORM], reader.last_seq())?;
+        let last = match books.get(PLATFORM) {
+            Some(AnyBook::Platform(platform)) => platform.last_backup.as_ref().map(|backup| PathBuf::from(&backup.directory)),
+            _ => None,
+        };
+        last.ok_or_else(|| Failure::Other("the log tells of no backup; name one, or a directory with some".to_owned()))
+    }
+
+    fn restore(&self, from: &Path, into: &Path) -> Result<Report, Failure> {
+        let began = Instant::now();
+        let mut progress = Shown::new();
+        let tip = restore(from, into, &mut |part, done, of| progress.tell(part, done, of))?;
+        drop(progress);
+        let (copying, began) = (began.elapsed(), Instant::now());
+        let proving = if self.skip_verify {
+            None
+        } else {
+            let reader = Reader::open_read_only(into.join(LOG_DIRECTORY)).map_err(crate::recovery::Failed::from)?;
+            proved(&reader, self.scratch.as_deref())?;
+            Some(began.elapsed())
+        };
+        Ok(Report { from: from.to_path_buf(), tip, copying, proving })
+    }
+
+    fn print(&self, report: &Report, what: &str) {
+        let Report { from, tip, copying, proving } = report;
+        let made_at = Past::read(from).ok().flatten().map(|past| past.made_at);
+        if self.json {
+            let body = Object::new()
+                .boolean("ok", true)
+                .text("from", from.to_string_lossy())
+                .maybe_plain("madeAt", made_at)
+                .number("seq", tip.seq)
+                .plain("headHash", hex::encode(tip.hash))
+                .number("copyMs", copying.as_millis())
+                .maybe_number("verifyMs", proving.map(|proving| proving.as_millis()));
+            println!("{}", String::from_utf8_lossy(&body.end()));
+            return;
+        }
+        let made = made_at.map(|at| format!(" of {at}")).unwrap_or_default();
+        let proved = proving.map_or("not verified".to_owned(), |proving| format!("verified in {} ms", proving.as_millis()));
+        println!("ok: {what} from {}{made}, {}; copied in {} ms, {proved}", from.display(), ends_with(*tip), copying.as_millis());
+    }
+}

@@ -1,0 +1,141 @@
+//! `pasarela wal explain`: everything that ever happened to one thing, in order, with its money.
+//!
+//! The log is searched for the bytes of the id: whatever a record says of it, as its own entity, as the seller of a sale or the subject of a movement, is found, also when no index leads there.
+//! Operations at a bank and the thing that they belong to share all but the last two bytes.
+
+use super::super::{Failure, Settings};
+use super::shown::{self, Place};
+use crate::api::writer::{Object, text};
+use crate::cli::progress::Shown;
+use crate::domain::codec;
+use crate::domain::ids::Id;
+use crate::domain::ledger::{Ledger, Posting};
+use crate::domain::money::Currency;
+use crate::domain::record::Record;
+use crate::domain::time::Timestamp;
+use crate::recovery::Failed;
+use crate::recovery::books::each_record;
+use clap::Args;
+use std::collections::BTreeMap;
+use std::io;
+
+/// Say everything that ever happened to a payment, payout, merchant, conversion, chargeback, tenant or key, in order, with its money
+///
+/// The id of an operation at a bank, of a movement or of an event leads there too.
+///
+/// Example: pasarela wal explain 01930a4b-5c6d-7e8f-9012-3456789a0000
+#[derive(Args, Debug)]
+pub struct Explain {
+    #[command(flatten)]
+    settings: Settings,
+    /// What it is about
+    #[arg(value_name = "ID")]
+    id: String,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// The bytes that an id and the ids of its operations have in common.
+const STEM_BYTES: usize = 14;
+
+impl Explain {
+    /// Searches the log once, at the speed of reading it.
+    pub fn run(self) -> Result<(), Failure> {
+        let id =
+            Id::parse(self.id.trim()).ok_or_else(|| Failure::Other(format!("{}: is no id; ids look like 01930a4b-5c6d-7e8f-9012-3456789a0000", self.id)))?;
+        let (_, reader) = super::open(&self.settings)?;
+        let last = reader.last_seq();
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut progress = Shown::new();
+        let (mut found, mut open) = (0_u64, true);
+        let mut total: BTreeMap<(String, Currency), i64> = BTreeMap::new();
+        let mut newest = (0, Timestamp::EPOCH);
+        each_record(&reader, 1, last, |stored| {
+            if stored.seq.is_multiple_of(65_536) {
+                progress.tell("search", stored.seq, last);
+            }
+            if !may_speak_of(&stored, id) {
+                return Ok(());
+            }
+            let record: Record = codec::decode(&stored.payload).map_err(|error| wal::Damage { seq: stored.seq, detail: error })?;
+            let time = Timestamp::from_unix_ms(stored.time_ms);
+            if !speaks_of(&stored.payload, &record, time, id) {
+                return Ok(());
+            }
+            found += 1;
+            newest = (stored.seq, time);
+            let money = money_of(&record, id);
+            for posting in &money {
+                *total.entry((shown::owner(posting.ledger), posting.currency)).or_default() += posting.minor;
+            }
+            let money = shown::postings(money);
+            let place = Place::from(&stored);
+            let line = if self.json { shown::json(place, &record, &money) } else { shown::line(place, &record, &money).into_bytes() };
+            open = open && super::print(&mut out, &line).map_err(|_| Failed::Other("stdout cannot be written".to_owned()))?;
+            Ok(())
+        })?;
+        drop(progress);
+        if found == 0 {
+            return Err(Failure::Other(format!("nothing in this log speaks of {id}")));
+        }
+        let total: Vec<String> =
+            total.iter().map(|((owner, currency), minor)| format!("{owner} {} {}", shown::amount(*minor, *currency), currency.code())).collect();
+        if open && self.json {
+            let sum = Object::new().number("seq", newest.0).plain("time", newest.1).plain("type", "total").plain("entity", id).number("records", found);
+            super::print(&mut out, &sum.list("postings", total.iter().map(|sum| text(sum))).end())?;
+        } else if open {
+            let money = if total.is_empty() { "no money moved".to_owned() } else { format!("in all {}", total.join(", ")) };
+            super::print(&mut out, format!("{found} records; {money}").as_bytes())?;
+        }
+        super::end(out)
+    }
+}
+
+/// A look at the bytes alone, which passes nearly everything else by.
+fn may_speak_of(stored: &wal::Record, id: Id) -> bool {
+    let bytes = id.as_bytes();
+    contains(&stored.payload, &bytes[..STEM_BYTES]) || bytes[..6] == stored.time_ms.to_be_bytes()[2..]
+}
+
+/// Whether the record says the id itself, or gives it to one of its movements or events.
+fn speaks_of(payload: &[u8], record: &Record, time: Timestamp, id: Id) -> bool {
+    let derived = |id_of: &dyn Fn(usize) -> Id, count: usize| (0..count).any(|n| id_of(n) == id);
+    contains(payload, &id.as_bytes()[..STEM_BYTES])
+        || derived(&|n| record.movement_id(time, n), record.postings.len())
+        || derived(&|n| record.event_id(time, n), record.events.len())
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    let Some(first) = needle.first() else { return true };
+    let mut rest = haystack;
+    while let Some(at) = rest.iter().position(|byte| byte == first) {
+        if rest[at..].starts_with(needle) {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
+}
+
+/// The postings that belong to the id: all of a record that has movements of nobody else, and of a record of many only its own.
+fn money_of(record: &Record, id: Id) -> Vec<&Posting> {
+    let own = |posting: &Posting| {
+        let row = posting.row.as_deref();
+        let subject = row.and_then(|row| row.subject).map(|subject| subject.id);
+        posting.ledger == Ledger::Seller(id) || subject == Some(id) || row.and_then(|row| row.chargeback) == Some(id)
+    };
+    let of_others = record.postings.iter().any(|posting| posting.row.as_ref().is_some_and(|row| row.subject.is_some()) && !own(posting));
+    if of_others { record.postings.iter().filter(|posting| own(posting)).collect() } else { record.postings.iter().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contains;
+
+    #[test]
+    fn bytes_are_found_wherever_they_are() {
+        assert!(contains(b"aababc", b"abc") && contains(b"abc", b"abc") && contains(b"xxabc", b"abc"));
+        assert!(!contains(b"ababab", b"abc") && !contains(b"", b"abc") && !contains(b"ab", b"abc"));
+    }
+}

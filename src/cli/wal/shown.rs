@@ -1,0 +1,112 @@
+//! A record for people and for scripts: one line each.
+
+use crate::api::writer::{Object, text};
+use crate::domain::ledger::{Ledger, Posting};
+use crate::domain::money::{Currency, write_minor};
+use crate::domain::platform::{PLATFORM, PlatformChange, is_live};
+use crate::domain::record::Record;
+use crate::domain::time::Timestamp;
+
+/// The mode of a tenant key.
+pub fn mode(tenant: u64) -> &'static str {
+    match tenant {
+        PLATFORM => "platform",
+        tenant if is_live(tenant) => "live",
+        _ => "test",
+    }
+}
+
+/// What a record is about.
+pub fn entity(record: &Record) -> Option<String> {
+    let written = record.entities.first().map(|written| written.state.id());
+    written.or(record.removed.first().map(|(id, _)| *id)).map(|id| format!("{id:?}")).or_else(|| record.platform.as_deref().map(changed))
+}
+
+/// What changed on the platform.
+fn changed(change: &PlatformChange) -> String {
+    match change {
+        PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => format!("tenant {}", tenant.id),
+        PlatformChange::Key(key) => format!("key {}", key.id),
+        PlatformChange::Bank(code, _) => format!("bank {code}"),
+        PlatformChange::Banks(_) => "catalogue of banks".to_owned(),
+        PlatformChange::Acted(act) => act.to_string(),
+    }
+}
+
+/// An amount with the decimals of its currency.
+pub fn amount(minor: i64, currency: Currency) -> String {
+    let mut amount = String::new();
+    let _ = write_minor(&mut amount, minor, currency.decimals());
+    amount
+}
+
+/// Whose ledger it is.
+pub fn owner(ledger: Ledger) -> String {
+    match ledger {
+        Ledger::Tenant => "tenant".to_owned(),
+        Ledger::Seller(id) => format!("seller {id}"),
+        Ledger::Fees => "fees".to_owned(),
+        Ledger::Rail => "rail".to_owned(),
+        Ledger::Operator => "operator".to_owned(),
+        Ledger::Exchange => "exchange".to_owned(),
+    }
+}
+
+/// Postings, readable: whose, how much, and of what kind where it is a movement.
+pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<String> {
+    let shown = postings.into_iter().map(|posting| {
+        let kind = posting.row.as_ref().map(|row| format!(" {}", row.kind.name())).unwrap_or_default();
+        format!("{} {} {}{kind}", owner(posting.ledger), amount(posting.minor, posting.currency), posting.currency.code())
+    });
+    shown.collect()
+}
+
+/// Where and when a record is.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// Its sequence.
+    pub seq: u64,
+    /// Its time, on its tenant's clock.
+    pub time: Timestamp,
+    /// Its tenant key.
+    pub tenant: u64,
+}
+
+impl From<&wal::Record> for Place {
+    fn from(stored: &wal::Record) -> Place {
+        Place { seq: stored.seq, time: Timestamp::from_unix_ms(stored.time_ms), tenant: stored.tenant }
+    }
+}
+
+/// A record as a line. `money` are those of its postings that are to be shown.
+pub fn line(place: Place, record: &Record, money: &[String]) -> String {
+    let Place { seq, time, tenant } = place;
+    let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
+    let mut line = format!("{seq:>10}  {time}  {:>6} {:<8}  {:<24}  {}", tenant / 2, mode(tenant), record.cause.name(), entity(record).unwrap_or_default());
+    if !money.is_empty() {
+        line.push_str(&format!("  [{}]", money.join(", ")));
+    }
+    if !events.is_empty() {
+        line.push_str(&format!("  events {} {}", record.first_event, events.join(" ")));
+    }
+    if let Some(kept) = &record.kept {
+        line.push_str(&format!("  kept {}", kept.status));
+    }
+    line
+}
+
+/// The same as an object.
+pub fn json(place: Place, record: &Record, money: &[String]) -> Vec<u8> {
+    let Place { seq, time, tenant } = place;
+    Object::new()
+        .number("seq", seq)
+        .plain("time", time)
+        .number("tenant", tenant / 2)
+        .plain("mode", mode(tenant))
+        .plain("type", record.cause.name())
+        .maybe_text("entity", entity(record))
+        .list("postings", money.iter().map(|posting| text(posting)))
+        .list("events", record.events.iter().map(|event| text(event.kind.name())))
+        .maybe_number("keptStatus", record.kept.as_ref().map(|kept| kept.status))
+        .end()
+}

@@ -1,0 +1,71 @@
+//! How the feeds do, as plain numbers: for metrics, and for operators.
+
+use crate::domain::samples::Series;
+use crate::domain::time::Timestamp;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// A feed and how it does.
+pub struct FeedHealth {
+    /// The line of prices that it writes.
+    pub series: Series,
+    /// How often it looks while all is well.
+    pub every: Duration,
+    state: Mutex<FeedState>,
+}
+
+/// How a feed does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FeedState {
+    /// When it last got a price, on the server's clock.
+    pub last_success: Option<Timestamp>,
+    /// When it last got none.
+    pub last_failure: Option<Timestamp>,
+    /// How often it got none since the start.
+    pub failures: u64,
+    /// How often in a row by now.
+    pub failures_in_a_row: u32,
+    /// What went wrong the last time; without secrets.
+    pub last_error: Option<String>,
+}
+
+impl FeedState {
+    /// Seconds since it last got a price; `None` if it never did.
+    pub fn age_seconds(&self, now: Timestamp) -> Option<i64> {
+        self.last_success.map(|at| now.since_ms(at).max(0) / 1_000)
+    }
+}
+
+impl FeedHealth {
+    /// A feed that has not looked yet.
+    pub(super) fn new(series: Series, every: Duration) -> FeedHealth {
+        FeedHealth { series, every, state: Mutex::default() }
+    }
+
+    /// How it does now.
+    pub fn state(&self) -> FeedState {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn succeeded(&self, at: Timestamp) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.failures_in_a_row > 0 {
+            let (series, failures) = (&self.series, state.failures_in_a_row);
+            tracing::info!(pair = %series.pair, source = &*series.source, side = series.side.as_deref(), failures, "a rate feed is back");
+        }
+        state.last_success = Some(at);
+        state.failures_in_a_row = 0;
+    }
+
+    /// Notes a failure; returns how many there were in a row.
+    pub(super) fn failed(&self, at: Timestamp, why: String) -> u32 {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.last_failure = Some(at);
+        state.failures += 1;
+        state.failures_in_a_row = state.failures_in_a_row.saturating_add(1);
+        let (series, failures) = (&self.series, state.failures_in_a_row);
+        tracing::warn!(pair = %series.pair, source = &*series.source, side = series.side.as_deref(), failures, error = why, "a rate feed got no price; the last one stays");
+        state.last_error = Some(why);
+        failures
+    }
+}

@@ -1,0 +1,130 @@
+//! A source that is asked over HTTP: what is sent, what is made of the answer. `fetch.rs` keeps it within its bounds.
+
+use super::pointer::Pointer;
+use super::reading;
+use crate::domain::samples::{Sample, Series};
+use crate::domain::time::{Timestamp, Zone};
+use crate::fetch::Fetcher;
+use hmac::{Hmac, KeyInit, Mac};
+use reqwest::Method;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use sha2::Sha256;
+use std::fmt;
+use std::time::Duration;
+
+/// Stands for today's date in Caracas, in address, headers, body and message.
+const DATE: &str = "{caracas_date}";
+/// Stands for the signature, in headers.
+const SIGNATURE: &str = "{hmac}";
+
+/// A call as it is configured. Headers and the key may be secrets.
+#[derive(Clone)]
+pub struct HttpCall {
+    /// Where.
+    pub url: String,
+    /// POST rather than GET.
+    pub is_post: bool,
+    /// Names and values.
+    pub headers: Vec<(String, String)>,
+    /// What is sent; nothing if empty.
+    pub body: String,
+    /// Where the price is in the answer.
+    pub price: Pointer,
+    /// Where its time is; without one it is of the moment in which it was fetched.
+    pub as_of: Option<Pointer>,
+    /// Until the whole answer is there.
+    pub timeout: Duration,
+    /// Key and message of a signature, HMAC-SHA256 in lower-case hexadecimal digits.
+    pub signature: Option<(String, String)>,
+}
+
+/// Without what may be secret.
+impl fmt::Debug for HttpCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpCall").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+/// A source at work.
+pub(super) struct HttpSource {
+    fetcher: Fetcher,
+    call: HttpCall,
+}
+
+impl HttpSource {
+    /// A source that can be asked.
+    pub fn new(call: HttpCall) -> Result<HttpSource, String> {
+        let source = HttpSource { fetcher: Fetcher::new(call.timeout)?, call };
+        source.headers(Timestamp::EPOCH)?;
+        Ok(source)
+    }
+
+    /// What it says now.
+    pub async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, String> {
+        let text = self.ask(now).await?;
+        let price = reading::median_price(&text, &self.call.price).map_err(|why| format!("the answer {why}"))?;
+        let as_of = match &self.call.as_of {
+            Some(pointer) => reading::as_of(&text, pointer, series.has_value_dates(), now).map_err(|why| format!("the answer {why}"))?,
+            None => now,
+        };
+        Ok(Sample::new(series.clone(), price, as_of, now))
+    }
+
+    async fn ask(&self, now: Timestamp) -> Result<String, String> {
+        let method = if self.call.is_post { Method::POST } else { Method::GET };
+        self.fetcher.ask(method, &dated(&self.call.url, now), self.headers(now)?, dated(&self.call.body, now)).await
+    }
+
+    fn headers(&self, now: Timestamp) -> Result<HeaderMap, String> {
+        let mut headers = HeaderMap::new();
+        let signature = self.call.signature.as_ref().map(|(key, message)| sign(key, &dated(message, now))).unwrap_or_default();
+        for (name, value) in &self.call.headers {
+            // The value is not told: it may be a secret.
+            let bad = || format!("headers: {name} is no header, or its value has characters that a header cannot have");
+            let value = dated(value, now).replace(SIGNATURE, &signature);
+            let mut value = HeaderValue::from_str(&value).map_err(|_| bad())?;
+            value.set_sensitive(true);
+            headers.append(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
+        }
+        Ok(headers)
+    }
+}
+
+fn dated(text: &str, now: Timestamp) -> String {
+    if text.contains(DATE) { text.replace(DATE, &now.date_in(Zone::Caracas).to_string()) } else { text.to_owned() }
+}
+
+fn sign(key: &str, message: &str) -> String {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key.as_bytes()) else { unreachable!("HMAC takes keys of any length") };
+    mac.update(message.as_bytes());
+    hex::encode(mac.finalize().into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_banks_signature_is_of_the_day_in_caracas() {
+        let now = Timestamp::parse("2026-11-21T03:00:00Z").expect("an instant");
+        assert_eq!(dated(r#"{"Moneda":"USD","Fechavalor":"{caracas_date}"}"#, now), r#"{"Moneda":"USD","Fechavalor":"2026-11-20"}"#);
+        // RFC 4231, test case 2.
+        assert_eq!(sign("Jefe", "what do ya want for nothing?"), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    #[test]
+    fn what_may_be_secret_is_not_shown() {
+        let call = HttpCall {
+            url: "http://127.0.0.1/?key=hush".to_owned(),
+            is_post: false,
+            headers: vec![("authorization".to_owned(), "hush\n".to_owned())],
+            body: "hush".to_owned(),
+            price: Pointer::parse("/price").expect("a pointer"),
+            as_of: None,
+            timeout: Duration::from_secs(1),
+            signature: Some(("hush".to_owned(), String::new())),
+        };
+        assert!(!format!("{call:?}").contains("hush"));
+        assert_eq!(HttpSource::new(call).err().as_deref(), Some("headers: authorization is no header, or its value has characters that a header cannot have"));
+    }
+}

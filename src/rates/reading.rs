@@ -1,0 +1,125 @@
+//! From the text of an answer to a price and its time. Nothing here waits or asks what time it is.
+
+use super::pointer::Pointer;
+use crate::domain::buckets::{price as price_of, ticks};
+use crate::domain::date::Date;
+use crate::domain::money::Rate;
+use crate::domain::samples::{AHEAD_MS_MAX, PRICE_DECIMALS, price};
+use crate::domain::time::{DAY_MS, Timestamp, Zone};
+use rust_decimal::{Decimal, RoundingStrategy};
+use std::str::FromStr;
+
+/// How far ahead a value date may lie: the longest holidays end earlier.
+const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
+
+/// The middle one of the prices that stand at `pointer`; of an even number the average of the two in the middle, half up to 8 decimals.
+pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, String> {
+    let mut found = Vec::new();
+    for text in pointer.find(json)? {
+        let exact = decimal(text).ok_or("has something there that is no number")?;
+        found.push(ticks(price(exact).map_err(|_| "has a price there that is not above 0, or too large")?));
+    }
+    found.sort_unstable();
+    let (low, high) = (found.get(found.len().saturating_sub(1) / 2), found.get(found.len() / 2));
+    let (Some(low), Some(high)) = (low, high) else { return Err("has nothing there".to_owned()) };
+    Ok(price_of((low + high + 1) / 2))
+}
+
+/// The time that stands at `pointer`: RFC 3339, seconds or milliseconds since 1970, or a day, which begins in Caracas.
+pub fn as_of(json: &str, pointer: &Pointer, has_value_dates: bool, now: Timestamp) -> Result<Timestamp, String> {
+    let found = pointer.find(json)?;
+    let text = found.first().ok_or("has no time there")?;
+    let at = instant(&unquoted(text).ok_or("has a time there that is neither a text nor a number")?).ok_or("has a time there that cannot be read")?;
+    let ahead_max = if has_value_dates { VALUE_DATE_AHEAD_MS_MAX } else { AHEAD_MS_MAX };
+    // A price from the future would stay the newest until then.
+    if at.since_ms(now) > ahead_max { Err("has a time there that lies ahead".to_owned()) } else { Ok(at) }
+}
+
+/// An exact decimal out of a JSON number or string, rounded half up to the decimals of a price.
+fn decimal(text: &str) -> Option<Decimal> {
+    let text = unquoted(text)?;
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
+    let exact = Decimal::from_str(&text).or_else(|_| Decimal::from_scientific(&text)).ok().filter(|_| plain)?;
+    Some(exact.round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero))
+}
+
+/// The text in a JSON string, or a number as it was written.
+fn unquoted(text: &str) -> Option<String> {
+    match text.as_bytes().first()? {
+        b'"' => serde_json::from_str::<String>(text).ok().map(|text| text.trim().to_owned()),
+        b'-' | b'0'..=b'9' => Some(text.to_owned()),
+        _ => None,
+    }
+}
+
+fn instant(text: &str) -> Option<Timestamp> {
+    /// Larger numbers count milliseconds: as seconds this one is the year 5138.
+    const SECONDS_MAX: i64 = 100_000_000_000;
+    if let Ok(number) = text.parse::<i64>() {
+        return Some(Timestamp::from_unix_ms(if number.abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number }));
+    }
+    if let Ok(at) = Timestamp::parse(text) {
+        return Some(at);
+    }
+    // 2026-11-21, or 21/11/2026 as banks of the country write it.
+    let day = match text.split('/').collect::<Vec<_>>()[..] {
+        [day, month, year] => Date::parse(&format!("{year}-{month:0>2}-{day:0>2}")),
+        _ => Date::parse(text),
+    };
+    day.ok().map(|day| day.start_in(Zone::Caracas))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn median(json: &str) -> Result<String, String> {
+        median_price(json, &Pointer::parse("/data/*/price").expect("a pointer")).map(|price| price.0.to_string())
+    }
+
+    fn offers(prices: &[&str]) -> String {
+        let offers: Vec<String> = prices.iter().map(|price| format!("{{\"price\":{price}}}")).collect();
+        format!("{{\"data\":[{}]}}", offers.join(","))
+    }
+
+    #[test]
+    fn several_offers_become_their_median() {
+        for (prices, expected) in [
+            (&["\"245.10\""][..], "245.1"),
+            (&["3", "1", "2"], "2"),
+            (&["4", "1", "3", "2"], "2.5"),
+            (&["0.00000001", "0.00000002"], "0.00000002"),
+            (&["245.123456789"], "245.12345679"),
+            (&["2.45e2"], "245"),
+            (&["36.70000000000000284217094304040074348449707031"], "36.7"),
+        ] {
+            assert_eq!(median(&offers(prices)), Ok(expected.to_owned()), "{prices:?}");
+        }
+        for prices in [&[][..], &["null"], &["\"abc\""], &["1", "true"], &["0"], &["-1"], &["\"1_000\""], &["\"1,5\""], &["1e40"], &["[1]"], &["\"NaN\""]] {
+            assert!(median(&offers(prices)).is_err(), "{prices:?}");
+        }
+        assert!(median("<html>").is_err());
+    }
+
+    #[test]
+    fn times_as_sources_write_them() {
+        let now = Timestamp::parse("2026-11-21T12:00:00Z").expect("an instant");
+        let read = |text: &str, dated| {
+            let json = format!("{{\"t\":{text}}}");
+            as_of(&json, &Pointer::parse("/t").expect("a pointer"), dated, now).map(|at| at.to_string())
+        };
+        for (text, expected) in [
+            ("\"2026-11-20T16:00:00-04:00\"", "2026-11-20T20:00:00.000Z"),
+            ("1795176000", "2026-11-20T12:00:00.000Z"),
+            ("1795176000123", "2026-11-20T12:00:00.123Z"),
+            ("\"2026-11-20\"", "2026-11-20T04:00:00.000Z"),
+            ("\"20/11/2026\"", "2026-11-20T04:00:00.000Z"),
+        ] {
+            assert_eq!(read(text, false), Ok(expected.to_owned()), "{text}");
+        }
+        assert_eq!(read("\"2026-11-23\"", true), Ok("2026-11-23T04:00:00.000Z".to_owned()), "a value date may lie ahead");
+        for (text, dated) in [("\"2026-11-23\"", false), ("\"2027-11-23\"", true), ("\"soon\"", false), ("null", false), ("{}", true)] {
+            assert!(read(text, dated).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Every sample that was ever taken, with its hours and days, in a RocksDB of its own (`rates/` in the data directory): prices are no money, so they are not in the log.
+//!
+//! It promises: what [`RateStore::keep`] has answered survives a crash; a sample and its two buckets are written together or not at all, so no crash counts one twice;
+//! the cost of a page of history follows the page, not the history. One thread writes; nobody else waits for the disk.
+//!
+//! Keys are big endian, so that they sort by line and time:
+//!
+//! ```text
+//! f                          the format of all this, 1
+//! n                          the number of the next sample
+//! l line                     the line's pair, source, side and method
+//! s line, time, number       a sample: price, when it was learned, how one pays
+//! h line, start              the bucket of an hour
+//! d line, start              the bucket of a day
+//! ```
+
+mod read;
+mod write;
+
+use crate::domain::buckets::Step;
+use crate::domain::codec;
+use crate::domain::money::Rate;
+use crate::domain::samples::{Sample, Series};
+use crate::domain::time::Timestamp;
+use bincode::{Decode, Encode};
+use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+/// Samples that may wait for the disk: some minutes of a busy market.
+const WAITING_MAX: usize = 16_384;
+/// The format that is written.
+const FORMAT: u8 = 1;
+/// Bytes gathered in memory before they go to a file.
+const WRITE_BUFFER_BYTES: usize = 8 << 20;
+/// Bytes of files kept in memory: the buckets of a year of a hundred lines are about 100 MiB, those that are looked at are far fewer.
+const CACHE_BYTES: usize = 32 << 20;
+
+/// Why samples could not be written or read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RateStoreError {
+    /// So many wait for the disk that nothing more is taken; nothing was done.
+    Busy,
+    /// The disk or RocksDB said no.
+    Failed(String),
+    /// What is stored is not what was written.
+    Damaged(String),
+}
+
+impl fmt::Display for RateStoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RateStoreError::Busy => f.write_str("too many rates wait for the disk"),
+            RateStoreError::Failed(why) => write!(f, "the store of rates: {why}"),
+            RateStoreError::Damaged(what) => write!(f, "the store of rates is damaged: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for RateStoreError {}
+
+impl From<rocksdb::Error> for RateStoreError {
+    fn from(error: rocksdb::Error) -> RateStoreError {
+        RateStoreError::Failed(error.into_string())
+    }
+}
+
+/// A line of prices and its number here.
+#[derive(Debug)]
+pub struct Line {
+    number: u32,
+    /// Its pair, source, side and method.
+    pub series: Arc<Series>,
+}
+
+/// What a sample is besides its line and time.
+#[derive(Encode, Decode)]
+struct Stored {
+    price: Rate,
+    fetched_at: Timestamp,
+    payment_method: Option<Arc<str>>,
+}
+
+/// The database and the lines in it.
+struct Shelf {
+    db: DB,
+    /// By number; they only ever become more.
+    lines: RwLock<Vec<Arc<Line>>>,
+}
+
+/// A sample on its way to the disk.
+struct Job {
+    sample: Arc<Sample>,
+    done: Option<oneshot::Sender<Result<(), RateStoreError>>>,
+}
+
+/// How writing goes, as plain numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Samples that were written since the start.
+    pub written: u64,
+    /// Samples that were not, because the disk could not keep up or failed.
+    pub lost: u64,
+}
+
+#[derive(Default)]
+struct Counters {
+    written: AtomicU64,
+    lost: AtomicU64,
+}
+
+/// The history of all rates. It is closed, with everything written, when it is dropped.
+pub struct RateStore {
+    shelf: Arc<Shelf>,
+    counters: Arc<Counters>,
+    queue: Option<SyncSender<Job>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl RateStore {
+    /// Opens the store in `directory`, or makes one there.
+    pub fn open(directory: &Path) -> Result<RateStore, RateStoreError> {
+        let db = DB::open(&options(), directory)?;
+        match db.get(FORMAT_KEY)?.as_deref() {
+            None => db.put(FORMAT_KEY, [FORMAT])?,
+            Some([FORMAT]) => {}
+            Some(other) => return Err(RateStoreError::Damaged(format!("its format is {other:?}; this program writes {FORMAT}"))),
+        }
+        let shelf = Arc::new(Shelf { lines: RwLock::new(read::lines(&db)?), db });
+        let counters = Arc::new(Counters::default());
+        let (queue, jobs) = sync_channel(WAITING_MAX);
+        let writer = write::Writer::new(Arc::clone(&shelf), Arc::clone(&counters))?;
+        let thread = std::thread::Builder::new().name("rates".to_owned()).spawn(move || writer.run(&jobs));
+        let thread = thread.map_err(|error| RateStoreError::Failed(format!("its thread did not start: {error}")))?;
+        Ok(RateStore { shelf, counters, queue: Some(queue), writer: Mutex::new(Some(thread)) })
+    }
+
+    /// Takes a sample without waiting. What the disk cannot keep up with is counted, and told to the log.
+    pub fn note(&self, sample: &Arc<Sample>) {
+        if let Err(why) = self.send(Job { sample: Arc::clone(sample), done: None }) {
+            let lost = self.counters.lost.fetch_add(1, Ordering::Relaxed) + 1;
+            tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the history");
+        }
+    }
+
+    /// Keeps a sample; it is durable when this returns.
+    pub async fn keep(&self, sample: Arc<Sample>) -> Result<(), RateStoreError> {
+        let (done, kept) = oneshot::channel();
+        self.send(Job { sample, done: Some(done) })?;
+        kept.await.unwrap_or_else(|_| Err(RateStoreError::Failed("the writer ended".to_owned())))
+    }
+
+    /// How writing went so far.
+    pub fn stats(&self) -> StoreStats {
+        StoreStats { written: self.counters.written.load(Ordering::Relaxed), lost: self.counters.lost.load(Ordering::Relaxed) }
+    }
+
+    /// A copy of what is durable now, in a new directory.
+    pub fn checkpoint(&self, directory: &Path) -> Result<(), RateStoreError> {
+        Ok(rocksdb::checkpoint::Checkpoint::new(&self.shelf.db)?.create_checkpoint(directory)?)
+    }
+
+    fn send(&self, job: Job) -> Result<(), RateStoreError> {
+        let Some(queue) = &self.queue else { return Err(RateStoreError::Failed("it is closed".to_owned())) };
+        queue.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => RateStoreError::Busy,
+            TrySendError::Disconnected(_) => RateStoreError::Failed("the writer ended".to_owned()),
+        })
+    }
+}
+
+impl Drop for RateStore {
+    fn drop(&mut self) {
+        // Without a sender the writer writes what is left and ends.
+        self.queue = None;
+        let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the writer of rates ended badly");
+        }
+    }
+}
+
+fn options() -> Options {
+    let mut blocks = BlockBasedOptions::default();
+    blocks.set_block_cache(&Cache::new_lru_cache(CACHE_BYTES));
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    options.set_write_buffer_size(WRITE_BUFFER_BYTES);
+    options.set_max_write_buffer_number(3);
+    options.set_max_background_jobs(2);
+    options.set_keep_log_file_num(2);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_block_based_table_factory(&blocks);
+    options
+}
+
+const FORMAT_KEY: &[u8] = b"f";
+const NEXT_KEY: &[u8] = b"n";
+const LINE: u8 = b'l';
+const SAMPLE: u8 = b's';
+
+const fn letter(step: Step) -> u8 {
+    match step {
+        Step::Hour => b'h',
+        Step::Day => b'd',
+    }
+}
+
+/// The beginning of a key: its letter and its line.
+fn begin(letter: u8, line: u32) -> Vec<u8> {
+    let mut key = Vec::with_capacity(21);
+    key.push(letter);
+    key.extend_from_slice(&line.to_be_bytes());
+    key
+}
+
+/// The key of everything of a line at an instant, or of what comes first from then on.
+fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
+    let mut key = begin(letter, line);
+    // With the sign turned over, so that what was before 1970 sorts before what came after.
+    key.extend_from_slice(&((at.unix_ms() ^ i64::MIN) as u64).to_be_bytes());
+    key
+}
+
+fn sample_key(line: u32, at: Timestamp, number: u64) -> Vec<u8> {
+    let mut key = key_at(SAMPLE, line, at);
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+fn decoded<T: Decode<()>>(bytes: &[u8], what: &str) -> Result<T, RateStoreError> {
+    codec::decode(bytes).map_err(|why| RateStoreError::Damaged(format!("{what}: {why}")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Reading: by seek, at most as many entries as are shown.
+
+use super::{LINE, Line, RateStore, RateStoreError, SAMPLE, Shelf, Stored, begin, decoded, key_at, letter};
+use crate::domain::buckets::{Bucket, Kept, Placed, Point, Step, Window, ticks};
+use crate::domain::samples::{Filter, Pair, Sample, Series};
+use crate::domain::time::Timestamp;
+use rocksdb::{DB, IteratorMode, ReadOptions};
+use std::sync::{Arc, PoisonError};
+
+/// Every line that is stored, by number.
+pub(super) fn lines(db: &DB) -> Result<Vec<Arc<Line>>, RateStoreError> {
+    let mut lines: Vec<Arc<Line>> = Vec::new();
+    for entry in scan(db, vec![LINE], vec![LINE + 1], false) {
+        let (key, value) = entry?;
+        let number = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+        if *key != *begin(LINE, number) {
+            return Err(RateStoreError::Damaged(format!("line {number} is missing")));
+        }
+        lines.push(Arc::new(Line { number, series: Arc::new(decoded(&value, "a line")?) }));
+    }
+    Ok(lines)
+}
+
+type Entry = Result<(Box<[u8]>, Box<[u8]>), rocksdb::Error>;
+
+fn scan(db: &DB, from: Vec<u8>, to: Vec<u8>, newest_first: bool) -> impl Iterator<Item = Entry> + '_ {
+    let mut options = ReadOptions::default();
+    options.set_iterate_lower_bound(from);
+    options.set_iterate_upper_bound(to);
+    db.iterator_opt(if newest_first { IteratorMode::End } else { IteratorMode::Start }, options)
+}
+
+/// The time in a key, behind its letter and line.
+fn time_in(key: &[u8]) -> Result<Timestamp, RateStoreError> {
+    let bytes: Option<[u8; 8]> = key.get(5..13).and_then(|bytes| bytes.try_into().ok());
+    let bytes = bytes.ok_or_else(|| RateStoreError::Damaged("a key is too short".to_owned()))?;
+    Ok(Timestamp::from_unix_ms((u64::from_be_bytes(bytes) as i64) ^ i64::MIN))
+}
+
+impl RateStore {
+    /// The lines of a pair that the filter admits.
+    pub fn lines(&self, pair: Pair, filter: Filter<'_>) -> Vec<Arc<Line>> {
+        let lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().filter(|line| line.series.pair == pair && filter.admits(&line.series)).cloned().collect()
+    }
+
+    /// When the oldest of these lines begins; `None` if nothing is in any of them.
+    pub fn begins(&self, lines: &[Arc<Line>]) -> Result<Option<Timestamp>, RateStoreError> {
+        let mut earliest = None;
+        for line in lines {
+            if let Some(entry) = scan(&self.shelf.db, begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1), false).next() {
+                let at = time_in(&entry?.0)?;
+                earliest = Some(earliest.map_or(at, |other: Timestamp| other.min(at)));
+            }
+        }
+        Ok(earliest)
+    }
+
+    /// What lies in the window, of all these lines together, in the order of time: single samples without a step, else its buckets. At most `limit`.
+    pub fn history(&self, lines: &[Arc<Line>], step: Option<Step>, window: Window, newest_first: bool, limit: usize) -> Result<Vec<Point>, RateStoreError> {
+        let mut points = Vec::new();
+        for line in lines {
+            match step {
+                None => self.shelf.samples(line, window, newest_first, limit, &mut points)?,
+                Some(step) => self.shelf.buckets(line, step, window, newest_first, limit, &mut points)?,
+            }
+        }
+        // Each line is in order already; the sort is stable, so what is of the same time stays in the order of its line.
+        if newest_first {
+            points.sort_by_key(|point| std::cmp::Reverse(point.at));
+        } else {
+            points.sort_by_key(|point| point.at);
+        }
+        points.truncate(limit);
+        Ok(points)
+    }
+
+    /// The samples that a board begins with: of every line the newest, of lines with value dates those of the day in force and of days ahead.
+    pub fn newest(&self, now: Timestamp) -> Result<Vec<Sample>, RateStoreError> {
+        let lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut newest = Vec::new();
+        for line in lines {
+            let mut in_force = None;
+            for entry in scan(&self.shelf.db, begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1), true) {
+                let (key, value) = entry?;
+                let stored: Stored = decoded(&value, "a sample")?;
+                let series = Series { payment_method: stored.payment_method, ..Series::clone(&line.series) };
+                let sample = Sample::new(series, stored.price, time_in(&key)?, stored.fetched_at);
+                if in_force.is_some_and(|date| sample.value_date != date) {
+                    break;
+                }
+                if sample.has_begun(now) {
+                    in_force = Some(sample.value_date);
+                }
+                let dated = sample.value_date.is_some();
+                newest.push(sample);
+                if !dated {
+                    break;
+                }
+            }
+        }
+        Ok(newest)
+    }
+}
+
+impl Shelf {
+    fn samples(&self, line: &Arc<Line>, window: Window, newest_first: bool, limit: usize, into: &mut Vec<Point>) -> Result<(), RateStoreError> {
+        for entry in self.in_window(line, window, newest_first).take(limit) {
+            let (key, value) = entry?;
+            let stored: Stored = decoded(&value, "a sample")?;
+            into.push(Point { series: Arc::clone(&line.series), at: time_in(&key)?, kept: Kept::One(stored.price) });
+        }
+        Ok(())
+    }
+
+    fn in_window(&self, line: &Line, window: Window, newest_first: bool) -> impl Iterator<Item = Entry> {
+        scan(&self.db, key_at(SAMPLE, line.number, window.from), key_at(SAMPLE, line.number, window.to), newest_first)
+    }
+
+    fn buckets(&self, line: &Arc<Line>, step: Step, window: Window, newest_first: bool, limit: usize, into: &mut Vec<Point>) -> Result<(), RateStoreError> {
+        let full = into.len() + limit;
+        let (from, to) = (key_at(letter(step), line.number, step.start_of(window.from)), key_at(letter(step), line.number, window.to));
+        for entry in scan(&self.db, from, to, newest_first) {
+            if into.len() == full {
+                break;
+            }
+            let (key, value) = entry?;
+            let (at, bucket): (_, Bucket) = (time_in(&key)?, decoded(&value, "a bucket")?);
+            if let Some(bucket) = self.cut(line, step, at, bucket, window)? {
+                into.push(Point { series: Arc::clone(&line.series), at, kept: Kept::Many(bucket) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of a bucket that lies in the window. Only the two at its ends can be cut; of a day its hours are put together again, of an hour its samples.
+    fn cut(&self, line: &Line, step: Step, start: Timestamp, bucket: Bucket, window: Window) -> Result<Option<Bucket>, RateStoreError> {
+        if window.from <= bucket.first.at && bucket.last.at < window.to {
+            return Ok(Some(bucket));
+        }
+        let window = Window { from: window.from.max(start), to: window.to.min(start.plus_ms(step.width_ms())) };
+        let mut part = None;
+        let mut join = |more: Bucket| part = Some(part.map_or(more, |before: Bucket| before.joined(more)));
+        match step {
+            Step::Day => {
+                let (from, to) =
+                    (key_at(letter(Step::Hour), line.number, Step::Hour.start_of(window.from)), key_at(letter(Step::Hour), line.number, window.to));
+                for entry in scan(&self.db, from, to, false) {
+                    let (key, value) = entry?;
+                    if let Some(hour) = self.cut(line, Step::Hour, time_in(&key)?, decoded(&value, "a bucket")?, window)? {
+                        join(hour);
+                    }
+                }
+            }
+            Step::Hour => {
+                for entry in self.in_window(line, window, false) {
+                    let (key, value) = entry?;
+                    let stored: Stored = decoded(&value, "a sample")?;
+                    let number = key.get(13..21).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes);
+                    let number = number.ok_or_else(|| RateStoreError::Damaged("a key is too short".to_owned()))?;
+                    join(Bucket::of(Placed { at: time_in(&key)?, number, ticks: ticks(stored.price) }));
+                }
+            }
+        }
+        Ok(part)
+    }
+}

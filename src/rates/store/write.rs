@@ -1,0 +1,102 @@
+//! The one thread that writes: it takes what waits, puts each sample with its hour and its day into one batch, and syncs it.
+
+use super::{Counters, Job, LINE, NEXT_KEY, RateStoreError, Shelf, Stored, begin, decoded, key_at, letter, sample_key};
+use crate::domain::buckets::{Bucket, Placed, Step, ticks};
+use crate::domain::codec;
+use crate::domain::samples::Series;
+use crate::rates::store::Line;
+use rocksdb::{WriteBatch, WriteOptions};
+use std::collections::BTreeMap;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, PoisonError};
+
+/// Samples that are written and synced at once.
+const BATCH_MAX: usize = 4_096;
+
+/// What the thread has.
+pub(super) struct Writer {
+    shelf: Arc<Shelf>,
+    counters: Arc<Counters>,
+    /// The number of the next sample.
+    next: u64,
+}
+
+impl Writer {
+    /// Goes on where the last one ended.
+    pub fn new(shelf: Arc<Shelf>, counters: Arc<Counters>) -> Result<Writer, RateStoreError> {
+        let next = match shelf.db.get(NEXT_KEY)? {
+            None => 0,
+            Some(bytes) => <[u8; 8]>::try_from(bytes).map(u64::from_be_bytes).map_err(|_| RateStoreError::Damaged("the number of samples".to_owned()))?,
+        };
+        Ok(Writer { shelf, counters, next })
+    }
+
+    /// Writes until nobody can send any more.
+    pub fn run(mut self, jobs: &Receiver<Job>) {
+        while let Ok(first) = jobs.recv() {
+            let mut taken = vec![first];
+            taken.extend(jobs.try_iter().take(BATCH_MAX - 1));
+            let outcome = self.write(&taken);
+            let counter = if outcome.is_ok() { &self.counters.written } else { &self.counters.lost };
+            counter.fetch_add(taken.len() as u64, std::sync::atomic::Ordering::Relaxed);
+            if let Err(why) = &outcome {
+                tracing::error!(%why, samples = taken.len(), "rates could not be written");
+            }
+            for done in taken.into_iter().filter_map(|job| job.done) {
+                // Whoever has gone away does not want to know.
+                let _ = done.send(outcome.clone());
+            }
+        }
+    }
+
+    /// Either all of it is written or nothing changes here; after a failed write RocksDB takes no other until it is opened again.
+    fn write(&mut self, jobs: &[Job]) -> Result<(), RateStoreError> {
+        let mut batch = WriteBatch::default();
+        let mut next = self.next;
+        let mut lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = lines.len();
+        let mut buckets: BTreeMap<Vec<u8>, Bucket> = BTreeMap::new();
+        for Job { sample, .. } in jobs {
+            let line = line_of(&mut lines, &sample.series);
+            let placed = Placed { at: sample.as_of, number: next, ticks: ticks(sample.price) };
+            next += 1;
+            let stored = Stored { price: sample.price, fetched_at: sample.fetched_at, payment_method: sample.series.payment_method.clone() };
+            batch.put(sample_key(line, sample.as_of, placed.number), codec::encode(&stored));
+            for step in Step::ALL {
+                let key = key_at(letter(step), line, step.start_of(sample.as_of));
+                let before = match buckets.get(&key) {
+                    Some(bucket) => Some(*bucket),
+                    None => self.shelf.db.get_pinned(&key)?.map(|bytes| decoded(&bytes, "a bucket")).transpose()?,
+                };
+                let one = Bucket::of(placed);
+                buckets.insert(key, before.map_or(one, |before: Bucket| before.joined(one)));
+            }
+        }
+        for line in &lines[known..] {
+            batch.put(begin(LINE, line.number), codec::encode(&*line.series));
+        }
+        for (key, bucket) in &buckets {
+            batch.put(key, codec::encode(bucket));
+        }
+        batch.put(NEXT_KEY, next.to_be_bytes());
+        let mut synced = WriteOptions::default();
+        synced.set_sync(true);
+        self.shelf.db.write_opt(batch, &synced)?;
+        self.next = next;
+        if lines.len() > known {
+            *self.shelf.lines.write().unwrap_or_else(PoisonError::into_inner) = lines;
+        }
+        Ok(())
+    }
+}
+
+/// The number of a sample's line, which is a new one if nobody had it before.
+fn line_of(lines: &mut Vec<Arc<Line>>, of: &Series) -> u32 {
+    let same = |line: &Series| line.pair == of.pair && line.source == of.source && line.side == of.side && line.method == of.method;
+    if let Some(line) = lines.iter().find(|line| same(&line.series)) {
+        return line.number;
+    }
+    let number = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+    lines.push(Arc::new(Line { number, series: Arc::new(of.line()) }));
+    number
+}

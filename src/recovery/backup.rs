@@ -1,0 +1,138 @@
+//! Copies of a whole data directory, and their restoration.
+//!
+//! A copy is a data directory itself: the log by a checkpoint of its store (files that never change are linked on the same disk, copied to another), then what lies beside it; then the
+//! marker, which says that the copy is whole and where it ends. The log comes first: then the simulated bank's books hold at least every order that the log has sent.
+
+use super::directory::{self, LOG_DIRECTORY, copy_beside_log};
+use super::past::{MARKER, Past};
+use super::{Failed, Progress, at};
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use wal::{Completion, Config, Durable, Log, OpenError, Poisoned, Reader, RocksStore, Tip};
+
+/// Bytes copied at once.
+const COPY_BYTES: usize = 1 << 20;
+
+/// Copies the data directory `from` to the new directory `into`; `checkpoint` copies the log to the path that it is given.
+pub fn copy(from: &Path, into: &Path, checkpoint: impl FnOnce(&Path) -> Result<(), String>, progress: Progress<'_>) -> Result<Tip, Failed> {
+    directory::make_empty(into)?;
+    let past = Past::begun("backup");
+    past.write(into)?;
+    let log = into.join(LOG_DIRECTORY);
+    progress("log", 0, 0);
+    checkpoint(&log).map_err(|error| Failed::Other(format!("{}: {error}", log.display())))?;
+    copy_beside_log(from, into, progress)?;
+    // The copy is opened once: what does not open is no copy.
+    let tip = Reader::open_read_only(&log)?.tip();
+    past.finished(tip).write(into)?;
+    Ok(tip)
+}
+
+/// Nobody waits for anything here.
+struct Nobody;
+
+impl Completion for Nobody {
+    fn complete(self, _outcome: Result<Durable, Poisoned>) {}
+}
+
+/// Copies a data directory that no server uses; `None` if one does.
+pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Option<Tip>, Failed> {
+    let path = from.join(LOG_DIRECTORY);
+    if !path.join("CURRENT").is_file() {
+        return Err(OpenError::NotFound { path }.into());
+    }
+    let store = match RocksStore::open(&path) {
+        Ok(store) => store,
+        Err(OpenError::InUse { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let log = Log::<Nobody>::open(Box::new(store), Config::default())?;
+    let tip = copy(from, into, |to| log.checkpoint(to).map_err(|error| error.to_string()), progress)?;
+    log.close();
+    Ok(Some(tip))
+}
+
+/// Makes a data directory in `into` from a copy: file by file, so that neither depends on the other's disk. It ends where the copy says that it ends.
+pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, Failed> {
+    let copied = Past::read(from)?;
+    if copied.as_ref().is_some_and(|past| past.tip.is_none()) {
+        return Err(Failed::Other(format!("{}: is not finished: the copy broke off", from.display())));
+    }
+    if !from.join(LOG_DIRECTORY).join("CURRENT").is_file() {
+        return Err(OpenError::NotFound { path: from.join(LOG_DIRECTORY) }.into());
+    }
+    directory::make_empty(into)?;
+    let past = Past::begun("restore");
+    past.write(into)?;
+    let mut files = Vec::new();
+    list(from, Path::new(""), &mut files)?;
+    let all: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+    let mut done = 0;
+    for (file, bytes) in &files {
+        copy_file(&from.join(file), &into.join(file))?;
+        done += bytes;
+        progress("copy", done, all);
+    }
+    for directory in [into.to_path_buf(), into.join(LOG_DIRECTORY)] {
+        File::open(&directory).and_then(|opened| opened.sync_all()).map_err(at(&directory))?;
+    }
+    let tip = Reader::open_read_only(into.join(LOG_DIRECTORY))?.tip();
+    if let Some(expected) = copied.and_then(|past| past.tip)
+        && expected != tip
+    {
+        return Err(Failed::Other(format!("{}: ends with record {}, but its marker says {}", from.display(), tip.seq, expected.seq)));
+    }
+    past.finished(tip).write(into)?;
+    Ok(tip)
+}
+
+/// The files of a copy with their sizes, without the marker and without what belongs to a process.
+fn list(root: &Path, inside: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(), Failed> {
+    let directory = root.join(inside);
+    for entry in fs::read_dir(&directory).map_err(at(&directory))? {
+        let entry = entry.map_err(at(&directory))?;
+        let (name, kind) = (entry.file_name(), entry.file_type().map_err(at(&directory))?);
+        let own = name == MARKER || name == "OWNER" || name == "LOCK";
+        if kind.is_dir() {
+            list(root, &inside.join(&name), files)?;
+        } else if kind.is_file() && !own {
+            files.push((inside.join(&name), entry.metadata().map_err(at(&directory))?.len()));
+        }
+    }
+    Ok(())
+}
+
+fn copy_file(from: &Path, to: &Path) -> Result<(), Failed> {
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent).map_err(at(parent))?;
+    }
+    let mut input = File::open(from).map_err(at(from))?;
+    let mut output = File::create_new(to).map_err(at(to))?;
+    // Before there is anything to read: the secret of keyed hashes is for its owner alone.
+    output.set_permissions(input.metadata().map_err(at(from))?.permissions()).map_err(at(to))?;
+    let mut buffer = vec![0; COPY_BYTES];
+    loop {
+        let read = input.read(&mut buffer).map_err(at(from))?;
+        if read == 0 {
+            return output.sync_all().map_err(at(to));
+        }
+        output.write_all(&buffer[..read]).map_err(at(to))?;
+    }
+}
+
+/// The newest whole copy among a directory itself and those in it.
+pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
+    let mut found = Vec::new();
+    let inside = fs::read_dir(directory).map_err(at(directory))?.flatten().map(|entry| entry.path());
+    for path in inside.chain([directory.to_path_buf()]) {
+        if let Some(Past { made_at, tip: Some(_), .. }) = Past::read(&path).ok().flatten() {
+            found.push((made_at, path));
+        }
+    }
+    found
+        .into_iter()
+        .max()
+        .map(|(_, path)| path)
+        .ok_or_else(|| Failed::Other(format!("{}: is no finished backup, nor is there one in it", directory.display())))
+}

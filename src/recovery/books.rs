@@ -1,0 +1,164 @@
+//! The books that records lead to: the fold that a start makes, with every check that can be made on the way. Memory holds the books, not the history.
+
+use super::Failed;
+use crate::api::render::render;
+use crate::domain::machine::{AnyBook, Domain};
+use crate::domain::record::Record;
+use actors::Machine;
+use std::collections::HashMap;
+use wal::{Damage, ReadError, Reader, Seq};
+
+/// Records handed from the thread that reads and checks to the one that applies.
+const GROUP_RECORDS: usize = 256;
+/// Groups that may wait between the two.
+const GROUPS_WAITING: usize = 8;
+
+/// Before every time that a record may have.
+pub const LONG_AGO_MS: i64 = i64::MIN / 4;
+
+/// The machine as replay needs it: nothing is decided, only applied, so what rules may refuse does not matter.
+pub fn machine() -> Domain {
+    Domain { live_rails: false, holidays: Vec::new(), render }
+}
+
+/// Books by tenant key.
+pub struct Books {
+    /// The rules.
+    pub machine: Domain,
+    books: HashMap<u64, AnyBook>,
+}
+
+impl Default for Books {
+    fn default() -> Books {
+        Books { machine: machine(), books: HashMap::new() }
+    }
+}
+
+impl Books {
+    /// The books as they are after `seq`: for each of these tenant keys its newest snapshot up to there, and its records since.
+    pub fn after(reader: &Reader, tenants: &[u64], seq: Seq) -> Result<Books, Failed> {
+        let mut books = Books::default();
+        let mut since: HashMap<u64, Seq> = HashMap::new();
+        for tenant in tenants {
+            let from = match reader.snapshot(*tenant, Some(seq))? {
+                Some(stored) => {
+                    let book = books.machine.restore(*tenant, &stored.state).map_err(|error| unreadable(*tenant, stored.seq, &error))?;
+                    books.books.insert(*tenant, book);
+                    stored.seq
+                }
+                None => 0,
+            };
+            since.insert(*tenant, from);
+        }
+        let from = since.values().min().copied().unwrap_or(seq);
+        for stored in reader.records(from + 1, Some(seq)) {
+            let stored = stored?;
+            if since.get(&stored.tenant).is_some_and(|since| stored.seq > *since) {
+                books.apply(&stored)?;
+            }
+        }
+        Ok(books)
+    }
+
+    /// Applies a record after everything about it was found right; returns it decoded.
+    pub fn apply(&mut self, stored: &wal::Record) -> Result<Record, Damage> {
+        let seq = stored.seq;
+        let damage = |detail: String| Damage { seq, detail };
+        let record: Record = self.machine.decode(&stored.payload).map_err(|error| damage(format!("record {seq} cannot be decoded: {error}")))?;
+        let machine = &self.machine;
+        let book = self.books.entry(stored.tenant).or_insert_with(|| machine.empty(stored.tenant));
+        if stored.time_ms < machine.now_ms(book, LONG_AGO_MS) {
+            return Err(damage(format!("record {seq} is older than the record of its tenant before it")));
+        }
+        if let AnyBook::Tenant(book) = book
+            && record.first_event != book.events + 1
+        {
+            return Err(damage(format!("record {seq} numbers its events from {}, not from {}", record.first_event, book.events + 1)));
+        }
+        machine.settle(book, stored.time_ms);
+        machine.evolve(book, &record, stored.time_ms);
+        machine.check(book, &record).map_err(|breach| damage(format!("record {seq}: {breach}")))?;
+        Ok(record)
+    }
+
+    /// A book, if there was a record of it.
+    pub fn get(&self, tenant: u64) -> Option<&AnyBook> {
+        self.books.get(&tenant)
+    }
+
+    /// A copy of a book as it is when its tenant's clock says `time_ms`; of a tenant without a record the empty one.
+    pub fn at(&self, tenant: u64, time_ms: i64) -> Result<AnyBook, String> {
+        let mut book = match self.books.get(&tenant) {
+            Some(book) => self.machine.restore(tenant, &self.machine.save(book))?,
+            None => self.machine.empty(tenant),
+        };
+        self.machine.settle(&mut book, time_ms);
+        Ok(book)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &AnyBook)> {
+        self.books.iter().map(|(tenant, book)| (*tenant, book))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.books.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.books.is_empty()
+    }
+}
+
+/// What is wrong with a snapshot whose state cannot be read.
+pub fn unreadable(tenant: u64, seq: Seq, error: &str) -> Damage {
+    Damage { seq, detail: format!("the snapshot of book {tenant} at {seq} cannot be decoded: {error}") }
+}
+
+/// Calls `each` with every record from `from` to `to`, both included. Reading and checking go ahead in a thread of their own, a little; an error names the record that could not be read.
+pub fn each_record(reader: &Reader, from: Seq, to: Seq, mut each: impl FnMut(wal::Record) -> Result<(), Failed>) -> Result<(), Failed> {
+    std::thread::scope(|scope| {
+        let (give, take) = std::sync::mpsc::sync_channel::<Vec<wal::Record>>(GROUPS_WAITING);
+        let reading = scope.spawn(move || read(reader, from, to, &give));
+        let mut applied = Ok(());
+        'groups: for group in take.iter() {
+            for record in group {
+                applied = each(record);
+                if applied.is_err() {
+                    break 'groups;
+                }
+            }
+        }
+        // Whoever reads ahead learns by this that nobody takes any more.
+        drop(take);
+        let read = reading.join().unwrap_or_else(|_| Err(Failed::Other("a panic while records were read".to_owned())));
+        applied.and(read)
+    })
+}
+
+fn read(reader: &Reader, from: Seq, to: Seq, give: &std::sync::mpsc::SyncSender<Vec<wal::Record>>) -> Result<(), Failed> {
+    let mut group = Vec::with_capacity(GROUP_RECORDS);
+    let mut next = from;
+    for record in reader.records(from, Some(to)) {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                // What was read before is right, and may hold the first fault.
+                let _ = give.send(group);
+                return Err(match error {
+                    ReadError::Damage(damage) => damage.into(),
+                    ReadError::Store(error) => Damage { seq: next, detail: format!("record {next} cannot be read: {error}") }.into(),
+                });
+            }
+        };
+        next = record.seq + 1;
+        group.push(record);
+        if group.len() == GROUP_RECORDS && give.send(std::mem::replace(&mut group, Vec::with_capacity(GROUP_RECORDS))).is_err() {
+            return Ok(());
+        }
+    }
+    let _ = give.send(group);
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! What a data directory consists of: the log, the secret of keyed hashes, and the stores that others keep beside the log (the simulated bank's books, rates), each a RocksDB of its own.
+//!
+//! Stores beside the log are copied entry by entry from a view for reading, so that whoever writes to them goes on, and so that a new one is carried without anybody thinking of it.
+
+use super::{Failed, Progress, at};
+use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The log, inside the data directory.
+pub const LOG_DIRECTORY: &str = "log";
+/// The simulated bank's books, inside the data directory: another party's, so not in the log.
+pub const SIMULATOR_DIRECTORY: &str = "simulator";
+/// The history of rates, inside the data directory: prices are no money, so not in the log.
+pub const RATES_DIRECTORY: &str = "rates";
+/// The secret of keyed hashes, inside the data directory.
+pub const MARK_KEY_FILE: &str = "mark.key";
+
+/// The family that every store has.
+const DEFAULT_FAMILY: &str = "default";
+/// Entries are written in groups of this size.
+const GROUP_BYTES: usize = 1 << 20;
+/// A store is flushed by its owner while it is opened for reading: a file that was there is gone. Then it is opened again.
+const OPEN_ATTEMPTS: u32 = 16;
+const OPEN_PAUSE: Duration = Duration::from_millis(20);
+
+/// Makes a directory that nobody uses yet; one that is there must be empty.
+pub fn make_empty(directory: &Path) -> Result<(), Failed> {
+    fs::create_dir_all(directory).map_err(at(directory))?;
+    match fs::read_dir(directory).map_err(at(directory))?.next() {
+        None => Ok(()),
+        Some(_) => Err(Failed::Other(format!("{}: is not empty; name a new directory", directory.display()))),
+    }
+}
+
+/// Copies everything but the log: the log first, these then. So the simulated bank's books are never older than the log's orders, and the bank knows all that it was told.
+pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result<(), Failed> {
+    if let Some(key) = read_mark_key(from)? {
+        write_mark_key(to, &key)?;
+    }
+    for store in stores(from)? {
+        let mut copy = StoreCopy::new(&to.join(&store))?;
+        let mut copied = 0;
+        each_entry(&from.join(&store), &mut |family, key, value| {
+            copied += 1;
+            if copied % 65_536 == 0 {
+                progress("stores beside the log", copied, 0);
+            }
+            copy.put(family, key, value)
+        })?;
+        copy.finish()?;
+    }
+    Ok(())
+}
+
+/// The secret, if there is one.
+pub fn read_mark_key(directory: &Path) -> Result<Option<Vec<u8>>, Failed> {
+    let path = directory.join(MARK_KEY_FILE);
+    match fs::read(&path) {
+        Ok(key) => Ok(Some(key)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(at(&path)(error)),
+    }
+}
+
+/// Writes the secret, for its owner alone.
+pub fn write_mark_key(directory: &Path, key: &[u8]) -> Result<(), Failed> {
+    let path = directory.join(MARK_KEY_FILE);
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path).map_err(at(&path))?;
+    file.write_all(key).and_then(|()| file.sync_all()).map_err(at(&path))
+}
+
+/// The names of the stores beside the log, in order.
+pub fn stores(directory: &Path) -> Result<Vec<String>, Failed> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).map_err(at(directory))? {
+        let entry = entry.map_err(at(directory))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name != LOG_DIRECTORY && entry.path().join("CURRENT").is_file() {
+            found.push(name);
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// What a walk over a store is called with: family, key, value.
+type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>;
+
+/// Walks over every entry of a store as it is now, beside whoever writes to it.
+pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
+    let failed = |error: rocksdb::Error| Failed::Other(format!("{}: {error}", store.display()));
+    let (db, families) = open_for_reading(store).map_err(failed)?;
+    for family in &families {
+        let Some(handle) = db.cf_handle(family) else { continue };
+        for entry in db.iterator_cf(handle, IteratorMode::Start) {
+            let (key, value) = entry.map_err(failed)?;
+            each(family, &key, &value)?;
+        }
+    }
+    Ok(())
+}
+
+fn open_for_reading(store: &Path) -> Result<(DB, Vec<String>), rocksdb::Error> {
+    let mut attempt = 1;
+    loop {
+        let mut options = Options::default();
+        options.set_max_open_files(-1); // what is opened cannot vanish
+        let opened = DB::list_cf(&options, store).and_then(|families| Ok((DB::open_cf_for_read_only(&options, store, &families, false)?, families)));
+        match opened {
+            Err(_) if attempt < OPEN_ATTEMPTS => attempt += 1,
+            opened => return opened,
+        }
+        std::thread::sleep(OPEN_PAUSE);
+    }
+}
+
+/// A store that is being written anew.
+pub struct StoreCopy {
+    db: DB,
+    group: WriteBatch,
+    unlogged: WriteOptions,
+    path: PathBuf,
+}
+
+impl StoreCopy {
+    /// An empty one.
+    pub fn new(path: &Path) -> Result<StoreCopy, Failed> {
+        let mut options = Options::default();
+        options.create_if_missing(true);
+        // Named, so that it is found by its name like every other family.
+        let db = DB::open_cf(&options, path, [DEFAULT_FAMILY]).map_err(|error| Failed::Other(format!("{}: {error}", path.display())))?;
+        let mut unlogged = WriteOptions::default();
+        unlogged.disable_wal(true); // `finish` writes it to files
+        Ok(StoreCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })
+    }
+
+    /// Puts an entry.
+    pub fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
+        if self.db.cf_handle(family).is_none() {
+            self.db.create_cf(family, &Options::default()).map_err(|error| self.failed(&error))?;
+        }
+        if let Some(handle) = self.db.cf_handle(family) {
+            self.group.put_cf(handle, key, value);
+        }
+        if self.group.size_in_bytes() < GROUP_BYTES { Ok(()) } else { self.write() }
+    }
+
+    /// Makes everything durable.
+    pub fn finish(mut self) -> Result<(), Failed> {
+        self.write()?;
+        let families = DB::list_cf(&Options::default(), &self.path).map_err(|error| self.failed(&error))?;
+        for handle in families.iter().filter_map(|family| self.db.cf_handle(family)) {
+            self.db.flush_cf(handle).map_err(|error| self.failed(&error))?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), Failed> {
+        let group = std::mem::take(&mut self.group);
+        self.db.write_opt(group, &self.unlogged).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &rocksdb::Error) -> Failed {
+        Failed::Other(format!("{}: {error}", self.path.display()))
+    }
+}

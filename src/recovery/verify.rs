@@ -1,0 +1,316 @@
+//! Everything read again from the first record and compared with all that is stored beside the log: snapshots, index, floor, tip.
+//!
+//! Promises: what is found right is what the records say, in both directions: nothing is missing in the index and nothing is there that no record wrote. Memory holds the books, not the
+//! history: what the records write into the index goes through files that are sorted in a scratch directory, and is then compared in one walk with what is there.
+
+use super::books::{Books, each_record, unreadable};
+use super::{Failed, Progress};
+use crate::domain::codec;
+use crate::domain::index;
+use crate::domain::ledger::Account;
+use crate::domain::machine::AnyBook;
+use crate::domain::record::{Record, Was};
+use crate::domain::time::Timestamp;
+use actors::{Machine, wake_key};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashMap};
+use std::path::Path;
+use wal::{Damage, Hash, IndexOps, Reader, Seq, Sorter};
+
+/// Records between two reports.
+const PROGRESS_RECORDS: u64 = 16_384;
+
+/// What was found right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Records: also the last sequence.
+    pub records: u64,
+    /// The bytes that they take.
+    pub bytes: u64,
+    /// Books that they lead to.
+    pub books: u64,
+    /// Snapshots that equal what the records before them lead to.
+    pub snapshots: u64,
+    /// Entries of the index, each of them as the records say.
+    pub index_entries: u64,
+    /// States of entities, each of which follows from the one before it.
+    pub states: u64,
+    /// The hash of the last record, which vouches for all before it.
+    pub head: Hash,
+}
+
+/// Verifies a log up to its tip as the reader sees it. `scratch` must not exist and does not afterwards.
+pub fn verify(reader: &Reader, scratch: &Path, progress: Progress<'_>) -> Result<Verified, Failed> {
+    let tip = reader.tip();
+    let mut replay = Replay::new(reader, scratch)?;
+    each_record(reader, 1, tip.seq, |stored| {
+        if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
+            progress("replay", stored.seq, tip.seq);
+        }
+        replay.take(&stored)
+    })?;
+    progress("replay", tip.seq, tip.seq);
+    replay.snapshots_before(Seq::MAX)?;
+    if replay.verified.head != tip.hash {
+        return Err(Damage { seq: tip.seq, detail: format!("record {} is not the one that the tip names", tip.seq) }.into());
+    }
+    for (tenant, book) in replay.books.iter() {
+        balances(book).map_err(|breach| Damage { seq: tip.seq, detail: format!("book {tenant}: {breach}") })?;
+    }
+    replay.floor()?;
+    replay.compare_index(tip.seq, progress)?;
+    replay.verified.books = replay.books.len() as u64;
+    Ok(replay.verified)
+}
+
+/// Where a tenant's snapshots and records end.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    /// Its newest record at or below the floor.
+    record: Seq,
+    /// Its newest snapshot.
+    snapshot: Seq,
+}
+
+struct Replay<'a> {
+    reader: &'a Reader,
+    books: Books,
+    sorter: Sorter,
+    /// The next snapshot of each tenant that has one.
+    ahead: BinaryHeap<Reverse<(Seq, u64)>>,
+    ends: HashMap<u64, Ends>,
+    floor: Seq,
+    verified: Verified,
+}
+
+/// What goes through the sorter: first what the index should hold, then how each entity changed.
+const INDEX: u8 = 0;
+const STATES: u8 = 1;
+
+impl<'a> Replay<'a> {
+    fn new(reader: &'a Reader, scratch: &Path) -> Result<Replay<'a>, Failed> {
+        let mut ahead = BinaryHeap::new();
+        for newest in reader.latest_snapshots() {
+            let tenant = newest?.tenant;
+            if let Some(first) = reader.snapshot_from(tenant, 0)? {
+                ahead.push(Reverse((first.seq, tenant)));
+            }
+        }
+        let verified = Verified { records: 0, bytes: 0, books: 0, snapshots: 0, index_entries: 0, states: 0, head: Hash::default() };
+        Ok(Replay { reader, books: Books::default(), sorter: Sorter::new(scratch)?, ahead, ends: HashMap::new(), floor: reader.floor(), verified })
+    }
+
+    fn take(&mut self, stored: &wal::Record) -> Result<(), Failed> {
+        self.snapshots_before(stored.seq)?;
+        let record = self.books.apply(stored)?;
+        let mut ops = IndexOps::new();
+        index::entries(stored.tenant, Timestamp::from_unix_ms(stored.time_ms), &record, &mut ops);
+        for (key, value) in ops.iter(stored.seq) {
+            self.expect(stored.seq, &key, value.as_deref())?;
+        }
+        self.states(stored, &record)?;
+        if stored.seq <= self.floor {
+            self.ends.entry(stored.tenant).or_default().record = stored.seq;
+        }
+        self.verified.records += 1;
+        self.verified.bytes += stored.bytes as u64;
+        self.verified.head = stored.hash;
+        Ok(())
+    }
+
+    /// Notes what the index should say under `key` after record `seq`.
+    fn expect(&mut self, seq: Seq, key: &[u8], value: Option<&[u8]>) -> Result<(), Failed> {
+        let mut noted = seq.to_be_bytes().to_vec();
+        noted.push(u8::from(value.is_some()));
+        noted.extend_from_slice(value.unwrap_or_default());
+        Ok(self.sorter.put(&[&[INDEX], key].concat(), &noted)?)
+    }
+
+    /// Notes how each entity of the record stood before it, as the record says, and how it stands then.
+    fn states(&mut self, stored: &wal::Record, record: &Record) -> Result<(), Failed> {
+        let written = record.entities.iter().map(|written| {
+            let state = &written.state;
+            (state.id(), written.was, Some(Was { facet: state.facet(), deadline: state.deadline() }))
+        });
+        let removed = record.removed.iter().map(|(id, was)| (*id, Some(*was), None));
+        for (n, (id, was, is)) in (0_u32..).zip(written.chain(removed)) {
+            let key = [&[STATES], index::entity(stored.tenant, id).as_slice(), &stored.seq.to_be_bytes(), &n.to_be_bytes()].concat();
+            self.sorter.put(&key, &codec::encode(&(was, is)))?;
+            self.verified.states += 1;
+        }
+        Ok(())
+    }
+
+    /// Compares the snapshots that were taken before record `seq`.
+    fn snapshots_before(&mut self, seq: Seq) -> Result<(), Failed> {
+        while let Some(Reverse((at, tenant))) = self.ahead.peek().copied().filter(|Reverse((at, _))| *at < seq) {
+            self.ahead.pop();
+            self.compare_snapshot(tenant, at)?;
+            self.ends.entry(tenant).or_default().snapshot = at;
+            self.verified.snapshots += 1;
+            if let Some(next) = self.reader.snapshot_from(tenant, at + 1)? {
+                self.ahead.push(Reverse((next.seq, tenant)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A snapshot must be the book that the records lead to at the instant that it bears, each hold included.
+    fn compare_snapshot(&mut self, tenant: u64, seq: Seq) -> Result<(), Failed> {
+        let damage = |detail: String| Damage { seq, detail };
+        let stored = self.reader.snapshot(tenant, Some(seq))?.filter(|stored| stored.seq == seq);
+        let stored = stored.ok_or_else(|| damage(format!("the snapshot of book {tenant} at {seq} is gone")))?;
+        let saved = self.books.machine.restore(tenant, &stored.state).map_err(|error| unreadable(tenant, seq, &error))?;
+        let replayed = self.books.at(tenant, stored.time_ms).map_err(damage)?;
+        if !same(&saved, &replayed) {
+            return Err(damage(format!("the snapshot of book {tenant} at {seq} is not what the records lead to")).into());
+        }
+        let wakes = self.books.machine.next_due(&saved, &|_| false).is_some();
+        self.expect(seq, &wake_key(tenant), wakes.then_some(&[][..]))
+    }
+
+    /// What replay leaves out, up to the floor, must be in snapshots.
+    fn floor(&self) -> Result<(), Damage> {
+        let lost = self.ends.iter().filter(|(_, ends)| ends.record > ends.snapshot).min_by_key(|(_, ends)| ends.record);
+        match lost {
+            None => Ok(()),
+            Some((tenant, ends)) => {
+                let detail = format!("a start replays from sequence {} on, but record {} of book {tenant} is in no snapshot", self.floor + 1, ends.record);
+                Err(Damage { seq: ends.record, detail })
+            }
+        }
+    }
+
+    /// Walks what the records wrote and what is there side by side, to the end of both: of all faults the first by sequence is told.
+    fn compare_index(&mut self, last: Seq, progress: Progress<'_>) -> Result<(), Failed> {
+        let Replay { reader, sorter, verified, .. } = self;
+        let mut first: Option<Damage> = None;
+        let mut blame = |seq: Seq, detail: String| {
+            if first.as_ref().is_none_or(|first| seq < first.seq) {
+                first = Some(Damage { seq, detail });
+            }
+        };
+        let mut sorted = sorter.sorted()?;
+        let mut stored = reader.index_entries();
+        loop {
+            let expected = sorted.peek()?.and_then(|(key, noted)| key.strip_prefix(&[INDEX]).map(|key| (key, Noted::read(noted))));
+            if let Some((_, Noted { value: None, .. })) = expected {
+                sorted.advance();
+                continue;
+            }
+            let found = match stored.peek() {
+                Ok(found) => found,
+                Err(error) => {
+                    let seq = expected.map_or(last, |(_, noted)| noted.seq);
+                    blame(seq, format!("the index cannot be read where an entry of record {seq} should be: {error}"));
+                    break;
+                }
+            };
+            let order = match (&expected, &found) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((expected, _)), Some((found, _))) => (*expected).cmp(*found),
+            };
+            match (order, expected, found) {
+                (Ordering::Less, Some((key, Noted { seq, .. })), _) => {
+                    blame(seq, format!("an index entry of record {seq} is missing: {}", described(key)));
+                    sorted.advance();
+                }
+                (Ordering::Greater, _, Some((key, value))) => {
+                    blame(suspect(key, value, last), format!("the index has an entry that no record wrote: {}", described(key)));
+                    stored.advance();
+                }
+                (_, Some((key, Noted { seq, value })), Some((_, found))) => {
+                    if value != Some(found) {
+                        blame(seq, format!("an index entry of record {seq} says something else: {}", described(key)));
+                    }
+                    verified.index_entries += 1;
+                    if verified.index_entries.is_multiple_of(PROGRESS_RECORDS) {
+                        progress("index", verified.index_entries, 0);
+                    }
+                    sorted.advance();
+                    stored.advance();
+                }
+                (_, _, _) => break,
+            }
+        }
+        let mut before: Option<(Vec<u8>, Option<Was>)> = None;
+        while let Some((key, noted)) = sorted.peek()? {
+            let Some((entity, place)) = key.strip_prefix(&[STATES]).and_then(|key| key.split_last_chunk::<12>()) else {
+                sorted.advance();
+                continue;
+            };
+            let seq = place.first_chunk::<8>().map_or(last, |seq| Seq::from_be_bytes(*seq));
+            let (was, is): (Option<Was>, Option<Was>) = codec::decode(noted)?;
+            let stood = before.take().and_then(|(known, stood)| if known == entity { stood } else { None });
+            if was != stood {
+                blame(seq, format!("record {seq} says of {} that it stood otherwise than the record before it left it", described(entity)));
+            }
+            before = Some((entity.to_vec(), is));
+            sorted.advance();
+        }
+        progress("index", verified.index_entries, verified.index_entries);
+        first.map_or(Ok(()), |damage| Err(damage.into()))
+    }
+}
+
+/// What a record wrote under a key.
+struct Noted<'a> {
+    seq: Seq,
+    /// Nothing when the entry was taken away.
+    value: Option<&'a [u8]>,
+}
+
+impl Noted<'_> {
+    fn read(noted: &[u8]) -> Noted<'_> {
+        let (seq, rest) = noted.split_first_chunk::<8>().map_or((0, noted), |(seq, rest)| (Seq::from_be_bytes(*seq), rest));
+        Noted { seq, value: rest.split_first().and_then(|(put, value)| (*put == 1).then_some(value)) }
+    }
+}
+
+/// The record that an entry which nobody wrote seems to speak of: a sequence is its value, or the end of its key.
+fn suspect(key: &[u8], value: &[u8], last: Seq) -> Seq {
+    let candidates = [<[u8; 8]>::try_from(value).ok(), key.last_chunk::<8>().copied()];
+    candidates.into_iter().flatten().map(Seq::from_be_bytes).find(|seq| (1..=last).contains(seq)).unwrap_or(last)
+}
+
+/// A key for people: whose, which family, and the rest as it is.
+fn described(key: &[u8]) -> String {
+    match key {
+        [a, b, c, d, letter, rest @ ..] if letter.is_ascii_lowercase() => {
+            format!("tenant key {}, {}, {}", u32::from_be_bytes([*a, *b, *c, *d]), char::from(*letter), hex::encode(rest))
+        }
+        _ => hex::encode(key),
+    }
+}
+
+fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
+    match (saved, replayed) {
+        (AnyBook::Platform(saved), AnyBook::Platform(replayed)) => saved == replayed,
+        (AnyBook::Tenant(saved), AnyBook::Tenant(replayed)) => saved == replayed,
+        _ => false,
+    }
+}
+
+/// The totals of a book must be what its parts add up to.
+fn balances(book: &AnyBook) -> Result<(), String> {
+    let AnyBook::Tenant(book) = book else { return Ok(()) };
+    let holds = |account: &Account| {
+        account.holds.values().copied().map(i128::from).sum::<i128>() == i128::from(account.held) && account.holds.values().all(|held| *held >= 0)
+    };
+    if !book.accounts.values().chain(book.sellers.values().flat_map(|seller| seller.accounts.values())).all(holds) {
+        return Err("what is held is not the sum of its holds".to_owned());
+    }
+    let mut sums: HashMap<_, i128> = HashMap::new();
+    for (currency, account) in book.accounts.iter().chain(book.sellers.values().flat_map(|seller| &seller.accounts)) {
+        *sums.entry(*currency).or_default() += i128::from(account.net);
+    }
+    for ((_, currency), net) in &book.counter {
+        *sums.entry(*currency).or_default() += i128::from(*net);
+    }
+    match sums.into_iter().find(|(_, sum)| *sum != 0) {
+        Some((currency, sum)) => Err(format!("the ledger does not sum to zero: {sum} {} too much", currency.code())),
+        None => Ok(()),
+    }
+}

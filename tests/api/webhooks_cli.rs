@@ -1,0 +1,149 @@
+//! `pasarela trigger` and `pasarela listen`, and signatures as another language's library sees them (`contract.md`, section 13; https://www.standardwebhooks.com).
+
+use crate::harness::check::text;
+use crate::harness::receiver::{Arrived, Receiver};
+use crate::harness::server::Server;
+use crate::webhooks::{assert_signed, listen};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn run(server: &Server, key: &str, arguments: &[&str]) -> Output {
+    let url = server.url();
+    server.command(&[arguments, &["--server", &url, "--key", key]].concat())
+}
+
+fn out(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn trigger_makes_events_happen_and_listen_brings_them() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let key = text(&tenant.created["testKey"], "key");
+    let names = [
+        "payment.completed",
+        "payment.failed",
+        "payment.canceled",
+        "payment.reversed",
+        "payment.chargeback",
+        "payment.chargeback_closed",
+        "payout.completed",
+        "payout.failed",
+        "merchant.verified",
+        "merchant.rejected",
+        "merchant.deactivated",
+        "merchant.reactivated",
+        "merchant.balance.updated",
+        "conversion.created",
+        "conversion.completed",
+        "conversion.canceled",
+        "crypto_payout.completed",
+        "crypto_payout.failed",
+        "crypto_deposit.completed",
+    ];
+    for name in names {
+        let said = out(&run(&server, key, &["trigger", name]));
+        assert!(said.lines().any(|line| line.split(' ').nth(1) == Some(name)), "{name}: {said}");
+    }
+    let events: Vec<Value> = tenant.test.walk("/v1/events", &[], 100);
+    assert_eq!(events.iter().filter_map(|event| event["event"].as_str()).collect::<BTreeSet<_>>(), BTreeSet::from(names));
+
+    let receiver = Receiver::good();
+    let count = events.len().to_string();
+    let output = run(&server, key, &["listen", "--forward-to", &receiver.url(), "--after", "0", "--count", &count]);
+    let said = out(&output);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let secret = errors.lines().find_map(|line| line.strip_prefix("signing secret: ")).expect("a secret");
+    let arrived = receiver.wait_for(events.len());
+    assert_eq!((said.lines().count(), arrived.len()), (events.len(), events.len()));
+    for ((arrived, event), line) in arrived.iter().zip(&events).zip(said.lines()) {
+        assert_eq!((arrived.sequence(), &arrived.json()["data"]), (event["sequence"].as_u64().expect("a number"), &event["data"]));
+        assert_eq!(arrived.header("svc-event-id"), text(event, "id"));
+        assert!(line.contains("→ 200 ("), "{line}");
+        assert_signed(arrived, secret);
+    }
+    // Only some, and from now on.
+    let url = receiver.url();
+    let some = std::thread::scope(|scope| {
+        let arguments = ["listen", "--forward-to", url.as_str(), "--events", "payment.failed", "--count", "1"];
+        let listening = scope.spawn({
+            let server = &server;
+            move || run(server, key, &arguments)
+        });
+        while !listening.is_finished() {
+            tenant.test.pay(1);
+            tenant.test.pay_with(1, "99999999");
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        out(&listening.join().expect("no panic"))
+    });
+    assert_eq!(some.split(' ').nth(1), Some("payment.failed"));
+    let sequence: usize = some.split(' ').next().and_then(|number| number.parse().ok()).expect("a number");
+    assert!(sequence > events.len(), "{some}");
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let (test, live) = (text(&tenant.created["testKey"], "key"), text(&tenant.created["liveKey"], "key"));
+    for (key, arguments, why) in [
+        (live, &["trigger", "payment.completed"][..], "no test key"),
+        ("pk_test_wrong", &["trigger", "payment.completed"], "401"),
+        (test, &["trigger", "tenant.live_status_changed"], "operator"),
+        (test, &["trigger", "payment.unknown"], "payment.completed"),
+        (live, &["listen", "--forward-to", "http://127.0.0.1:1/"], "no test key"),
+    ] {
+        let output = run(&server, key, arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(why), "{arguments:?}: {said}");
+        assert!(!said.contains(key), "the key is told: {said}");
+    }
+}
+
+/// A Python that has the published library: the one that `STANDARDWEBHOOKS_PYTHON` names, the one of the acceptance tests, or any.
+fn python() -> Option<String> {
+    let home = std::env::var("HOME").unwrap_or_default();
+    let named = std::env::var("STANDARDWEBHOOKS_PYTHON").ok();
+    let candidates = named.into_iter().chain([format!("{home}/.cache/pasarela-acceptance/venv/bin/python"), "python3".to_owned()]);
+    let has =
+        |python: &String| Command::new(python).args(["-c", "import standardwebhooks"]).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    candidates.into_iter().find(has)
+}
+
+#[test]
+fn the_published_library_of_another_language_verifies_a_delivery() {
+    let Some(python) = python() else {
+        assert!(std::env::var_os("STANDARDWEBHOOKS_PYTHON").is_none(), "STANDARDWEBHOOKS_PYTHON has no standardwebhooks");
+        eprintln!("not tried: no Python with the package standardwebhooks");
+        return;
+    };
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let receiver = Receiver::good();
+    let webhook = listen(&api, &receiver.url(), &["payment.completed"]);
+    api.pay(1);
+    let arrived = receiver.wait_for(1).remove(0);
+    let verify = |arrived: &Arrived, body: &[u8]| {
+        let script = "import sys, json\nfrom standardwebhooks import Webhook\nhead = json.loads(sys.argv[2])\nWebhook(sys.argv[1]).verify(sys.stdin.buffer.read().decode(), head)";
+        let headers = serde_json::to_string(&arrived.headers).expect("JSON");
+        let mut child = Command::new(&python)
+            .args(["-c", script, text(&webhook, "secret"), &headers])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("Python runs");
+        child.stdin.take().expect("a pipe").write_all(body).expect("it reads");
+        child.wait_with_output().expect("it ends")
+    };
+    let verified = verify(&arrived, &arrived.body);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+    let mut forged = arrived.body.clone();
+    forged.push(b' ');
+    let refused = verify(&arrived, &forged);
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("WebhookVerificationError"));
+}
