@@ -183,7 +183,7 @@ pub fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, customer_ref, network, asset) = (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
     let name = DepositAddress::name(network, asset, &customer_ref);
     let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
-    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress { id, customer_ref, network, asset, address, checkout: None }));
+    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress { id, customer_ref, network, asset, address, till: None }));
     Ok(Plan::Create { space: Space::DepositAddress, name, id: EntityId::deposit_address(id), ask, shape: Shape::DepositAddress })
 }
 
@@ -220,14 +220,9 @@ pub fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let (id, network) = (call.new_id(), network.get(&sound));
     let tx_hash = network.transaction(id.as_bytes());
-    let incoming = Incoming { id, amount: Usdt::from_minor(amount.get(&sound)), network, asset: asset.get(&sound), tx_hash };
-    Ok(Plan::EntityNamed {
-        space: Space::DepositTo,
-        name: canonical(&address.get(&sound)).into_owned(),
-        kind: Kind::DepositAddress,
-        ask: Ask::Deposit(Box::new(incoming)),
-        shape: Shape::Deposit,
-    })
+    let address = canonical(&address.get(&sound)).into_owned();
+    let incoming = Incoming { id, address: address.clone(), amount: Usdt::from_minor(amount.get(&sound)), network, asset: asset.get(&sound), tx_hash };
+    Ok(Plan::EntityNamed { space: Space::DepositTo, name: address, kind: Kind::DepositAddress, ask: Ask::Deposit(Box::new(incoming)), shape: Shape::Deposit })
 }
 
 /// The answer to a deposit.

@@ -11,7 +11,7 @@ use crate::domain::chargebacks::Chargeback;
 use crate::domain::events::{Event, EventKind, Extra};
 use crate::domain::ids::Id;
 use crate::domain::ledger::Ledger;
-use crate::domain::payments::{Means, Payment};
+use crate::domain::payments::Payment;
 use crate::domain::record::{Entity, Record};
 use crate::domain::time::Timestamp;
 
@@ -82,7 +82,7 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
     let event = record.events.get(n)?;
     let subject = event.subject.and_then(|subject| record.entity(subject));
     let data = match (subject.map(|subject| &**subject), &event.extra) {
-        (_, Extra::SellerBalance { external_ref, pending, available, pesos, reason }) => {
+        (_, Extra::SellerBalance { external_ref, pending, available, pesos, usdt, reason }) => {
             let body = Object::new()
                 .maybe_plain("merchantId", event.subject.map(|subject| subject.id))
                 .text("externalRef", external_ref)
@@ -90,6 +90,10 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
                 .plain("availableVes", available);
             let body = match pesos {
                 Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
+                None => body,
+            };
+            let body = match usdt {
+                Some((pending, available)) => body.plain("pendingUsdt", pending).plain("availableUsdt", available),
                 None => body,
             };
             body.plain("reason", reason.name()).boolean("livemode", world.livemode).end()
@@ -121,11 +125,7 @@ fn of_payment(payment: &Payment) -> Vec<u8> {
     if payment.checkout.is_none() {
         return body;
     }
-    let body = Object::reopened(body).plain("amountUsd", payment.usd).null("copRate");
-    match &payment.means {
-        Means::Usdt { amount, tx_hash } => body.plain("amountUsdt", amount).text("txHash", tx_hash).end(),
-        _ => body.end(),
-    }
+    Object::reopened(body).plain("amountUsd", payment.usd).null("copRate").end()
 }
 
 fn of_merchant(merchant: Vec<u8>, event: &Event, extra: &Extra) -> Vec<u8> {

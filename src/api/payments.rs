@@ -259,7 +259,7 @@ pub fn show(payment: &Payment) -> Vec<u8> {
     let debtor = payment.debtor();
     let card = payment.card();
     let in_bolivares = !matches!(payment.means, Means::Usdt { .. });
-    Object::with_capacity(1280)
+    let body = Object::with_capacity(1280)
         .plain("id", payment.id)
         .plain("paymentId", payment.id)
         .plain("object", "payment")
@@ -294,6 +294,11 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .plain("createdAt", payment.created_at)
         .maybe_plain("expiresAt", payment.expires_at)
         .maybe_plain("completedAt", payment.completed_at)
-        .maybe_plain("availableAt", payment.available_at)
-        .end()
+        .maybe_plain("availableAt", payment.available_at);
+    match &payment.means {
+        Means::Usdt { amount, seller_net, tx_hash } => {
+            body.plain("currency", "USDT").plain("amountUsdt", amount).text("txHash", tx_hash).maybe_plain("sellerNetUsdt", *seller_net).end()
+        }
+        _ => body.end(),
+    }
 }

@@ -1,15 +1,18 @@
 //! What a page's script asks, in JSON. The client secret of the session is the only key, and opens nothing else.
 
-use crate::api::checkout::{priced, read_execution, read_quantity, read_request, state as show_state};
+use crate::api::checkout::{
+    address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity, read_request, state as show_state,
+};
 use crate::api::problem::Problem;
+use crate::api::refusals::problem;
 use crate::api::sessions::{address, client_secret};
-use crate::checkout::visit::{Shop, Visit, secret_of};
+use crate::checkout::form::Form;
+use crate::checkout::visit::{Shop, Tried, Visit, secret_of};
 use crate::domain::checkout::{Bought, NewSession, Offered};
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::kept::Shape;
-use crate::domain::machine::Ask;
-use crate::domain::payments::Payment;
+use crate::domain::machine::{Ask, Domain};
 use crate::domain::platform::PLATFORM;
 use crate::domain::products::{Link, Product, product_of};
 use crate::domain::record::Entity;
@@ -19,6 +22,7 @@ use crate::server::history::{self, Unreadable};
 use crate::server::listen::Arrival;
 use crate::server::respond::Reply;
 use crate::server::services::{Services, fresh_id};
+use actors::Settled;
 use hyper::header::{self, HeaderMap, HeaderValue};
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -40,10 +44,27 @@ pub fn is_secret(services: &Services, id: Id, sent: &str) -> bool {
 }
 
 /// GET /checkout/:id/state
-pub async fn state(services: &Services, id: &str, headers: &HeaderMap) -> Result<Reply, Problem> {
+pub async fn state(services: &Services, id: &str, headers: &HeaderMap, query: Option<&str>) -> Result<Reply, Problem> {
     let visit = admitted(services, id, headers).await?;
-    let body = show_state(&visit.session, visit.status, &visit.offers(services), None);
-    Ok(Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE))
+    let attempt = Form::query(query).get("attempt").and_then(Id::parse).map(|attempt| visit.attempt(services, attempt)).transpose()?.flatten();
+    Ok(told(services, &visit, attempt.as_ref()))
+}
+
+/// Where a session stands, and an attempt to pay it.
+fn told(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
+    let body = show_state(&visit.session, visit.status, visit.received(), &visit.offers(services), attempt.map(Tried::shown));
+    Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
+}
+
+/// The same after an attempt was carried on.
+async fn told_after(services: &Services, visit: &Visit, attempt: Id, settled: &Settled<Domain>) -> Result<Reply, Problem> {
+    let after = Visit::begin(services, visit.session.id).await?.ok_or_else(Problem::not_found)?;
+    let attempt = after.attempt(services, attempt)?;
+    let reply = told(services, &after, attempt.as_ref());
+    Ok(match settled.seq {
+        Some(seq) => reply.wal_seq(seq),
+        None => reply,
+    })
 }
 
 /// POST /checkout/:id/c2p/request
@@ -59,20 +80,42 @@ pub async fn pay(services: &Services, id: &str, arrival: &Arrival, body: &mut In
     let visit = admitted(services, id, &arrival.head.headers).await?;
     let (intent, debtor, token) = read_execution(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
     let settled = visit.pay(services, intent, Some(debtor), token).await?;
-    let charged = charged(services, visit.shop.tenant_key, intent)?;
-    let after = Visit::begin(services, visit.session.id).await?.ok_or_else(Problem::not_found)?;
-    let reply = Reply::json(200, show_state(&after.session, after.status, &after.offers(services), charged.as_ref())).header(header::CACHE_CONTROL, NO_STORE);
+    told_after(services, &visit, intent, &settled).await
+}
+
+/// POST /checkout/:id/cop
+pub async fn collect(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?)?;
+    let settled = visit.collect(services, channel, buyer, None).await?;
+    Ok(reply(Shape::CopPaymentCreated, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+}
+
+/// POST /checkout/:id/cop/otp
+pub async fn submit_code(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let code = read_code(&body.json(&arrival.head.headers).await?)?;
+    let settled = visit.submit_code(services, code).await?;
+    let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
+    told_after(services, &visit, attempt, &settled).await
+}
+
+/// POST /checkout/:id/usdt
+pub async fn deposit_address(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let (network, asset) = read_network(&body.json(&arrival.head.headers).await?)?;
+    let settled = visit.address(services, network, asset).await?;
+    if let Some(refusal) = &settled.refusal {
+        return Err(problem(refusal));
+    }
+    let made = settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &written.state).or(settled.entity.as_ref());
+    let Some(Entity::DepositAddress(made)) = made.map(|entity| &**entity) else { return Err(Problem::internal_error()) };
+    let (Some(till), Some(address)) = (made.till.as_deref(), made.address_for(network, asset)) else { return Err(Problem::internal_error()) };
+    let status = if settled.seq.is_some() { 201 } else { 200 };
+    let reply = Reply::json(status, show_address(&visit.session, till, network, asset, address)).header(header::CACHE_CONTROL, NO_STORE);
     Ok(match settled.seq {
         Some(seq) => reply.wal_seq(seq),
         None => reply,
-    })
-}
-
-/// An attempt as it is now.
-pub fn charged(services: &Services, tenant: u64, intent: Id) -> Result<Option<Payment>, Problem> {
-    Ok(match history::entity(services.engine.reader(), tenant, EntityId::payment(intent))?.as_deref() {
-        Some(Entity::Payment(payment)) => Some(payment.clone()),
-        _ => None,
     })
 }
 

@@ -10,6 +10,7 @@ mod form;
 mod forms;
 mod key_help;
 mod pages;
+mod steps;
 mod visit;
 mod words;
 
@@ -32,6 +33,9 @@ enum Place {
     State,
     RequestKey,
     Pay,
+    Pesos,
+    PesosCode,
+    Usdt,
     Link,
     LinkSession,
     Asset,
@@ -54,6 +58,9 @@ impl<G: Answer> Front<G> {
             (Method::GET, "/checkout/:id/state", Place::State),
             (Method::POST, "/checkout/:id/c2p/request", Place::RequestKey),
             (Method::POST, "/checkout/:id/c2p", Place::Pay),
+            (Method::POST, "/checkout/:id/cop", Place::Pesos),
+            (Method::POST, "/checkout/:id/cop/otp", Place::PesosCode),
+            (Method::POST, "/checkout/:id/usdt", Place::Usdt),
             (Method::GET, "/pay/:slug", Place::Link),
             (Method::POST, "/pay/:slug/sessions", Place::LinkSession),
             (Method::GET, "/checkout-assets/:file", Place::Asset),
@@ -74,11 +81,14 @@ impl<G: Answer> Front<G> {
         match place {
             Place::Session => pages::session(services, parameters.get("id"), query, Manner::Whole).await,
             Place::Embedded => pages::session(services, parameters.get("id"), query, Manner::Embedded).await,
-            Place::State => calls::state(services, parameters.get("id"), &head.headers).await,
+            Place::State => calls::state(services, parameters.get("id"), &head.headers, query).await,
             Place::RequestKey if is_form => forms::request(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
             Place::RequestKey => calls::request(services, parameters.get("id"), arrival, body).await,
             Place::Pay if is_form => forms::pay(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
             Place::Pay => calls::pay(services, parameters.get("id"), arrival, body).await,
+            Place::Pesos => calls::collect(services, parameters.get("id"), arrival, body).await,
+            Place::PesosCode => calls::submit_code(services, parameters.get("id"), arrival, body).await,
+            Place::Usdt => calls::deposit_address(services, parameters.get("id"), arrival, body).await,
             Place::Link => pages::link(services, parameters.get("slug"), query).await,
             Place::LinkSession if is_form => forms::open(services, parameters.get("slug"), &head.headers, &body.bytes().await?).await,
             Place::LinkSession => calls::open(services, parameters.get("slug"), arrival, body).await,

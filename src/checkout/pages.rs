@@ -4,10 +4,10 @@ use crate::api::checkout::{Offer, offers, page_status};
 use crate::api::problem::Problem;
 use crate::api::sessions::client_secret;
 use crate::checkout::assets;
-use crate::checkout::calls::{OnSale, charged, on_sale};
+use crate::checkout::calls::{OnSale, on_sale};
 use crate::checkout::form::Form;
 use crate::checkout::key_help::key_help;
-use crate::checkout::visit::{Visit, secret_of};
+use crate::checkout::visit::{Tried, Visit, secret_of};
 use crate::checkout::words::{Language, Words};
 use crate::domain::banks::{BankCode, Catalogue, Service, sends_otp};
 use crate::domain::checkout::{Status, Way};
@@ -269,12 +269,14 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
     let language = wish.language;
     let w = language.words();
     let session = &visit.session;
-    let newest = visit.newest.as_ref();
+    let newest = visit.attempts.c2p.as_ref();
     let settings = &visit.shop.tenant.sheet.settings;
     let parent = wish.parent.clone().filter(|parent| wish.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent));
-    let attempt = wish.attempt.and_then(|attempt| charged(services, visit.shop.tenant_key, attempt).ok().flatten());
-    let attempt = attempt.filter(|payment| payment.checkout.as_ref().is_some_and(|sale| sale.session == session.id));
-    let failure = attempt.and_then(|payment| failure(&payment, w));
+    let attempt = wish.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
+    let failure = attempt.and_then(|tried| match tried {
+        Tried::Payment(payment) => failure(&payment, w),
+        Tried::Pesos(_) => None,
+    });
     let mut shell = Shell::new(language, format!("{} {}", w.title, visit.shop.tenant.name));
     shell.shop.clone_from(&visit.shop.tenant.name);
     shell.test_mode = !is_live(visit.shop.tenant_key);
@@ -444,7 +446,7 @@ pub fn show_link(services: &Services, sale: &OnSale, language: Language, wrong_q
     let mut shell = Shell::new(language, format!("{} · {}", product.name, sale.shop.tenant.name));
     shell.shop.clone_from(&sale.shop.tenant.name);
     shell.test_mode = !is_live(sale.shop.tenant_key);
-    let mut choices = choices(&offers(product.price, |_| true, &sale.shop.market(services), &services.banks.now()), None, language);
+    let mut choices = choices(&offers(product.price, sale.link.allow_quantity, |_| true, &sale.shop.market(services), &services.banks.now()), None, language);
     if sale.link.allow_quantity {
         // The totals are those of one; how many it will be is not known yet.
         choices.iter_mut().for_each(|choice| choice.total = None);

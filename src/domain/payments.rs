@@ -205,6 +205,8 @@ pub enum Means {
     Usdt {
         /// How much came.
         amount: Usdt,
+        /// What of it the seller got, for a marketplace sale.
+        seller_net: Option<Usdt>,
         /// The network's name for the transfer that completed it.
         tx_hash: String,
     },

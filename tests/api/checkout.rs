@@ -1,54 +1,11 @@
 //! Checkout sessions and what their pages call, over HTTP and without a browser (`service.md`, "Hosted checkout"; `contract.md`, sections 12 and 18, "Checkout").
 
+use crate::harness::buyers::{Page, of, session};
 use crate::harness::check::{assert_movements, list, race, text};
-use crate::harness::client::{Answer, Api};
+use crate::harness::client::Answer;
 use crate::harness::flows::{UNKNOWN, fresh, merged, number, payer};
-use crate::harness::server::{Server, Tenant};
+use crate::harness::server::Server;
 use serde_json::{Value, json};
-
-/// A session of 10 dollars; members of `over` are added or replaced.
-fn session(tenant: &Tenant, over: Value) -> Value {
-    tenant.test.post("/v1/checkout/sessions", &merged(json!({ "amountUsd": 10 }), over)).expect(201)
-}
-
-/// The calls of a session's page.
-struct Page {
-    api: Api,
-    base: String,
-}
-
-impl Page {
-    fn of(server: &Server, session: &Value) -> Page {
-        let api = server.nobody().with("authorization", &format!("Bearer {}", text(session, "clientSecret")));
-        Page { api, base: format!("/checkout/{}", text(session, "id")) }
-    }
-
-    #[track_caller]
-    fn state(&self) -> Value {
-        self.api.get(&format!("{}/state", self.base)).expect(200)
-    }
-
-    #[track_caller]
-    fn request(&self, over: Value) -> Answer {
-        self.api.post(&format!("{}/c2p/request", self.base), &merged(payer(), over))
-    }
-
-    #[track_caller]
-    fn execute(&self, intent: &Value, token: &str) -> Answer {
-        let body = merged(payer(), json!({ "intentId": intent["intentId"], "token": token }));
-        self.api.post(&format!("{}/c2p", self.base), &body)
-    }
-
-    #[track_caller]
-    fn pay(&self, token: &str) -> Value {
-        let intent = self.request(json!({})).expect(201);
-        self.execute(&intent, token).expect(200)
-    }
-}
-
-fn of(tenant: &Tenant, session: &Value) -> Value {
-    tenant.test.get(&format!("/v1/checkout/sessions/{}", text(session, "id"))).expect(200)
-}
 
 #[test]
 fn a_session_has_every_member() {
