@@ -9,6 +9,7 @@ mod translate;
 
 use crate::admin::{self, AdminApi};
 use crate::api::render::render;
+use crate::checkout::Front;
 use crate::config::{AdminAccess, Config, Server};
 use crate::domain::machine::Domain;
 use crate::outbox::Outbox;
@@ -57,14 +58,14 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
     let admin_listener = bind("admin.listen", config.admin.listen).await?;
     let (stop, stopped) = watch::channel(false);
 
-    let door = Arc::new(Door::<Gateway>::new());
+    let door = Arc::new(Door::<Front<Gateway>>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
 
     let (services, feeds) = start(&config, take_over).await?;
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let gateway =
         Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config)?).map_err(|bad| bad.to_string())?;
-    door.open(gateway);
+    door.open(Front::new(Arc::clone(&services), gateway).map_err(|bad| bad.to_string())?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,

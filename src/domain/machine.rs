@@ -452,7 +452,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Heard(heard), Some(Entity::CryptoPayout(payout))) => crypto::payouts::heard(payout, heard, turn),
         (Ask::Deadline, Some(Entity::CryptoPayout(payout))) => crypto::payouts::deadline(payout, turn),
         (Ask::OpenDepositAddress(new), None) => crypto::deposits::open(book, *new, turn),
-        (Ask::OpenDepositAddress(_), Some(Entity::DepositAddress(_))) => Outcome::unchanged(),
+        (Ask::OpenDepositAddress(new), Some(Entity::DepositAddress(known))) => crypto::deposits::open_again(book, known, *new, turn),
         (Ask::Deposit(incoming), Some(Entity::DepositAddress(address))) => crypto::deposits::receive(book, address, *incoming, turn),
         (Ask::CollectCop(new), None) => cop_payments::collect::create(book, *new, keep, turn),
         (ask, Some(Entity::CopPayment(payment))) => cop_payment(book, payment, ask, keep, turn),

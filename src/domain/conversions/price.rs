@@ -85,7 +85,7 @@ fn ceil_div(dividend: i128, divisor: i128) -> Option<i128> {
 }
 
 /// Rounded half up, and with four decimals also when they are zeros.
-fn with_four_decimals(number: Decimal) -> Decimal {
+pub fn with_four_decimals(number: Decimal) -> Decimal {
     let mut rounded = number.round_dp_with_strategy(RATE_DECIMALS, rust_decimal::RoundingStrategy::MidpointAwayFromZero);
     rounded.rescale(RATE_DECIMALS);
     rounded
