@@ -11,6 +11,7 @@ use crate::admin::{self, AdminApi};
 use crate::api::render::render;
 use crate::config::{AdminAccess, Config, Server};
 use crate::domain::machine::Domain;
+use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
@@ -21,6 +22,7 @@ use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
 use crate::server::listen::{Limits, Listener};
+use crate::server::meter::Meters;
 use crate::server::open_files;
 use crate::server::public::Public;
 use crate::server::services::{Services, system_now};
@@ -55,6 +57,7 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| format!("no signals: {error}"))?;
     let listener = bind("server.listen", config.server.listen).await?;
     let admin_listener = bind("admin.listen", config.admin.listen).await?;
+    let traffic = [("api", listener.traffic()), ("admin", admin_listener.traffic())];
     let (stop, stopped) = watch::channel(false);
 
     let door = Arc::new(Door::<Gateway>::new());
@@ -62,14 +65,15 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
 
     let (services, feeds) = start(&config, take_over).await?;
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
-    let gateway =
-        Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config)?).map_err(|bad| bad.to_string())?;
+    let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config, &services.meters)?)
+        .map_err(|bad| bad.to_string())?;
     door.open(gateway);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,
     };
-    let admin = Arc::new(AdminApi::new(Arc::clone(&services), token).map_err(|bad| bad.to_string())?);
+    let metrics = Metrics::new(Arc::clone(&services), traffic, config.admin.listen.ip().is_loopback());
+    let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics).map_err(|bad| bad.to_string())?);
     let administering = tokio::spawn(admin_listener.serve(admin, Limits::from(&config.server), until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
 
@@ -104,11 +108,11 @@ async fn until(mut stopped: watch::Receiver<bool>) {
 }
 
 /// What everybody may ask.
-fn public(config: &Config) -> Result<Public, String> {
+fn public(config: &Config, meters: &Meters) -> Result<Public, String> {
     let withdrawals = translate::withdrawals(&config.withdraw)?;
     let policy =
         withdrawals.policy(config.tenant_defaults.withdraw_fee_policy).cloned().ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
-    Public::new(&config.public_allowed_origins, withdrawals, policy).map_err(|bad| bad.to_string())
+    Public::new(&config.public_allowed_origins, withdrawals, policy, meters).map_err(|bad| bad.to_string())
 }
 
 /// Everything behind the listeners.
@@ -129,6 +133,7 @@ async fn start(config: &Config, take_over: bool) -> Result<(Arc<Services>, rates
         outbound: world.outbound.clone(),
     })?;
     let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)).within(world.outbound.clone()));
+    let outcomes = vec![outbox.outcomes()];
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
@@ -154,6 +159,8 @@ async fn start(config: &Config, take_over: bool) -> Result<(Arc<Services>, rates
         outbound: world.outbound.clone(),
         data: data.clone(),
         webhooks,
+        meters: Arc::default(),
+        outcomes,
     });
     world.settle(data, &services.engine).await?;
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);

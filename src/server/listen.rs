@@ -18,7 +18,7 @@ use hyper_util::server::conn::auto;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch as signal};
@@ -87,17 +87,34 @@ pub struct Drained {
     pub cut_off: usize,
 }
 
+/// What comes to a listener, counted.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    /// Connections that are open.
+    pub connections: AtomicUsize,
+    /// Connections that were taken.
+    pub accepted: AtomicU64,
+    /// Connections that were one too many.
+    pub refused: AtomicU64,
+}
+
 /// A bound socket that nobody is served on yet.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
+    traffic: Arc<Traffic>,
 }
 
 impl Listener {
     /// Binds the address; port 0 takes a free one.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = TcpListener::bind(address).await?;
-        Ok(Listener { socket })
+        Ok(Listener { socket, traffic: Arc::default() })
+    }
+
+    /// What comes to it; it counts on while it is served.
+    pub fn traffic(&self) -> Arc<Traffic> {
+        Arc::clone(&self.traffic)
     }
 
     /// The address that was bound.
@@ -111,7 +128,7 @@ impl Listener {
         let shared = Arc::new(Shared {
             builder: builder(&limits),
             answer,
-            connections: AtomicUsize::new(0),
+            traffic: self.traffic,
             rejections: AtomicUsize::new(0),
             phase,
             is_stopping: AtomicBool::new(false),
@@ -127,7 +144,7 @@ impl Listener {
         if tokio::time::timeout(shared.limits.shutdown_timeout, last.recv()).await.is_ok() {
             return Drained { cut_off: 0 };
         }
-        let cut_off = shared.connections.load(Ordering::Relaxed);
+        let cut_off = shared.traffic.connections.load(Ordering::Relaxed);
         shared.phase.send_replace(Phase::Cut);
         last.recv().await;
         Drained { cut_off }
@@ -149,7 +166,7 @@ struct Shared<A> {
     answer: Arc<A>,
     limits: Limits,
     builder: auto::Builder<TokioExecutor>,
-    connections: AtomicUsize,
+    traffic: Arc<Traffic>,
     rejections: AtomicUsize,
     phase: signal::Sender<Phase>,
     /// As `phase` says, without its lock: every request asks.
@@ -198,12 +215,14 @@ async fn accept_until<A: Answer>(socket: &TcpListener, shared: &Arc<Shared<A>>, 
         if stream.set_nodelay(true).is_err() {
             continue;
         }
-        let taken = shared.connections.fetch_add(1, Ordering::Relaxed);
-        let held = Held { shared: Arc::clone(shared), counter: |shared| &shared.connections, _alive: alive.clone() };
+        let taken = shared.traffic.connections.fetch_add(1, Ordering::Relaxed);
+        let held = Held { shared: Arc::clone(shared), counter: |shared| &shared.traffic.connections, _alive: alive.clone() };
         if taken < shared.limits.connections_max {
+            shared.traffic.accepted.fetch_add(1, Ordering::Relaxed);
             tokio::spawn(connection::serve(held, stream, peer));
         } else {
             drop(held);
+            shared.traffic.refused.fetch_add(1, Ordering::Relaxed);
             reject(shared, alive, stream);
         }
     }

@@ -28,6 +28,7 @@ mod marketplace;
 mod merchants;
 mod merchants_more;
 mod methods;
+mod metrics;
 mod movements;
 mod openapi;
 mod pago_movil;
