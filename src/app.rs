@@ -9,13 +9,14 @@ mod translate;
 
 use crate::admin::{self, AdminApi};
 use crate::api::render::render;
-use crate::config::{AdminAccess, Config, Server};
+use crate::config::{AdminAccess, Config, Server, Tls};
 use crate::domain::machine::Domain;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
 use crate::recovery::directory::{LOG_DIRECTORY, MARK_KEY_FILE, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use crate::selfcheck::SelfCheck;
 use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
 use crate::server::desk::Desk;
@@ -26,6 +27,7 @@ use crate::server::meter::Meters;
 use crate::server::open_files;
 use crate::server::public::Public;
 use crate::server::services::{Services, system_now};
+use crate::server::tls::{self, Certificates, Files};
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Engine};
 use door::Door;
@@ -55,8 +57,12 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
     }
     open_files::raise_for(config.server.max_connections);
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| format!("no signals: {error}"))?;
-    let listener = bind("server.listen", config.server.listen).await?;
-    let admin_listener = bind("admin.listen", config.admin.listen).await?;
+    let certificates = [certificates("api", "server.tls", config.server.tls.as_ref())?, certificates("admin", "admin.tls", config.admin.tls.as_ref())?];
+    let [of_api, of_admin] = certificates.clone();
+    let listener = bind("server.listen", config.server.listen).await?.secured(of_api);
+    let admin_listener = bind("admin.listen", config.admin.listen).await?.secured(of_admin);
+    let certificates: Vec<_> = certificates.into_iter().flatten().collect();
+    let renewing = tokio::spawn(tls::keep_fresh(certificates.clone()));
     let traffic = [("api", listener.traffic()), ("admin", admin_listener.traffic())];
     let (stop, stopped) = watch::channel(false);
 
@@ -72,7 +78,8 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,
     };
-    let metrics = Metrics::new(Arc::clone(&services), traffic, config.admin.listen.ip().is_loopback());
+    let selfcheck = Arc::new(SelfCheck::start(services.engine.clone())?);
+    let metrics = Metrics::new(Arc::clone(&services), Arc::clone(&selfcheck), traffic, certificates, config.admin.listen.ip().is_loopback());
     let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics).map_err(|bad| bad.to_string())?);
     let administering = tokio::spawn(admin_listener.serve(admin, Limits::from(&config.server), until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
@@ -91,8 +98,10 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
         }
     }
     drop(feeds);
+    selfcheck.stop();
     services.webhooks.stop(WEBHOOKS_STOP).await;
     banks.abort();
+    renewing.abort();
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
     tracing::info!("stopped");
     Ok(())
@@ -100,6 +109,12 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
 
 async fn bind(key: &str, address: std::net::SocketAddr) -> Result<Listener, String> {
     Listener::bind(address).await.map_err(|error| format!("{key}: {address}: {error}"))
+}
+
+/// What a listener shows, if it speaks TLS.
+fn certificates(name: &'static str, key: &str, tls: Option<&Tls>) -> Result<Option<Arc<Certificates>>, String> {
+    let files = tls.map(|tls| Files { certificate: tls.certificate.clone(), key: tls.key.clone() });
+    files.map(|files| Certificates::load(name, files).map_err(|why| format!("{key}: {why}"))).transpose()
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {

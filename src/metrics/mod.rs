@@ -10,9 +10,11 @@ mod process;
 mod text;
 
 use crate::api::problem::Problem;
+use crate::selfcheck::SelfCheck;
 use crate::server::listen::Traffic;
 use crate::server::respond::Reply;
 use crate::server::services::Services;
+use crate::server::tls::Certificates;
 use hyper::Method;
 use hyper::header::{CACHE_CONTROL, HeaderValue};
 use std::sync::Arc;
@@ -25,14 +27,22 @@ const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Everything that is looked at for the figures.
 pub struct Metrics {
     services: Arc<Services>,
+    selfcheck: Arc<SelfCheck>,
     traffic: [(&'static str, Arc<Traffic>); 2],
+    certificates: Vec<Arc<Certificates>>,
     is_open: bool,
 }
 
 impl Metrics {
     /// Of these parts, with the listeners by name. `is_open`: nobody is asked for a token.
-    pub fn new(services: Arc<Services>, traffic: [(&'static str, Arc<Traffic>); 2], is_open: bool) -> Metrics {
-        Metrics { services, traffic, is_open }
+    pub fn new(
+        services: Arc<Services>,
+        selfcheck: Arc<SelfCheck>,
+        traffic: [(&'static str, Arc<Traffic>); 2],
+        certificates: Vec<Arc<Certificates>>,
+        is_open: bool,
+    ) -> Metrics {
+        Metrics { services, selfcheck, traffic, certificates, is_open }
     }
 
     /// Whether everybody may look who reaches the listener.

@@ -6,7 +6,7 @@ use super::text::{Page, Value};
 use crate::rates::FeedState;
 use crate::server::services::Services;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The whole page.
 pub fn write(metrics: &Metrics) -> String {
@@ -15,6 +15,7 @@ pub fn write(metrics: &Metrics) -> String {
     server(&mut page, metrics);
     requests(&mut page, services);
     engine(&mut page, services);
+    selfcheck(&mut page, metrics);
     log(&mut page, services);
     rates(&mut page, services);
     rails(&mut page, services);
@@ -43,6 +44,13 @@ fn server(page: &mut Page, metrics: &Metrics) {
         page.counter("pasarela_connections_refused_total", "Connections beyond server.max_connections, which were told 503 or dropped, by listener.");
     for (listener, traffic) in &metrics.traffic {
         refused.sample(&[("listener", listener)], traffic.refused.load(Ordering::Relaxed));
+    }
+    let mut renewals =
+        page.counter("pasarela_tls_renewals_total", "How often certificates were read anew since the start, by listener that has some and by outcome.");
+    for certificates in &metrics.certificates {
+        let (renewed, failed) = certificates.renewals();
+        renewals.sample(&[("listener", certificates.name()), ("outcome", "renewed")], renewed);
+        renewals.sample(&[("listener", certificates.name()), ("outcome", "failed")], failed);
     }
 }
 
@@ -84,6 +92,19 @@ fn engine(page: &mut Page, services: &Services) {
     let tail = status.durable_seq.saturating_sub(status.snapshot_seq);
     page.gauge("pasarela_snapshot_tail_records", "Records in no snapshot: what a restart replays.").is(tail);
     page.gauge("pasarela_snapshot_age_seconds", "Since the last round of snapshots, or since the start; without writes there is none.").is(status.snapshot_age);
+}
+
+fn selfcheck(page: &mut Page, metrics: &Metrics) {
+    let counters = metrics.selfcheck.counters();
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    page.counter("pasarela_selfcheck_books_total", "Books whose totals the self-check added up again.").is(read(&counters.books));
+    page.counter("pasarela_selfcheck_books_derived_total", "Those of them that were derived again from the records since their snapshot before.")
+        .is(read(&counters.derived));
+    page.counter("pasarela_selfcheck_records_total", "Records that the self-check applied again.").is(read(&counters.records));
+    page.counter("pasarela_selfcheck_breaches_total", "Books that were not what the records lead to; the server ends with the first.")
+        .is(read(&counters.breaches));
+    page.gauge("pasarela_selfcheck_age_seconds", "Since the self-check last checked a book, or since the start; without writes there is nothing to check.")
+        .is(counters.age());
 }
 
 fn log(page: &mut Page, services: &Services) {

@@ -39,6 +39,7 @@ mod races;
 mod reversal;
 mod slow_banks;
 mod tenants;
+mod tls;
 mod vpos;
 mod webhooks;
 mod webhooks_cli;
