@@ -304,6 +304,22 @@ impl<M: Machine> Engine<M> {
         }
     }
 
+    /// Every record up to here is in snapshots.
+    pub fn snapshot_seq(&self) -> Seq {
+        self.shared.snapshot_seq.load(Ordering::Acquire)
+    }
+
+    /// The tenants whose books are in memory.
+    pub fn books_in_memory(&self) -> Vec<u64> {
+        self.shared.books.iter().map(|slot| *slot.key()).collect()
+    }
+
+    /// Somebody found out that the books are not what they should be: nothing more is written, and the engine ends as for a broken invariant.
+    pub fn declare_broken(&self, why: &str) {
+        self.shared.counters.breached.fetch_add(1, Ordering::Relaxed);
+        self.shared.fail(why);
+    }
+
     /// Writes a snapshot of every book that changed; returns the sequence up to which no replay is needed.
     pub async fn snapshot(&self) -> Result<Seq, Failure> {
         housekeeping::snapshot_round(self).await
