@@ -100,7 +100,8 @@ pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
     key
 }
 
-/// The list of a kind's entities with a facet: its entries are this followed by the id, and in between, for conversions, by the instant at which they began.
+/// The list of a kind's entities with a facet: its entries are this followed by the id, and in between, for conversions, by when they began: the instant and how many there
+/// were before.
 pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
     let mut key = begin(tenant, b'l');
     key.extend_from_slice(&[kind as u8, facet]);
@@ -227,9 +228,9 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
 /// The list entries of an entity with this facet. USDT payouts are also in a list of the operators', who look through all tenants'.
 fn listed(tenant: u64, state: &Entity, facet: u8) -> impl Iterator<Item = Vec<u8>> {
     let id = state.id();
-    let entry = |tenant, began: Option<Timestamp>| {
+    let entry = |tenant, order: &[u8]| {
         let mut key = list(tenant, id.kind, facet);
-        key.extend(began.iter().flat_map(|began| time_bytes(*began)));
+        key.extend_from_slice(order);
         key.extend_from_slice(id.id.as_bytes());
         key
     };
@@ -238,9 +239,12 @@ fn listed(tenant: u64, state: &Entity, facet: u8) -> impl Iterator<Item = Vec<u8
         Entity::Otp(_) | Entity::DepositAddress(_) | Entity::Session(_) => [None, None],
         Entity::Conversion(_) if facet == UNLISTED => [None, None],
         // The id is the quote's, which may be older than that of a conversion before it.
-        Entity::Conversion(conversion) => [Some(entry(tenant, Some(conversion.created_at))), None],
-        Entity::CryptoPayout(_) => [Some(entry(tenant, None)), Some(entry(PLATFORM, None))],
-        _ => [Some(entry(tenant, None)), None],
+        Entity::Conversion(conversion) => {
+            let nth = conversion.accepted().map_or(0, |accepted| accepted.nth);
+            [Some(entry(tenant, &[time_bytes(conversion.created_at), nth.to_be_bytes()].concat())), None]
+        }
+        Entity::CryptoPayout(_) => [Some(entry(tenant, &[])), Some(entry(PLATFORM, &[]))],
+        _ => [Some(entry(tenant, &[])), None],
     }
     .into_iter()
     .flatten()

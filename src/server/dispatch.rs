@@ -123,8 +123,8 @@ impl Gateway {
 
     async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
         let path = arrival.head.uri.path();
-        if let Some(reply) = self.health(&arrival.head.method, path, measuring) {
-            return Ok(reply);
+        if let Some(answer) = self.health(&arrival.head.method, path, measuring) {
+            return answer;
         }
         if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers, measuring) {
             return answer;
@@ -157,24 +157,20 @@ impl Gateway {
         self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
     }
 
-    fn health<'m>(&'m self, method: &Method, path: &str, measuring: &mut Measuring<'m>) -> Option<Reply> {
-        if !matches!(*method, Method::GET | Method::HEAD) {
-            return None;
-        }
-        match path {
-            "/healthz" => {
-                measuring.found(&self.unrouted.health);
-                Some(Reply::json(200, Object::new().plain("status", "ok").end()))
-            }
+    fn health<'m>(&'m self, method: &Method, path: &str, measuring: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+        let (meter, reply) = match path {
+            "/healthz" => (&self.unrouted.health, Reply::json(200, Object::new().plain("status", "ok").end())),
             "/readyz" => {
-                measuring.found(&self.unrouted.ready);
-                Some(match self.services.engine.ready() {
+                let reply = match self.services.engine.ready() {
                     Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
                     Err(why) => Reply::json(503, Object::new().plain("status", "unavailable").text("reason", why).end()),
-                })
+                };
+                (&self.unrouted.ready, reply)
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        measuring.found(meter);
+        Some(if matches!(*method, Method::GET | Method::HEAD) { Ok(reply) } else { Err(Problem::method_not_allowed("GET, HEAD".into())) })
     }
 
     /// Key, live mode, test mode, scope, rate: in this order.

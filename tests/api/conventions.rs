@@ -228,6 +228,7 @@ fn health_needs_no_key() {
     let server = Server::shared();
     for path in ["/healthz", "/readyz"] {
         assert_eq!(server.nobody().get(path).status, 200, "{path}");
+        server.nobody().request("DELETE", path).refused(405, "method_not_allowed");
     }
 }
 

@@ -38,8 +38,8 @@ fn operations() -> Vec<Operation> {
             .body("CopOtp")
             .example("the right one of test mode", r#"{"otp":"123456"}"#)
             .refuses(400, &["invalid_otp"])
-            .refuses(409, &["payment_not_pending", "channel_mismatch"]),
-        settles(operation("cancelCopPayment", "Cancel an unpaid payment in pesos")).refuses(409, &["payment_not_pending"]),
+            .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress"]),
+        settles(operation("cancelCopPayment", "Cancel an unpaid payment in pesos")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
         settles(operation("refundCopPayment", "Refund a payment in pesos"))
             .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available.")
             .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
@@ -64,8 +64,8 @@ pub fn test_calls() -> Chapter {
     Chapter {
         tag: super::testing::TAG,
         operations: vec![
-            settles(operation("playCopBuyerPaying", "Pay in pesos, as the buyer would")).refuses(409, &["payment_not_pending"]),
-            settles(operation("playCopBuyerDeclining", "Decline to pay, as the buyer would")).refuses(409, &["payment_not_pending"]),
+            settles(operation("playCopBuyerPaying", "Pay in pesos, as the buyer would")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
+            settles(operation("playCopBuyerDeclining", "Decline to pay, as the buyer would")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
         ],
         ..Chapter::default()
     }
