@@ -7,10 +7,12 @@ use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::domain::acts::Deed;
 use crate::domain::platform::PlatformAsk;
+use crate::metrics::{self, Metrics};
 use crate::server::ask;
 use crate::server::body::Inbound;
 use crate::server::documents::Documents;
 use crate::server::listen::{Answer, Arrival};
+use crate::server::meter::{Measuring, Meter};
 use crate::server::respond::{Reply, RequestId};
 use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::Services;
@@ -26,34 +28,53 @@ use std::sync::Arc;
 /// Answers operators.
 pub struct AdminApi {
     services: Arc<Services>,
-    router: Router<Route>,
+    router: Router<(Route, Arc<Meter>)>,
     token: Option<Token>,
     documents: Documents,
+    metrics: Metrics,
+    /// Of everything that is not in the table.
+    unrouted: Arc<Meter>,
+    scrapes: Arc<Meter>,
 }
 
 impl AdminApi {
     /// With this token required; without one nobody is asked for any, which is for local work.
-    pub fn new(services: Arc<Services>, token: Option<&str>) -> Result<AdminApi, BadRoute> {
-        let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        Ok(AdminApi { services, router, token: token.map(Token::new), documents: Documents::new(|| description::document().to_json()) })
+    pub fn new(services: Arc<Services>, token: Option<&str>, metrics: Metrics) -> Result<AdminApi, BadRoute> {
+        let meters = Arc::clone(&services.meters);
+        let row = |route: Route| {
+            let meter = meters.of(&route.method, route.path);
+            (route.method.clone(), route.path, (route, meter))
+        };
+        let router = Router::new(routes().into_iter().map(row))?;
+        let documents = Documents::new(|| description::document().to_json(), &meters);
+        let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
+        Ok(AdminApi { services, router, token: token.map(Token::new), documents, metrics, unrouted, scrapes })
     }
 
-    async fn handle(&self, arrival: Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    async fn handle<'m>(&'m self, arrival: Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
         let Arrival { head, request_id, peer } = arrival;
         let path = head.uri.path();
         // What the API looks like is no secret: a page must be there before a token can be typed into it.
-        if let Some(answer) = self.documents.answer(&head.method, path, &head.headers) {
+        if let Some(answer) = self.documents.answer(&head.method, path, &head.headers, measuring) {
             return answer;
+        }
+        if path == metrics::PATH {
+            measuring.found(&self.scrapes);
+            if !self.metrics.is_open() && !self.admits(&head.headers) {
+                return Err(Problem::unauthorized());
+            }
+            return self.metrics.answer(&head.method);
         }
         let found = match self.router.lookup(&head.method, path) {
             Lookup::Found(found) => found,
             Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
             Lookup::NotFound => return Err(Problem::not_found()),
         };
-        if !self.token.as_ref().is_none_or(|token| token.is_in(&head.headers)) {
+        let Found { value: (route, meter), parameters, .. } = found;
+        measuring.found(meter);
+        if !self.admits(&head.headers) {
             return Err(Problem::unauthorized());
         }
-        let Found { value: route, parameters, .. } = found;
         let takes_body = matches!(route.method, Method::POST | Method::PATCH);
         let bytes = if takes_body { body.json(&head.headers).await? } else { Bytes::new() };
         if !route.takes_query {
@@ -77,15 +98,23 @@ impl AdminApi {
         }
         Ok(if done.replayed { reply.replayed() } else { reply })
     }
+
+    /// Whether they bring the token, if one is asked for.
+    fn admits(&self, headers: &HeaderMap) -> bool {
+        self.token.as_ref().is_none_or(|token| token.is_in(headers))
+    }
 }
 
 impl Answer for AdminApi {
     async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
         let request_id: RequestId = arrival.request_id.clone();
-        match self.handle(arrival, body).await {
+        let mut measuring = Measuring::begin(&self.unrouted);
+        let reply = match self.handle(arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => Reply::problem(&problem, &request_id),
-        }
+        };
+        measuring.end(reply.status());
+        reply
     }
 }
 
