@@ -140,6 +140,7 @@ impl Gateway {
         let (route, meter) = found.value;
         measuring.found(meter);
         let caller = self.admit(&arrival.head.headers, route)?;
+        measuring.of(caller.tenant.id);
         let writes = route.method != Method::GET;
         let bytes = if writes { body.json(&arrival.head.headers).await? } else { bytes::Bytes::new() };
         let used = if route.method == Method::POST { self.reserve(&caller, &arrival.head.headers, path, &bytes)? } else { None };
@@ -555,12 +556,12 @@ pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> 
 
 impl Answer for Gateway {
     async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
-        let mut measuring = Measuring::begin(&self.unrouted.none);
+        let mut measuring = Measuring::begin(&self.unrouted.none).traced(self.services.spans.as_deref(), &arrival.head.headers);
         let reply = match self.handle(&arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => Reply::problem(&problem, &arrival.request_id),
         };
-        measuring.end(reply.status());
+        measuring.end(&reply, &arrival.request_id);
         reply
     }
 }

@@ -38,6 +38,7 @@ mod quote;
 mod races;
 mod reversal;
 mod slow_banks;
+mod spans;
 mod tenants;
 mod tls;
 mod vpos;
