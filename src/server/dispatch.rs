@@ -142,6 +142,10 @@ impl Gateway {
         let caller = self.admit(&arrival.head.headers, route)?;
         measuring.of(caller.tenant.id);
         let writes = route.method != Method::GET;
+        // Before any work is put into it: refusing must cost next to nothing, or there is nothing left for those who are not refused.
+        if writes && self.services.engine.refuses() {
+            return Err(Problem::overloaded(1));
+        }
         let bytes = if writes { body.json(&arrival.head.headers).await? } else { bytes::Bytes::new() };
         let used = if route.method == Method::POST { self.reserve(&caller, &arrival.head.headers, path, &bytes)? } else { None };
         if let Some(used) = &used
