@@ -17,7 +17,7 @@ run:
 
 # Installs what is missing and runs every test.
 test:
-	@.ci/prerequisites
+	@.ci/prerequisites tests
 	cargo test --workspace --locked --no-fail-fast
 
 # What a change must pass.

@@ -10,6 +10,7 @@ mod translate;
 
 use crate::admin::{self, AdminApi};
 use crate::api::render::render;
+use crate::checkout::Front;
 use crate::config::{AdminAccess, Config, Server, Tls};
 use crate::domain::machine::Domain;
 use crate::metrics::Metrics;
@@ -68,14 +69,14 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
     let traffic = [("api", listener.traffic()), ("admin", admin_listener.traffic())];
     let (stop, stopped) = watch::channel(false);
 
-    let door = Arc::new(Door::<Gateway>::new());
+    let door = Arc::new(Door::<Front<Gateway>>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
 
     let (services, feeds) = start(&config, take_over, spans).await?;
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config, &services.meters)?)
         .map_err(|bad| bad.to_string())?;
-    door.open(gateway);
+    door.open(Front::new(Arc::clone(&services), gateway).map_err(|bad| bad.to_string())?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,

@@ -4,6 +4,7 @@
 //!
 //! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are pure.
 //! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for the operators.
+//! - [`checkout`] is what buyers see.
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`webhooks`] delivers what happened; both if [`outbound`] lets them;
 //!   [`rates`] are the prices, [`fetch`] asks those who know them.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running server prove its books.
@@ -14,6 +15,7 @@
 pub mod admin;
 pub mod api;
 pub mod app;
+pub mod checkout;
 pub mod cli;
 pub mod config;
 pub mod domain;

@@ -16,17 +16,14 @@ use crate::server::meter::{Measuring, Meter};
 use crate::server::respond::{Reply, RequestId};
 use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::Services;
+use crate::server::strays;
 use bytes::Bytes;
 use hyper::Method;
-use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::sync::Arc;
-
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// Characters of an Idempotency-Key.
-const IDEMPOTENCY_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
 
 /// Answers operators.
 pub struct AdminApi {
@@ -89,7 +86,7 @@ impl AdminApi {
             path: path.to_owned(),
             parameters: parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
             query: head.uri.query().map(str::to_owned),
-            idempotency_key: idempotency_key(&head.headers)?,
+            idempotency_key: strays::idempotency_key(&head.headers).map_err(|bad| Problem::invalid_data(vec![bad]))?.map(str::to_owned),
             peer,
             request_id: request_id.as_str().to_owned(),
             body: bytes,
@@ -164,13 +161,6 @@ fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: 
     }
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
-    let Some(first) = sent.next() else { return Ok(None) };
-    let text = first.to_str().ok().filter(|text| IDEMPOTENCY_KEY_CHARACTERS.contains(&text.chars().count()) && sent.next().is_none());
-    text.map(|text| Some(text.to_owned())).ok_or_else(|| Problem::invalid_field("Idempotency-Key", "must have 1 to 255 visible characters"))
-}
-
 /// The digest of the operators' token: neither the token nor the time of a comparison tells anything about it.
 struct Token([u8; 32]);
 
@@ -210,19 +200,5 @@ mod tests {
             assert!(!admits("t0ken", sent), "{sent}");
         }
         assert!(!Token::new("t0ken").is_in(&HeaderMap::new()));
-    }
-
-    #[test]
-    fn idempotency_keys_have_1_to_255_characters() {
-        let read = |sent: &[&str]| {
-            let mut headers = HeaderMap::new();
-            for sent in sent {
-                headers.append(IDEMPOTENCY_KEY, HeaderValue::from_str(sent).expect("a header"));
-            }
-            idempotency_key(&headers)
-        };
-        assert_eq!(read(&[]), Ok(None));
-        assert_eq!(read(&["k"]), Ok(Some("k".to_owned())));
-        assert!(read(&[""]).is_err() && read(&[&"k".repeat(256)]).is_err() && read(&["a", "b"]).is_err());
     }
 }

@@ -39,6 +39,7 @@ use crate::server::respond::{Reply, RequestId, Timing};
 use crate::server::router::{BadRoute, Lookup, Parameters, Router};
 use crate::server::services::{Services, fresh_id};
 use crate::server::sheets;
+use crate::server::strays::{self, stray_parameters, without_strays};
 use crate::server::throttle::Throttle;
 use crate::server::webhooks;
 use actors::{Failure, Held, Outcome, Settled};
@@ -47,10 +48,6 @@ use hyper::header::{HeaderMap, HeaderName, RETRY_AFTER};
 use std::sync::Arc;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-
-/// Characters of an Idempotency-Key.
-const IDEMPOTENCY_KEY_MAX: usize = 255;
 
 /// The server of interface B.
 pub struct Gateway {
@@ -147,7 +144,17 @@ impl Gateway {
             return Err(Problem::overloaded(1));
         }
         let bytes = if writes { body.json(&arrival.head.headers).await? } else { bytes::Bytes::new() };
-        let used = if route.method == Method::POST { self.reserve(&caller, &arrival.head.headers, path, &bytes)? } else { None };
+        let query = arrival.head.uri.query();
+        let mut strays = if writes { stray_parameters(query) } else { Vec::new() };
+        let key = if route.method == Method::POST {
+            strays::idempotency_key(&arrival.head.headers).unwrap_or_else(|bad| {
+                strays.push(bad);
+                None
+            })
+        } else {
+            None
+        };
+        let used = key.map(|key| self.reserve(&caller, key, path, &bytes)).transpose()?;
         if let Some(used) = &used
             && let Some((kept, seq)) = self.kept(caller.tenant_key, &used.key, &used.path).await?
         {
@@ -158,7 +165,7 @@ impl Gateway {
             let body = webhooks::replayed(&self.services, caller.tenant_key, kept, seq)?;
             return Ok(Reply::json(status, body).wal_seq(seq).replayed());
         }
-        let plan = self.plan(route, &found.parameters, &caller, arrival.head.uri.query(), &bytes)?;
+        let plan = without_strays(self.plan(route, &found.parameters, &caller, query, &bytes), strays)?;
         self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
     }
 
@@ -196,15 +203,11 @@ impl Gateway {
         Ok(caller)
     }
 
-    fn reserve(&self, caller: &Caller, headers: &HeaderMap, path: &str, body: &[u8]) -> Result<Option<Use>, Problem> {
-        let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
-        let Some(key) = key.to_str().ok().filter(|key| (1..=IDEMPOTENCY_KEY_MAX).contains(&key.chars().count())) else {
-            return Err(Problem::invalid_field("Idempotency-Key", "must have 1 to 255 visible characters"));
-        };
+    fn reserve(&self, caller: &Caller, key: &str, path: &str, body: &[u8]) -> Result<Use, Problem> {
         let held = self.services.desk.hold_key(caller.tenant_key, key, path, self.services.now()).ok_or_else(Problem::idempotency_in_progress)?;
         // Under a key: a body may hold a card, and a bare hash of one can be tried out.
         let body_hash = self.services.mark(&[b"body", body]);
-        Ok(Some(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held }))
+        Ok(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held })
     }
 
     /// The answer that is kept for a key on a path, unless its 24 hours on the tenant's clock are over.

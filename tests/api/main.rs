@@ -8,6 +8,8 @@ mod banks;
 mod batch;
 mod c2p;
 mod chargebacks;
+mod checkout;
+mod checkout_ways;
 mod clock;
 mod conventions;
 mod conversions;

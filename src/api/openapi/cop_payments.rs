@@ -3,7 +3,7 @@
 use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, named, object, one_of, text};
-use super::values::{instant, livemode, page, pesos, shown_ref, signed_pesos, uuid};
+use super::values::{four_decimals, instant, livemode, page, pesos, shown_ref, signed_pesos, uuid, ves};
 use crate::domain::buyer::DocumentType;
 use crate::domain::cop_payments::Channel;
 use crate::domain::cop_payouts::AccountType;
@@ -97,6 +97,10 @@ pub(super) fn payment() -> Schema {
         .member("completedAt", instant().or_null())
         .member("availableAt", instant().or_null())
         .member("refundedAt", instant().or_null())
+        .optional("checkoutSession", object().about("With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`."))
+        .optional("amountUsd", ves())
+        .optional("copRate", four_decimals().about("What the buyer pays for a dollar."))
+        .optional("copMarketRate", four_decimals().about("What the market asked for one."))
 }
 
 /// What an event says of a payment in pesos.
