@@ -4,6 +4,7 @@
 //! backwards.
 
 mod door;
+mod notify;
 mod present;
 mod translate;
 
@@ -29,6 +30,7 @@ use crate::server::open_files;
 use crate::server::public::Public;
 use crate::server::services::{Services, system_now};
 use crate::server::tls::{self, Certificates, Files};
+use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Engine};
 use door::Door;
@@ -50,8 +52,8 @@ const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 /// Time for the answers of a failed write to leave, before the process ends.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Runs until a signal says stop.
-pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
+/// Runs until a signal says stop. `spans` is what traces are made with, if they are.
+pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> Result<(), String> {
     let access = config.admin.access().map_err(|error| error.to_string())?;
     if access == AdminAccess::Insecure {
         tracing::warn!("admin.insecure_dev_token is set: whoever reaches the admin listener is an operator");
@@ -70,7 +72,7 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
     let door = Arc::new(Door::<Front<Gateway>>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
 
-    let (services, feeds) = start(&config, take_over).await?;
+    let (services, feeds) = start(&config, take_over, spans).await?;
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config, &services.meters)?)
         .map_err(|bad| bad.to_string())?;
@@ -84,12 +86,14 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
     let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics).map_err(|bad| bad.to_string())?);
     let administering = tokio::spawn(admin_listener.serve(admin, Limits::from(&config.server), until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
+    notify::tell(notify::READY);
 
     tokio::select! {
         _ = terminate.recv() => {}
         _ = tokio::signal::ctrl_c() => {}
     }
     tracing::info!("stopping");
+    notify::tell(notify::STOPPING);
     stop.send_replace(true);
     for (name, listener) in [("server", serving), ("admin", administering)] {
         match listener.await {
@@ -132,7 +136,7 @@ fn public(config: &Config, meters: &Meters) -> Result<Public, String> {
 }
 
 /// Everything behind the listeners.
-async fn start(config: &Config, take_over: bool) -> Result<(Arc<Services>, rates::Feeds), String> {
+async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>) -> Result<(Arc<Services>, rates::Feeds), String> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
     let world = World::of(data, take_over)?;
@@ -177,6 +181,7 @@ async fn start(config: &Config, take_over: bool) -> Result<(Arc<Services>, rates
         webhooks,
         meters: Arc::default(),
         outcomes,
+        spans,
     });
     world.settle(data, &services.engine).await?;
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);

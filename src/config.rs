@@ -97,6 +97,8 @@ pub struct Config {
     pub withdraw: Withdraw,
     /// `[log]`.
     pub log: Log,
+    /// `[telemetry]`.
+    pub telemetry: Telemetry,
 }
 
 /// `[server]`: the listener of the API.
@@ -239,6 +241,15 @@ pub struct Log {
     pub format: LogFormat,
 }
 
+/// `[telemetry]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Telemetry {
+    /// The collector of traces; none: there are no traces.
+    pub otlp_endpoint: Option<String>,
+    /// Of the traces that begin here, one in so many is recorded.
+    pub sample_one_in: u32,
+}
+
 /// The form of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
@@ -312,6 +323,7 @@ impl Config {
             crypto: Crypto::read(keys.section("crypto")),
             withdraw: Withdraw::read(keys.section("withdraw")),
             log: Log::read(keys.section("log")),
+            telemetry: Telemetry::read(keys.section("telemetry")),
         };
         keys.done();
         config
@@ -408,6 +420,14 @@ impl Log {
         let log = Log { level: keys.parsed("level", "info".to_owned(), level), format: keys.one_of("format", LogFormat::Auto, &formats) };
         keys.done();
         log
+    }
+}
+
+impl Telemetry {
+    fn read(mut keys: Keys<'_>) -> Self {
+        let telemetry = Telemetry { otlp_endpoint: keys.optional("otlp_endpoint", url), sample_one_in: keys.integer("sample_one_in", 1, 1..=1_000_000) };
+        keys.done();
+        telemetry
     }
 }
 

@@ -1,7 +1,11 @@
-//! Log lines: one JSON object each, or text for people, always on stderr; stdout belongs to the commands.
+//! What a server tells of itself as it goes: log lines here, [`spans`] for a collector of traces.
 //!
-//! What is said about one request carries its id in the field `request_id`. There is no span per request: it would cost more than the rest of
+//! Log lines are one JSON object each, or text for people, always on stderr; stdout belongs to the commands.
+//!
+//! What is said about one request carries its id in the field `request_id`. There is no span of `tracing` per request: it would cost more than the rest of
 //! the way through the front. Values are fields, and no secret is one.
+
+pub mod spans;
 
 use crate::config::{Log, LogFormat};
 use std::io::IsTerminal as _;

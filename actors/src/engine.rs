@@ -1,5 +1,6 @@
 //! The handle to a running engine: what the rest of the program asks.
 
+use crate::admission::{Admission, Gate};
 use crate::alarm::{Alarm, Clock};
 
 use crate::entity::{Attended, EntityMessage, EntitySlot, deliver};
@@ -14,7 +15,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use wal::{Log, OpenError, Reader, Seq, Store};
 
 /// How the engine is run. Times in milliseconds or seconds as their names say.
@@ -119,7 +120,7 @@ pub(crate) struct Shared<M: Machine> {
     pub books: DashMap<u64, Arc<BookSlot<M>>>,
     pub entities: DashMap<(u64, M::EntityId), EntitySlot<M>>,
     pub jumps: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
-    pub permits: Arc<Semaphore>,
+    pub gate: Arc<Gate>,
     pub stopping: AtomicBool,
     /// The log is closed: books leave memory as soon as nobody asks them anything.
     pub closed: AtomicBool,
@@ -165,7 +166,7 @@ impl<M: Machine> Engine<M> {
             books: DashMap::new(),
             entities: DashMap::new(),
             jumps: DashMap::new(),
-            permits: Arc::new(Semaphore::new(config.permits_max)),
+            gate: Gate::new(config.permits_max),
             stopping: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             failed: OnceLock::new(),
@@ -193,16 +194,36 @@ impl<M: Machine> Engine<M> {
     }
 
     /// Takes part of the engine's capacity, or says that there is none.
-    fn admit(&self) -> Result<OwnedSemaphorePermit, Failure> {
+    fn admit<P>(&self, take: impl FnOnce(&Arc<Gate>) -> Option<P>) -> Result<P, Failure> {
         if self.shared.failed.get().is_some() {
             return Err(self.shared.failure());
         }
-        let permit = Arc::clone(&self.shared.permits).try_acquire_owned();
+        let taken = take(&self.shared.gate);
         // Looked at with the permit in hand: whoever passes is seen by `stop`, which waits for all permits after it raised this.
         if self.shared.stopping.load(Ordering::SeqCst) {
             return Err(Failure::ShuttingDown);
         }
-        permit.map_err(|_| self.overloaded())
+        taken.ok_or_else(|| self.overloaded())
+    }
+
+    /// The same for what asks for no record.
+    fn permit(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        self.admit(|gate| Arc::clone(&gate.permits).try_acquire_owned().ok())
+    }
+
+    /// The same for what does.
+    fn admission(&self) -> Result<Admission, Failure> {
+        self.admit(Gate::admit)
+    }
+
+    /// Whether a request would be refused now for want of capacity: to be asked before work is put into one. It counts as refused.
+    pub fn refuses(&self) -> bool {
+        // While it stops all permits are taken too, which is no overload.
+        let refuses = self.shared.gate.is_full() && !self.shared.is_over();
+        if refuses {
+            let _ = self.overloaded();
+        }
+        refuses
     }
 
     /// Too much is under way; counted.
@@ -213,9 +234,9 @@ impl<M: Machine> Engine<M> {
 
     /// Asks a book itself. `until_answer` is held until the answer is sent.
     pub async fn ask_book(&self, tenant: u64, command: M::Command, until_answer: Option<Held>) -> Outcome<M> {
-        let permit = self.admit()?;
+        let admission = self.admission()?;
         let (answer, from) = Answer::new(None, until_answer);
-        let answer = answer.with_permit(permit);
+        let answer = answer.admitted(admission);
         self.book(tenant, |slot| {
             slot.send(BookMessage::Ask(Ask { command, entity: None, id: None, leg: None, fresh: true, asked: Instant::now(), answer }));
         });
@@ -232,9 +253,9 @@ impl<M: Machine> Engine<M> {
         until_record: Option<Held>,
         until_answer: Option<Held>,
     ) -> Outcome<M> {
-        let permit = self.admit()?;
+        let admission = self.admission()?;
         let (answer, from) = Answer::new(until_record, until_answer);
-        let answer = answer.with_permit(permit);
+        let answer = answer.admitted(admission);
         let message = EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer };
         if let Some(turn) = deliver(self, tenant, id, new, message) {
             Attended::new(turn).await;
@@ -245,7 +266,7 @@ impl<M: Machine> Engine<M> {
     /// Asks a question of a book; what the answer rests on is durable when it comes.
     pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
         // It goes with the question: a caller who goes away leaves that in the queue.
-        let permit = self.admit()?;
+        let permit = self.permit()?;
         let (to, from) = oneshot::channel();
         self.book(tenant, |slot| slot.send(BookMessage::View { query, to, permit }));
         from.await.map_err(|_| gone())?
@@ -254,7 +275,7 @@ impl<M: Machine> Engine<M> {
     /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first, each at its own instant and in order; then the book is asked `command`, which
     /// must write that the clock moved, in a turn that bears the instant arrived at; it must write a record, because the book has settled at that instant, which a replay would not know.
     pub async fn advance(&self, tenant: u64, advance_ms: i64, command: M::Command, until_answer: Option<Held>) -> Outcome<M> {
-        let permit = self.admit()?;
+        let permit = self.permit()?;
         let engine = self.clone();
         // A task of its own: a caller who goes away must not leave a clock between two instants.
         let jump = self.shared.runtime.spawn(async move {
@@ -299,7 +320,7 @@ impl<M: Machine> Engine<M> {
             breached: counters.breached.load(Ordering::Relaxed),
             books: self.shared.books.len(),
             entities: self.shared.entities.len(),
-            under_way: self.shared.config.permits_max.saturating_sub(self.shared.permits.available_permits()),
+            under_way: self.shared.config.permits_max.saturating_sub(self.shared.gate.permits.available_permits()),
             log: self.shared.log.stats(),
         }
     }
@@ -336,7 +357,7 @@ impl<M: Machine> Engine<M> {
     pub async fn stop(&self, patience: Duration) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         let all = u32::try_from(self.shared.config.permits_max).unwrap_or(u32::MAX);
-        let _ = tokio::time::timeout(patience, self.shared.permits.acquire_many(all)).await;
+        let _ = tokio::time::timeout(patience, self.shared.gate.permits.acquire_many(all)).await;
         if self.shared.failed.get().is_none()
             && let Err(failure) = housekeeping::snapshot_round(self).await
         {

@@ -1,5 +1,6 @@
 //! What travels with a record or a fence through the log: the answer to the one who asked. It is sent when the writer says that it is durable.
 
+use crate::admission::Admission;
 use crate::engine::Engine;
 use crate::entity::EntityMessage;
 use crate::jump::Leg;
@@ -63,7 +64,7 @@ pub type Outcome<M> = Result<Settled<M>, Failure>;
 /// Where an answer goes, with what is held until then.
 pub struct Answer<M: Machine> {
     // In this order, so that one that is dropped unsent also lets go of what is held before the caller wakes.
-    permit: Option<OwnedSemaphorePermit>,
+    admission: Option<Admission>,
     until_record: Option<Held>,
     until_answer: Option<Held>,
     to: oneshot::Sender<Outcome<M>>,
@@ -73,22 +74,25 @@ impl<M: Machine> Answer<M> {
     /// An answer and its receiving end. `until_record` is dropped when the first record of the request is durable, `until_answer` just before the answer is sent.
     pub fn new(until_record: Option<Held>, until_answer: Option<Held>) -> (Self, oneshot::Receiver<Outcome<M>>) {
         let (to, from) = oneshot::channel();
-        (Answer { permit: None, until_record, until_answer, to }, from)
+        (Answer { admission: None, until_record, until_answer, to }, from)
     }
 
     /// The same, holding a part of the engine's capacity until the answer is sent.
-    pub(crate) fn with_permit(self, permit: OwnedSemaphorePermit) -> Self {
-        Answer { permit: Some(permit), ..self }
+    pub(crate) fn admitted(self, admission: Admission) -> Self {
+        Answer { admission: Some(admission), ..self }
     }
 
     /// The first record is durable: others may look it up now.
     pub fn recorded(&mut self) {
         self.until_record = None;
+        if let Some(admission) = &mut self.admission {
+            admission.recorded();
+        }
     }
 
     /// Sends it. What was held is let go first, so that the caller's next request does not meet its own reservation.
     pub fn send(mut self, outcome: Outcome<M>) {
-        self.permit = None;
+        self.admission = None;
         self.until_record = None;
         self.until_answer = None;
         // The caller may have gone; what happened has happened.

@@ -108,12 +108,12 @@ impl AdminApi {
 impl Answer for AdminApi {
     async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
         let request_id: RequestId = arrival.request_id.clone();
-        let mut measuring = Measuring::begin(&self.unrouted);
+        let mut measuring = Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
         let reply = match self.handle(arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => Reply::problem(&problem, &request_id),
         };
-        measuring.end(reply.status());
+        measuring.end(&reply, &request_id);
         reply
     }
 }

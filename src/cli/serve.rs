@@ -1,8 +1,10 @@
 //! `pasarela serve`: runs the server until it is told to stop.
 
 use super::{Failure, Settings};
+use crate::telemetry::spans::Spans;
 use crate::{app, telemetry};
 use clap::Args;
+use std::sync::Arc;
 
 /// Run the server
 #[derive(Args, Debug)]
@@ -26,6 +28,11 @@ impl Serve {
             runtime.worker_threads(config.server.worker_threads);
         }
         let runtime = runtime.enable_all().thread_name("pasarela").build().map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
-        runtime.block_on(app::run(config, self.take_over)).map_err(Failure::Other)
+        let spans = Spans::start(&config.telemetry).map_err(Failure::Other)?.map(Arc::new);
+        let ended = runtime.block_on(app::run(config, self.take_over, spans.clone())).map_err(Failure::Other);
+        if let Some(spans) = spans {
+            spans.stop();
+        }
+        ended
     }
 }

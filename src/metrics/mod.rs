@@ -18,6 +18,7 @@ use crate::server::tls::Certificates;
 use hyper::Method;
 use hyper::header::{CACHE_CONTROL, HeaderValue};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Where the figures are.
 pub const PATH: &str = "/metrics";
@@ -31,6 +32,7 @@ pub struct Metrics {
     traffic: [(&'static str, Arc<Traffic>); 2],
     certificates: Vec<Arc<Certificates>>,
     is_open: bool,
+    started: SystemTime,
 }
 
 impl Metrics {
@@ -42,7 +44,7 @@ impl Metrics {
         certificates: Vec<Arc<Certificates>>,
         is_open: bool,
     ) -> Metrics {
-        Metrics { services, selfcheck, traffic, certificates, is_open }
+        Metrics { services, selfcheck, traffic, certificates, is_open, started: SystemTime::now() }
     }
 
     /// Whether everybody may look who reaches the listener.

@@ -7,6 +7,7 @@ use crate::rates::FeedState;
 use crate::server::services::Services;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::UNIX_EPOCH;
 
 /// The whole page.
 pub fn write(metrics: &Metrics) -> String {
@@ -29,6 +30,8 @@ pub fn write(metrics: &Metrics) -> String {
 fn server(page: &mut Page, metrics: &Metrics) {
     let services = &metrics.services;
     page.gauge("pasarela_build_info", "Always 1; the label says which version runs.").sample(&[("version", env!("CARGO_PKG_VERSION"))], 1_u64);
+    let started = metrics.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+    page.gauge("pasarela_start_time_seconds", "When it became ready, in seconds since 1970.").is(started.as_secs());
     page.gauge("pasarela_ready", "1 while writes are accepted, as /readyz says.").is(services.engine.ready().is_ok());
     page.gauge("pasarela_outbound_open", "1 while live banks and webhooks are spoken to; 0 in a past world that has not taken over.")
         .is(services.outbound.is_open());

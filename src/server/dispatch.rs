@@ -137,7 +137,12 @@ impl Gateway {
         let (route, meter) = found.value;
         measuring.found(meter);
         let caller = self.admit(&arrival.head.headers, route)?;
+        measuring.of(caller.tenant.id);
         let writes = route.method != Method::GET;
+        // Before any work is put into it: refusing must cost next to nothing, or there is nothing left for those who are not refused.
+        if writes && self.services.engine.refuses() {
+            return Err(Problem::overloaded(1));
+        }
         let bytes = if writes { body.json(&arrival.head.headers).await? } else { bytes::Bytes::new() };
         let query = arrival.head.uri.query();
         let mut strays = if writes { stray_parameters(query) } else { Vec::new() };
@@ -558,12 +563,12 @@ pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> 
 
 impl Answer for Gateway {
     async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
-        let mut measuring = Measuring::begin(&self.unrouted.none);
+        let mut measuring = Measuring::begin(&self.unrouted.none).traced(self.services.spans.as_deref(), &arrival.head.headers);
         let reply = match self.handle(&arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => Reply::problem(&problem, &arrival.request_id),
         };
-        measuring.end(reply.status());
+        measuring.end(&reply, &arrival.request_id);
         reply
     }
 }

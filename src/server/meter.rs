@@ -1,7 +1,11 @@
 //! Counts requests: by route and status, and how long they took. A meter belongs to a row of a route table and is found with it, so that counting costs a few additions and a look at the
-//! clock; who shows the figures reads them when it is asked. A label is never a path, which holds references.
+//! clock; who shows the figures reads them when it is asked. The span of a request is made of the same. A label is never a path, which holds references.
 
+use crate::domain::ids::Id;
+use crate::server::respond::{Reply, RequestId};
+use crate::telemetry::spans::{Spans, Told, Trace};
 use hyper::Method;
+use hyper::header::HeaderMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -85,12 +89,20 @@ pub struct Measuring<'m> {
     meter: &'m Meter,
     began: Instant,
     status: Option<u16>,
+    tenant: Option<Id>,
+    trace: Option<Trace<'m>>,
 }
 
 impl<'m> Measuring<'m> {
     /// Begins now, for this meter until a better one is found.
     pub fn begin(meter: &'m Meter) -> Measuring<'m> {
-        Measuring { meter, began: Instant::now(), status: None }
+        Measuring { meter, began: Instant::now(), status: None, tenant: None, trace: None }
+    }
+
+    /// The same, with a span if spans are made.
+    pub fn traced(mut self, spans: Option<&'m Spans>, headers: &HeaderMap) -> Measuring<'m> {
+        self.trace = spans.map(|spans| spans.begin(headers));
+        self
     }
 
     /// The row is found.
@@ -98,9 +110,24 @@ impl<'m> Measuring<'m> {
         self.meter = meter;
     }
 
+    /// It is known whose it is.
+    pub fn of(&mut self, tenant: Id) {
+        self.tenant = Some(tenant);
+    }
+
     /// It is answered.
-    pub fn end(mut self, status: u16) {
-        self.status = Some(status);
+    pub fn end(mut self, reply: &Reply, request_id: &RequestId) {
+        self.status = Some(reply.status());
+        let Some(trace) = self.trace.take() else { return };
+        trace.end(Told {
+            method: &self.meter.method,
+            route: self.meter.route,
+            status: reply.status(),
+            request_id: request_id.as_str(),
+            tenant: self.tenant.map(|tenant| tenant.to_string()),
+            wal_seq: reply.seq(),
+            timing_us: reply.times().map(|times| [times.queue_us, times.apply_us, times.wal_us]),
+        });
     }
 }
 
@@ -126,9 +153,11 @@ mod tests {
             measuring.found(&row);
             measuring
         };
-        begin().end(200);
-        begin().end(200);
-        begin().end(418);
+        let id = RequestId::generate();
+        let end = |measuring: Measuring<'_>, status| measuring.end(&Reply::empty(status), &id);
+        end(begin(), 200);
+        end(begin(), 200);
+        end(begin(), 418);
         drop(begin());
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let _measuring = begin();

@@ -183,6 +183,16 @@ impl Reply {
         self.status.as_u16()
     }
 
+    /// The durable record.
+    pub fn seq(&self) -> Option<u64> {
+        self.wal_seq
+    }
+
+    /// Where the time went.
+    pub fn times(&self) -> Option<Timing> {
+        self.timing
+    }
+
     /// The body.
     pub fn body(&self) -> &Bytes {
         &self.body

@@ -17,6 +17,7 @@ use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::meter::Meters;
 use crate::server::sheets::Turns;
+use crate::telemetry::spans::Spans;
 use crate::webhooks::Webhooks;
 use crate::webhooks::secret::Secret;
 use actors::Engine;
@@ -71,6 +72,8 @@ pub struct Services {
     pub webhooks: Arc<Webhooks>,
     /// How requests are answered.
     pub meters: Arc<Meters>,
+    /// What is told of each request to a collector of traces, if there is one.
+    pub spans: Option<Arc<Spans>>,
     /// How banks answer.
     pub outcomes: Vec<Arc<Outcomes>>,
 }

@@ -40,6 +40,7 @@ mod quote;
 mod races;
 mod reversal;
 mod slow_banks;
+mod spans;
 mod tenants;
 mod tls;
 mod vpos;

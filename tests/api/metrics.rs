@@ -5,6 +5,7 @@ use crate::harness::flows::fresh;
 use crate::harness::server::Server;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// A page of figures: each sample by its name and labels as they are written.
 struct Figures {
@@ -76,6 +77,26 @@ fn every_figure_has_help_a_type_and_a_name_of_ours() {
         "pasarela_process_resident_memory_bytes",
     ] {
         assert!(figures.samples.contains_key(family), "{family} is missing");
+    }
+}
+
+/// What is written about the figures rests on those that there are.
+#[test]
+fn alerts_and_dashboard_use_figures_that_are_there_and_every_alert_has_its_steps() {
+    let figures = Figures::of(&Server::shared().admin());
+    let read = |path: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file");
+    let (alerts, dashboard, guide) = (read("deploy/alerts.yml"), read("deploy/grafana-dashboard.json"), read("docs/operating.md"));
+    let name = regex::Regex::new("pasarela_[a-z_]+").expect("a pattern");
+    for found in name.find_iter(&alerts).chain(name.find_iter(&dashboard)).map(|found| found.as_str()) {
+        let family = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| found.strip_suffix(suffix)).filter(|family| figures.helps.contains(*family));
+        assert!(family.is_some() || figures.helps.contains(found), "{found} is not there");
+    }
+    let _: serde_json::Value = serde_json::from_str(&dashboard).expect("JSON");
+    let named: Vec<&str> = alerts.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+    assert!(named.len() >= 15);
+    for alert in named {
+        assert!(guide.contains(&format!("\n### {alert}\n")), "{alert} has no steps");
+        assert!(alerts.contains(&format!("docs/operating.md#{}\"", alert.to_lowercase())), "{alert} does not lead to its steps");
     }
 }
 

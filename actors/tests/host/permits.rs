@@ -5,6 +5,7 @@ use crate::toy::{Command, How};
 use actors::{Failure, Held};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Says when it is let go.
 struct Name(Arc<AtomicBool>);
@@ -44,6 +45,44 @@ async fn one_too_many_is_refused_at_once_and_capacity_comes_back() {
     }
     assert_eq!(rig.engine.status().under_way, 0);
     assert_eq!(rig.balance(T).await, 3, "what was refused did not happen");
+}
+
+/// So many requests may wait for their first record when the rig's 10,000 may be under way.
+const FIRST_RECORDS: usize = 1_250;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_its_first_record_is_bounded_and_what_waits_for_a_bank_is_not_counted() {
+    let rig = Arc::new(Rig::with(Setup { patience: Duration::from_secs(600), ..Setup::default() }).await);
+    done(rig.deposit(T, 10_000).await);
+    let mut asked = tokio::task::JoinSet::new();
+    // These have their first record, and wait for a bank: more of them than may wait for the disk.
+    let banked = 2 * (FIRST_RECORDS - 100);
+    for half in [0, banked / 2] {
+        for n in half..half + banked / 2 {
+            let rig = Arc::clone(&rig);
+            asked.spawn(async move { rig.withdraw(T, n as u32, 1, How::Never).await.map(|_| ()) });
+        }
+        until("they wait for the bank", || {
+            let status = rig.engine.status();
+            status.under_way == half + banked / 2 && status.log.pending_records == 0 && status.waiting == 0
+        })
+        .await;
+    }
+    assert!(!rig.engine.refuses());
+    rig.faults.hold_syncs();
+    for _ in 0..FIRST_RECORDS {
+        let rig = Arc::clone(&rig);
+        asked.spawn(async move { rig.deposit(T, 1).await.map(|_| ()) });
+    }
+    until("as many wait for the disk as may", || rig.engine.refuses()).await;
+    until("all of them are in", || rig.engine.status().under_way == banked + FIRST_RECORDS).await;
+    let before = rig.engine.status().overloaded;
+    assert_eq!(failure(rig.deposit(T, 1).await), Failure::Overloaded);
+    assert_eq!(rig.engine.status().overloaded, before + 1);
+    rig.faults.release_syncs();
+    until("there is room again", || !rig.engine.refuses()).await;
+    done(rig.deposit(T, 1).await);
+    asked.abort_all();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -122,11 +122,15 @@ async fn exchange<A: Answer>(shared: Arc<Shared<A>>, watch: Arc<Watch>, peer: So
     match body.leftover() {
         Leftover::Nothing => {}
         Leftover::Discard(body) => {
-            tokio::spawn(async move {
+            let mut discarding = Box::pin(async move {
                 if !body.discard().await {
                     watch.leave_unread();
                 }
             });
+            // Most often all of it is there, and a task of its own would be the dearest part of a refusal.
+            if poll_fn(|cx| Poll::Ready(discarding.as_mut().poll(cx).is_pending())).await {
+                tokio::spawn(discarding);
+            }
         }
         Leftover::TooMuch => {
             watch.leave_unread();
