@@ -16,7 +16,7 @@ use crate::domain::cop_payments::{Channel, CopPayment, Failure};
 use crate::domain::crypto::address::Network;
 use crate::domain::crypto::deposits::{Asset, DepositAddress};
 use crate::domain::ids::Id;
-use crate::domain::money::Usdt;
+use crate::domain::money::{Usd, Usdt};
 use crate::domain::payments::{Debtor, Means, Payment, Phase, Status as PaymentStatus};
 use crate::domain::platform::is_live;
 use crate::server::respond::Reply;
@@ -281,7 +281,7 @@ fn open(services: &Services, visit: &Visit, wish: Wish, shell: Shell, bill: Bill
         return usdt_page(session, till, wish.place, language, home, (shell, bill, handle));
     }
     DetailsPage {
-        choices: choices(&offered, chosen, language),
+        choices: choices(&offered, session.amount, chosen, language),
         c2p: (chosen == Some(Way::C2p)).then(|| C2pPanel {
             ves: offered.iter().find_map(|offer| offer.ves).map(|ves| bolivares(ves, language)),
             banks: bank_options(&banks, wish.typed.get("debtorBankCode"), language),
@@ -425,7 +425,7 @@ fn in_pesos(payment: &CopPayment, language: Language) -> Vec<(&'static str, Stri
     lines
 }
 
-pub(super) fn choices(offers: &[Offer], chosen: Option<Way>, language: Language) -> Vec<Choice> {
+pub(super) fn choices(offers: &[Offer], amount: Usd, chosen: Option<Way>, language: Language) -> Vec<Choice> {
     let w = language.words();
     let choice = |offer: &Offer| {
         let (name, hint) = match offer.way {
@@ -433,7 +433,12 @@ pub(super) fn choices(offers: &[Offer], chosen: Option<Way>, language: Language)
             Way::Cop => (w.cop, w.cop_hint),
             Way::Usdt => (w.usdt, w.usdt_hint),
         };
-        let total = offer.ves.map(|ves| bolivares(ves, language)).or(offer.cop.map(|cop| pesos(cop, language)));
+        let total = match offer.way {
+            Way::C2p => offer.ves.map(|ves| bolivares(ves, language)),
+            Way::Cop => offer.cop.map(|cop| pesos(cop, language)),
+            // A USDT is a dollar.
+            Way::Usdt => Some(usdt(Usdt::from_minor(amount.minor()), language)),
+        };
         let why = offer.reason.map(|reason| if reason == "amount_below_minimum" { w.cop_minimum } else { w.unavailable });
         Choice { code: offer.way.name(), name, hint, why, total, least: None, chosen: chosen == Some(offer.way) }
     };

@@ -49,9 +49,7 @@ pub fn figures(amount: Cop, commission_percent: Option<Rate>) -> Option<Figures>
 /// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the commission, so the lower percentage counts; what the tenant keeps is never negative
 /// (`contract.md`, section 18, "Checkout").
 fn platform_fee(book: &Book, payment: &CopPayment, fee: Cop) -> Option<Cop> {
-    if payment.checkout.as_ref()?.sale.link.is_none() {
-        return None;
-    }
+    payment.checkout.as_ref()?.sale.link?;
     let percent = book.sheet.settings.fees.link_percent;
     let percent = payment.marketplace.as_ref().map_or(percent, |sale| sale.commission_percent.min(percent));
     let share = Cop::rounded(percent.percent_of(payment.amount.decimal())?)?;
