@@ -4,10 +4,10 @@ use super::table::grouped;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-const WIDTH: u64 = 760;
+const WIDTH: u64 = 920;
 const HEIGHT: u64 = 400;
 const LEFT: u64 = 90;
-const RIGHT: u64 = 230;
+const RIGHT: u64 = 390;
 const TOP: u64 = 50;
 const BOTTOM: u64 = 60;
 /// Colours that people who see fewer of them can tell apart (Okabe and Ito).
@@ -77,11 +77,14 @@ impl Chart {
         }
         let _ = writeln!(svg, r##"<path d="M{LEFT} {TOP}V{floor}H{right}" fill="none" stroke="#555"/>"##);
         for (nth, series) in self.series.iter().enumerate() {
-            let (colour, y) = (COLOURS[nth % COLOURS.len()], TOP + 20 * nth as u64);
-            let _ = writeln!(svg, r#"<line x1="{}" y1="{y}" x2="{}" y2="{y}" stroke="{colour}" stroke-width="2"/>"#, right + 20, right + 38);
+            let y = TOP + 20 * nth as u64;
+            // When the colours are used up they come again, dashed.
+            let (colour, dashes) = (COLOURS[nth % COLOURS.len()], if nth < COLOURS.len() { "none" } else { "5 3" });
+            let stroke = format!(r#"fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}""#);
+            let _ = writeln!(svg, r#"<line x1="{}" y1="{y}" x2="{}" y2="{y}" {stroke}/>"#, right + 20, right + 38);
             let at: Vec<(u64, u64)> = series.points.iter().enumerate().filter_map(|(step, point)| Some((self.x(step), scale.y((*point)?)))).collect();
             let line: Vec<String> = at.iter().map(|(x, y)| format!("{x},{y}")).collect();
-            let _ = writeln!(svg, r#"<polyline points="{}" fill="none" stroke="{colour}" stroke-width="2"/>"#, line.join(" "));
+            let _ = writeln!(svg, r#"<polyline points="{}" {stroke}/>"#, line.join(" "));
             for (x, y) in at {
                 let _ = writeln!(svg, r#"<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>"#);
             }

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// Before what counts.
 pub const WARM_UP: Duration = Duration::from_millis(500);
 
+/// Characters of a reason that a table shows; it may have a whole answer in it.
+const WHY_MAX: usize = 400;
+
 /// Until a server is ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 
@@ -142,7 +145,7 @@ impl Contest<'_> {
                         case.rounds.push(measured);
                     }
                     Err(why) => {
-                        let why = format!("{}: {why}", case.whom.name());
+                        let why: String = format!("{}, {} connections: {why}", case.whom.name(), case.connections).chars().take(WHY_MAX).collect();
                         progress(&why);
                         case.failed = true;
                         contested.failures.push(why);

@@ -95,7 +95,7 @@ impl Growth {
     /// How long it takes, about.
     pub fn takes(&self) -> Duration {
         let each = (Duration::from_secs(self.seconds) + WARM_UP + Duration::from_millis(400)) * 2 * u32::try_from(self.rounds).unwrap_or(u32::MAX);
-        self.levels().iter().map(|level| level.filling.takes() + each + Duration::from_secs(3)).sum()
+        self.levels().iter().map(|level| level.filling.takes() + each + Duration::from_secs(3 + u64::from(level.filling.tenants) / 5_000)).sum()
     }
 
     /// Measures and prints.

@@ -18,8 +18,8 @@ use std::time::Duration;
 const READY: Duration = Duration::from_secs(30);
 /// How long the capacity is measured.
 const CAPACITY_TIME: Duration = Duration::from_secs(3);
-/// A client that could not send for so long goes away.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A client that found no free connection for so long goes away: what waits, waits in the server and not in the generator.
+const PATIENCE: Duration = Duration::from_millis(20);
 /// Goodput of the capacity, in hundredths.
 const GOODPUT_MIN: u64 = 90;
 /// How long a refusal may take, in microseconds.
@@ -90,13 +90,13 @@ impl Overload {
         let mut table = self.table(&[("half", before), ("storm", during), ("half", after)]);
         table.remark(format!(
             "Payouts at fixed rates over {} connections: half the capacity, {} % of it, half of it again, {} s each. The capacity, closed loop on the same cores, is {} payouts/s. A request that \
-             found no free connection within {} s was given up by its client. As before: after {} ms no answer took longer than 10 times the p99 of the calm, or {} ms. Memory {} MiB at rest \
+             found no free connection within {} ms was given up by its client: the server had all of them. As before: after {} ms no answer took longer than 10 times the p99 of the calm, or {} ms. Memory {} MiB at rest \
              afterwards.",
             grouped(self.connections as u64),
             self.percent,
             self.seconds,
             grouped(capacity),
-            PATIENCE.as_secs(),
+            PATIENCE.as_millis(),
             milliseconds(recovery),
             CALM_US / 1_000,
             mebibytes(left)

@@ -26,6 +26,9 @@ use std::time::{Duration, Instant};
 /// Figures of peers that cannot be run here, with their sources and conditions.
 const QUOTED: &str = include_str!("../../../benches/peers/quoted.md");
 
+/// Characters of a reason that a report shows; it may have a whole answer in it.
+const WHY_MAX: usize = 400;
+
 /// Everything, and one report of it
 #[derive(Args, Debug)]
 pub struct All {
@@ -117,6 +120,7 @@ impl All {
             ));
             let began = Instant::now();
             let report = catch_unwind(AssertUnwindSafe(|| (part.run)())).unwrap_or_else(|_| Err("it panicked; stderr says why".to_owned()));
+            let report = report.map_err(|why| why.chars().take(WHY_MAX).collect());
             match &report {
                 Ok(report) => report.print(),
                 Err(why) => progress(&format!("{}: {why}", part.name.name())),
@@ -190,7 +194,8 @@ impl All {
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Rates => {
-                let samples = u32::try_from(size(1_000_000)).unwrap_or(u32::MAX);
+                // With fewer there are hours without any, and answers are shorter than they should be.
+                let samples = u32::try_from(size(1_000_000)).unwrap_or(u32::MAX).max(50_000);
                 let part = Rates { place, samples, connections: vec![1, 64], seconds: seconds(2), rounds: rounds(2), threads: 2 };
                 Part::new(name, part.takes(), move || part.report())
             }
