@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn logarithms_are_right() {
         assert_eq!([log2(0), log2(1), log2(2), log2(1 << 40)], [0, 0, PARTS, 40 * PARTS]);
-        assert_eq!((log2(3), log2(10), log2(1_000_000)), (1_623, 3_401, 20_410));
+        assert_eq!((log2(3), log2(10), log2(1_000_000)), (1_623, 3_401, 20_409));
     }
 
     #[test]
@@ -181,7 +181,8 @@ mod tests {
         }
         let scale = Scale::over(40, 60_567, true);
         assert_eq!((scale.least, scale.most, scale.marks()), (10, 100_000, vec![10, 100, 1_000, 10_000, 100_000]));
-        assert_eq!((scale.y(10), scale.y(100_000), scale.y(1_000)), (HEIGHT - BOTTOM, TOP, (HEIGHT - BOTTOM + TOP) / 2));
+        assert_eq!((scale.y(10), scale.y(100_000)), (HEIGHT - BOTTOM, TOP));
+        assert!(scale.y(1_000).abs_diff((HEIGHT - BOTTOM + TOP) / 2) <= 1);
         assert_eq!(Scale::over(1, 60_567, false).most, 70_000);
     }
 }

@@ -15,6 +15,9 @@ static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// How long a process that was asked to end may take.
 const LAST_WORDS: Duration = Duration::from_secs(8);
 
+/// Attempts to remove a directory in which somebody may still write.
+const REMOVALS_MAX: usize = 5;
+
 static WATCH: Once = Once::new();
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -32,7 +35,8 @@ pub fn watch(limit: Duration) {
                 if is_asked { ask_to_end(&child) } else { end(&child) }
             }
             for directory in locked(&DIRECTORIES).drain(..) {
-                let _ = std::fs::remove_dir_all(directory);
+                // Again when a file came meanwhile from a part that does not know yet.
+                let _ = (0..REMOVALS_MAX).find(|_| std::fs::remove_dir_all(&directory).is_ok());
             }
             std::process::exit(1);
         });

@@ -4,7 +4,7 @@
 use super::cleanup::Scratch;
 use super::conversions::{Conversions, Enough};
 use super::load::{Load, Measured};
-use super::peers::{self, Built, Database, Way};
+use super::peers::{self, Built, Way};
 use super::prepare::{self, Extent, Tenant};
 use super::requests::{BATCH, Requests, Workload};
 use super::server::{LogStatus, Server, Setting};
@@ -93,7 +93,6 @@ struct Field {
     do_nothing: Server,
     plain_file: Server,
     peers: Vec<(Way, usize, Server)>,
-    _database: Option<Arc<Database>>,
 }
 
 impl Contest<'_> {
@@ -163,7 +162,7 @@ impl Contest<'_> {
         progress(&format!("preparing {most} tenants"));
         let tenants = prepare::tenants(&gateway, most, Extent::Payable)?;
         let (do_nothing, plain_file) = (Server::do_nothing(scratch)?, Server::plain_file(scratch, &self.setting)?);
-        let mut field = Field { gateway, tenants, do_nothing, plain_file, peers: Vec::new(), _database: None };
+        let mut field = Field { gateway, tenants, do_nothing, plain_file, peers: Vec::new() };
         if let (Some(built), false) = (self.peers, self.kinds().is_empty()) {
             let mut settings = peers::settings_table();
             match built.database(scratch, &self.setting) {
@@ -174,7 +173,6 @@ impl Contest<'_> {
                             Err(why) => contested.failures.push(format!("{}: {why}", way.name())),
                         }
                     }
-                    field._database = Some(database);
                     contested.settings = Some(settings);
                 }
                 Err(why) => contested.failures.push(why),
@@ -222,7 +220,12 @@ impl Field {
 impl Contested {
     /// Requests per second of a case; 0 if it was not measured.
     pub fn rate(&self, whom: Whom, connections: usize) -> u64 {
-        self.cases.iter().find(|case| case.whom == whom && case.connections == connections).map_or(0, Case::rate)
+        self.case(whom, connections).map_or(0, Case::rate)
+    }
+
+    /// A case, if it was measured.
+    pub fn case(&self, whom: Whom, connections: usize) -> Option<&Case> {
+        self.cases.iter().find(|case| case.whom == whom && case.connections == connections)
     }
 
     /// The best of a case over all numbers of connections.
@@ -267,7 +270,7 @@ impl Contested {
                 case.quantile(0.999),
                 case.quantile(0.9999),
                 ratio(case.rate(), self.rate(Whom::DoNothing, case.connections)),
-                microseconds(of(&|round| nanoseconds_each(round.load.server.cpu, round.load.answers))),
+                microseconds(case.cpu_ns()),
                 grouped(of(&|round| round.load.server.written / round.load.answers.max(1))),
                 logged(of(&|round| per_second(round.log.batches, round.load.time + WARM_UP))),
                 logged(of(&|round| round.log.records / round.log.batches.max(1))),
@@ -286,6 +289,11 @@ impl Case {
     /// Requests per second, the median over the rounds.
     pub fn rate(&self) -> u64 {
         median(self.rounds.iter().map(|round| per_second(round.load.answers, round.load.time)))
+    }
+
+    /// Nanoseconds of CPU of the server and its database per request, the median over the rounds.
+    pub fn cpu_ns(&self) -> u64 {
+        median(self.rounds.iter().map(|round| nanoseconds_each(round.load.server.cpu, round.load.answers)))
     }
 
     /// Payouts per second: of a batch all its items.

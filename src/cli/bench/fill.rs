@@ -7,7 +7,8 @@ use super::server::this_binary;
 use super::{Outcome, progress};
 use crate::domain::ids::Id;
 use crate::domain::machine::{Ask, Domain};
-use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, Scopes, tenant_key};
+use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Scopes, tenant_key};
+use crate::domain::record::Record;
 use crate::domain::settings::Settings;
 use crate::domain::time::Timestamp;
 use actors::Engine;
@@ -26,6 +27,9 @@ pub const FUNDS_MINOR: i64 = 100_000_000_000;
 
 /// What is said on stdout when it is done.
 const DONE: &str = "filled";
+
+/// Records that make a tenant: it, its key, its sheet in two books and the word that it is there, its funds.
+const OPENING: u64 = 6;
 
 /// Records under way at once.
 const WIDTH: usize = 1_024;
@@ -65,7 +69,7 @@ pub fn key_of(tenant: u32) -> String {
 impl Filling {
     /// Records that are not debits: the tenants, their funds, the holds.
     pub fn opening(&self) -> u64 {
-        2 * u64::from(self.tenants) + self.holds
+        OPENING * u64::from(self.tenants) + self.holds
     }
 
     /// What a tenant may spend in the end.
@@ -113,7 +117,7 @@ impl Fill {
         let written = runtime.block_on(async {
             let engine = engine(&self.data, WIDTH * 2).await?;
             let tenants = u64::from(filling.tenants);
-            each(&engine, 0..tenants, |engine, nth| async move { open(&engine, number(nth)).await }).await?;
+            each(&engine, 0..tenants, |engine, _| async move { open(&engine).await }).await?;
             each(&engine, 0..filling.holds, |engine, _| async move { hold(&engine, tenant_key(1, Mode::Test), 1).await.map(|_| ()) }).await?;
             let debit = move |engine: Engine<Domain>, nth: u64| async move {
                 adjust(&engine, tenant_key(number(nth % tenants.max(1)), Mode::Test), -1).await.map(|_| ())
@@ -141,25 +145,41 @@ fn number(nth: u64) -> u32 {
     u32::try_from(nth).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// A tenant with a key and funds.
-async fn open(engine: &Engine<Domain>, tenant: u32) -> Outcome<()> {
-    let now = Timestamp::from_unix_ms(0);
-    let id = |n| Id::derived(i64::from(tenant), u64::from(tenant), n);
-    let key = key_of(tenant);
+/// A tenant with a key, its sheet in both of its books, and funds: the records that the operators' API would write. The platform gives it its number, and the key is made for that.
+async fn open(engine: &Engine<Domain>) -> Outcome<()> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let id = |of: u64, n| Id::derived(i64::try_from(of).unwrap_or(0), of, n);
+    let nth = COUNT.fetch_add(1, Ordering::Relaxed);
+    let opened = platform(engine, PlatformAsk::Open { id: id(nth, 0), name: "bench".to_owned(), settings: Settings::default(), keys: Vec::new() }).await?;
+    let Some(PlatformChange::Opened { tenant, .. }) = opened.platform.as_deref() else {
+        return Err("a tenant was opened and its record does not say so".to_owned());
+    };
+    let number = tenant.number;
+    let key = key_of(number);
     let key = ApiKey {
-        id: id(1),
-        tenant,
+        id: id(u64::from(number), 1),
+        tenant: number,
         mode: Mode::Test,
         hash: Sha256::digest(key.as_bytes()).into(),
         prefix: key.chars().take(12).collect(),
         scopes: Scopes::ALL,
-        created_at: now,
+        created_at: Timestamp::from_unix_ms(0),
         expires_at: None,
         revoked_at: None,
     };
-    let ask = PlatformAsk::Open { id: id(0), name: format!("bench {tenant}"), settings: Settings::default(), keys: vec![key] };
-    engine.ask_book(PLATFORM, Ask::Platform(Box::new(ask)).into(), None).await.map_err(|failure| format!("{failure:?}"))?;
-    adjust(engine, tenant_key(tenant, Mode::Test), FUNDS_MINOR).await.map(|_| ())
+    platform(engine, PlatformAsk::AddKey(key)).await?;
+    for mode in [Mode::Live, Mode::Test] {
+        let sheet = Ask::Sheet(tenant.sheet.clone());
+        engine.ask_book(tenant_key(number, mode), sheet.into(), None).await.map_err(|failure| format!("{failure:?}"))?;
+    }
+    platform(engine, PlatformAsk::Pushed { number, version: tenant.sheet.version }).await?;
+    adjust(engine, tenant_key(number, Mode::Test), FUNDS_MINOR).await.map(|_| ())
+}
+
+/// Asks the platform's book, which must write something.
+async fn platform(engine: &Engine<Domain>, ask: PlatformAsk) -> Outcome<Arc<Record>> {
+    let settled = engine.ask_book(PLATFORM, Ask::Platform(Box::new(ask)).into(), None).await.map_err(|failure| format!("{failure:?}"))?;
+    settled.record.ok_or_else(|| format!("the platform refused: {:?}", settled.refusal))
 }
 
 /// Does it for every number, many at once.
@@ -194,7 +214,7 @@ mod tests {
 
     #[test]
     fn debits_are_taken_from_the_tenants_in_turn() {
-        let balance = |tenant, debits| Filling { tenants: 100, holds: 7, records: 207 + debits, tail: 0 }.balance_minor(tenant);
+        let balance = |tenant: u32, debits: u64| Filling { tenants: 100, holds: 7, records: 607 + debits, tail: 0 }.balance_minor(tenant);
         assert_eq!(balance(1, 0), FUNDS_MINOR);
         assert_eq!((balance(1, 101), balance(2, 101)), (FUNDS_MINOR - 2, FUNDS_MINOR - 1));
     }

@@ -3,12 +3,12 @@
 
 use super::chart::{Chart, Series};
 use super::cleanup;
-use super::contest::{Contest, Contested, Whom};
+use super::contest::{Case, Contest, Contested, Whom};
 use super::peers::{Built, Way};
 use super::report::{Bar, Line, Report, Unit};
 use super::requests::BATCH;
 use super::server::Setting;
-use super::table::{Table, grouped, ratio};
+use super::table::{Table, grouped, microseconds, ratio};
 use super::{Outcome, Place, machine};
 use clap::Args;
 use std::path::PathBuf;
@@ -20,6 +20,8 @@ const CONVERSION_SECONDS_MAX: u64 = 20;
 const DO_NOTHING_OF_THE_BAR: u64 = 120_000;
 /// And what batches have to make there.
 const ITEMS_OF_THE_BAR: u64 = 200_000;
+/// The budget of a durable debit of one record.
+const CPU_NS_MAX: u64 = 18_000;
 /// Where the bars are measured.
 const MOST: usize = 256;
 
@@ -132,7 +134,12 @@ impl Http {
             let what = format!("payouts on one balance, of those on {} balances, 256 connections", grouped(many as u64));
             bars.push(Bar::ratio(&what, rate(Whom::Payouts(one), MOST), rate(Whom::Payouts(many), MOST), 90));
         }
-        let items = contested.cases.iter().filter(|case| case.whom == Whom::Batches).map(super::contest::Case::items).max().unwrap_or(0);
+        if let Some(case) = contested.case(Whom::Conversions, MOST) {
+            let nothing = contested.case(Whom::DoNothing, MOST).map_or(0, Case::cpu_ns);
+            let from = format!("RocksDB's threads included; {} µs doing nothing", microseconds(nothing));
+            bars.push(Bar::at_most("server CPU of a conversion, 256 connections", Unit::Cpu, case.cpu_ns(), CPU_NS_MAX, from));
+        }
+        let items = contested.cases.iter().filter(|case| case.whom == Whom::Batches).map(Case::items).max().unwrap_or(0);
         let nothing = contested.best(Whom::DoNothing);
         let least = ITEMS_OF_THE_BAR.saturating_mul(nothing) / DO_NOTHING_OF_THE_BAR;
         let from = format!(
@@ -167,9 +174,10 @@ impl Http {
     }
 }
 
-/// The peers that do the same as payouts over so many tenants.
+/// The peers that do the same as payouts over so many tenants. A statement each is the better of the single ways; it is there where they are worst.
 fn rivals(tenants: &[usize]) -> Vec<Whom> {
-    tenants.iter().flat_map(|tenants| [Way::Plain, Way::Statement, Way::Batched].map(|way| Whom::Peer(way, *tenants))).collect()
+    let ways = |tenants: usize| if tenants == 1 { vec![Way::Plain, Way::Statement, Way::Batched] } else { vec![Way::Plain, Way::Batched] };
+    tenants.iter().flat_map(|tenants| ways(*tenants).into_iter().map(|way| Whom::Peer(way, *tenants))).collect()
 }
 
 fn batches(contested: &Contested) -> Table {
@@ -185,7 +193,7 @@ fn batches(contested: &Contested) -> Table {
 /// The figures that count.
 fn lines(contested: &Contested) -> Vec<Line> {
     let cases = contested.cases.iter().filter(|case| matches!(case.whom, Whom::Payouts(_) | Whom::Conversions | Whom::Batches));
-    let line = |case: &super::contest::Case| {
+    let line = |case: &Case| {
         let latency = format!("p50 {}, p99 {}, p99.9 {} ms", case.quantile(0.5), case.quantile(0.99), case.quantile(0.999));
         let what = format!("{}, {} connections", case.whom.name(), case.connections);
         if case.whom == Whom::Batches {

@@ -6,6 +6,7 @@ use super::cleanup::{self, Scratch};
 use super::conversions::{Conversions, Enough};
 use super::load::{Load, histogram, microseconds};
 use super::open_loop::{OpenLoop, Phase, Told};
+use super::peers::{self, Built, Way};
 use super::prepare::{self, Extent, Tenant};
 use super::report::{Bar, Line, Report, Unit};
 use super::requests::{Requests, Workload};
@@ -16,7 +17,7 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,7 @@ const WARM_UP: Duration = Duration::from_millis(500);
 /// Connections that are there for the requests.
 const CONNECTIONS: usize = 256;
 /// Connections with which the capacity is found.
-const CAPACITY_CONNECTIONS: usize = 64;
+const CAPACITY_CONNECTIONS: usize = 256;
 /// No request is given up.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 /// What is written before each of the syncs that are measured alone.
@@ -53,6 +54,9 @@ pub struct Latency {
     /// Rounds; each runs every case once, and medians are shown
     #[arg(long, default_value_t = 2)]
     pub(super) rounds: usize,
+    /// Where the peers were built (benches/peers/build); with it PostgreSQL stands beside at half its load
+    #[arg(long)]
+    pub(super) peers: Option<PathBuf>,
 }
 
 /// What is asked for.
@@ -60,6 +64,8 @@ pub struct Latency {
 enum What {
     Conversions,
     Payouts,
+    /// Payouts at a peer, on the cores of the server.
+    Batched,
 }
 
 struct Case {
@@ -97,7 +103,7 @@ impl Latency {
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds) + WARM_UP + Duration::from_millis(500);
         // Of conversions the quotes take about as long again.
-        let cases = u32::try_from(self.percent.len() * 3 * self.rounds + 5).unwrap_or(u32::MAX);
+        let cases = u32::try_from(self.percent.len() * 3 * self.rounds + 5 + 2 * usize::from(self.peers.is_some()) * self.rounds).unwrap_or(u32::MAX);
         each * cases + Duration::from_secs(2 + self.rounds as u64)
     }
 
@@ -125,18 +131,37 @@ impl Latency {
         let quoted: Arc<dyn Workload> = Arc::new(Conversions::prepare(&server, &tenants[0], Enough::For((time + WARM_UP) * 3 / 2))?);
         let conversions = busiest(&server, &quoted, &generator_cores, time)?;
         progress(&format!("capacity: {} payouts/s, {} conversions/s", grouped(payouts), grouped(conversions)));
-        let capacity = |what| if what == What::Payouts { payouts } else { conversions };
+        let known = peers::tenants();
+        let peer = match &self.peers {
+            Some(built) => {
+                let built = Built::at(built)?;
+                let database = machine::on_cores(&server_cores, || built.database(scratch.path(), &setting))?;
+                let peer = machine::on_cores(&server_cores, || built.serve(&database, scratch.path(), Way::Batched, 1, 0))?;
+                let capacity = capacity(&peer, &known[..1], &generator_cores, time)?;
+                Some((peer, capacity))
+            }
+            None => None,
+        };
+        let subject = |what| match (what, &peer) {
+            (What::Payouts, _) => Some((&server, &tenants[0], payouts)),
+            (What::Conversions, _) => Some((&server, &tenants[0], conversions)),
+            (What::Batched, Some((peer, capacity))) => Some((peer, &known[0], *capacity)),
+            (What::Batched, None) => None,
+        };
         let mut cases: Vec<Case> = Vec::new();
         for what in [What::Conversions, What::Payouts] {
             cases.extend(self.percent.iter().map(|percent| Case { what, percent: *percent, rounds: Vec::new() }));
+        }
+        if peer.is_some() {
+            cases.push(Case { what: What::Batched, percent: HALF, rounds: Vec::new() });
         }
         let mut syncs = histogram();
         for round in 1..=self.rounds {
             server.rest()?;
             syncs.add(machine::on_cores(&server_cores, || single_syncs(scratch.path(), Duration::from_secs(1)))?).map_err(|error| error.to_string())?;
             for case in &mut cases {
-                let rate = (capacity(case.what) * case.percent / 100).max(1);
-                let told = self.round(&server, &tenants[0], case.what, rate, &generator_cores)?;
+                let Some((server, tenant, capacity)) = subject(case.what) else { continue };
+                let told = self.round(server, tenant, case.what, (capacity * case.percent / 100).max(1), &generator_cores)?;
                 let p99 = milliseconds(told.done.value_at_quantile(0.99));
                 progress(&format!("round {round}/{}: {} at {} %: p99 {p99} ms", self.rounds, case.what.name(), case.percent));
                 case.rounds.push(told);
@@ -159,7 +184,7 @@ impl Latency {
     fn round(&self, server: &Server, tenant: &Tenant, what: What, rate: u64, cores: &[usize]) -> Outcome<Told> {
         let phases = [Phase { rate, time: WARM_UP }, Phase { rate, time: Duration::from_secs(self.seconds) }];
         let requests: Arc<dyn Workload> = match what {
-            What::Payouts => Arc::new(Requests::payouts(server.api, std::slice::from_ref(tenant))),
+            What::Payouts | What::Batched => Arc::new(Requests::payouts(server.api, std::slice::from_ref(tenant))),
             What::Conversions => {
                 let count = usize::try_from(rate * (self.seconds + 1)).unwrap_or(usize::MAX);
                 Arc::new(Conversions::prepare(server, tenant, Enough::Count(count))?)
@@ -273,7 +298,7 @@ fn bars(cases: &[Case], syncs: &Histogram<u64>) -> Vec<Bar> {
         let from = format!("{OF_A_SYNC_MAX} times the p99 of a single sync, {} ms", milliseconds(sync));
         Bar::at_most(&format!("p99 of {} at half load", case.what.name()), Unit::Time, case.quantile(0.99), OF_A_SYNC_MAX * sync, from)
     };
-    cases.iter().filter(|case| case.percent == HALF).map(bar).collect()
+    cases.iter().filter(|case| case.percent == HALF && case.what != What::Batched).map(bar).collect()
 }
 
 /// The figures that count.
@@ -299,6 +324,7 @@ impl What {
         match self {
             What::Conversions => "conversions",
             What::Payouts => "payouts",
+            What::Batched => Way::Batched.name(),
         }
     }
 }

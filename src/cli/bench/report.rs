@@ -1,7 +1,7 @@
 //! What a part of the benchmark finds: tables, the figures that count, the bars and whether they are met, and charts. Whatever is in the report is made from these; nothing is typed in.
 
 use super::chart::Chart;
-use super::table::{Table, decimal, grouped, ratio};
+use super::table::{Table, decimal, grouped, microseconds, ratio};
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -24,6 +24,8 @@ pub enum Unit {
     Ratio,
     /// Microseconds, shown as milliseconds.
     Time,
+    /// Nanoseconds, shown as microseconds.
+    Cpu,
     /// Bytes.
     Bytes,
     /// So many per second.
@@ -35,6 +37,7 @@ impl Unit {
         match self {
             Unit::Ratio => decimal(figure, 2),
             Unit::Time => format!("{} ms", decimal((figure + 5) / 10, 2)),
+            Unit::Cpu => format!("{} µs", microseconds(figure)),
             Unit::Bytes => format!("{} bytes", grouped(figure)),
             Unit::Rate => format!("{}/s", grouped(figure)),
         }
@@ -124,6 +127,7 @@ impl Bar {
         let unit = match self.unit {
             Unit::Ratio => "hundredths",
             Unit::Time => "microseconds",
+            Unit::Cpu => "nanoseconds",
             Unit::Bytes => "bytes",
             Unit::Rate => "perSecond",
         };

@@ -164,7 +164,7 @@ impl All {
                 None => Part::new(name, Duration::ZERO, || Err("--peers does not say where the library is that makes syncs slower".to_owned())),
             },
             Name::Latency => {
-                let part = Latency { place, percent: vec![10, 25, 50, 75, 90], seconds: seconds(3), rounds: rounds(2) };
+                let part = Latency { place, percent: vec![10, 25, 50, 75, 90], seconds: seconds(3), rounds: rounds(2), peers };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Overload => {
@@ -196,7 +196,7 @@ impl All {
             Name::Rates => {
                 // With fewer there are hours without any, and answers are shorter than they should be.
                 let samples = u32::try_from(size(1_000_000)).unwrap_or(u32::MAX).max(50_000);
-                let part = Rates { place, samples, connections: vec![1, 64], seconds: seconds(2), rounds: rounds(2), threads: 2 };
+                let part = Rates { place, samples, connections: vec![1, 64], seconds: seconds(1), rounds: rounds(2), threads: 2 };
                 Part::new(name, part.takes(), move || part.report())
             }
         })
