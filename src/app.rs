@@ -9,21 +9,26 @@ mod translate;
 
 use crate::admin::{self, AdminApi};
 use crate::api::render::render;
-use crate::config::{AdminAccess, Config, Server};
+use crate::checkout::Front;
+use crate::config::{AdminAccess, Config, Server, Tls};
 use crate::domain::machine::Domain;
+use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
 use crate::recovery::directory::{LOG_DIRECTORY, MARK_KEY_FILE, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use crate::selfcheck::SelfCheck;
 use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
 use crate::server::listen::{Limits, Listener};
+use crate::server::meter::Meters;
 use crate::server::open_files;
 use crate::server::public::Public;
 use crate::server::services::{Services, system_now};
+use crate::server::tls::{self, Certificates, Files};
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Engine};
 use door::Door;
@@ -53,23 +58,30 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
     }
     open_files::raise_for(config.server.max_connections);
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| format!("no signals: {error}"))?;
-    let listener = bind("server.listen", config.server.listen).await?;
-    let admin_listener = bind("admin.listen", config.admin.listen).await?;
+    let certificates = [certificates("api", "server.tls", config.server.tls.as_ref())?, certificates("admin", "admin.tls", config.admin.tls.as_ref())?];
+    let [of_api, of_admin] = certificates.clone();
+    let listener = bind("server.listen", config.server.listen).await?.secured(of_api);
+    let admin_listener = bind("admin.listen", config.admin.listen).await?.secured(of_admin);
+    let certificates: Vec<_> = certificates.into_iter().flatten().collect();
+    let renewing = tokio::spawn(tls::keep_fresh(certificates.clone()));
+    let traffic = [("api", listener.traffic()), ("admin", admin_listener.traffic())];
     let (stop, stopped) = watch::channel(false);
 
-    let door = Arc::new(Door::<Gateway>::new());
+    let door = Arc::new(Door::<Front<Gateway>>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
 
     let (services, feeds) = start(&config, take_over).await?;
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
-    let gateway =
-        Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config)?).map_err(|bad| bad.to_string())?;
-    door.open(gateway);
+    let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config, &services.meters)?)
+        .map_err(|bad| bad.to_string())?;
+    door.open(Front::new(Arc::clone(&services), gateway).map_err(|bad| bad.to_string())?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,
     };
-    let admin = Arc::new(AdminApi::new(Arc::clone(&services), token).map_err(|bad| bad.to_string())?);
+    let selfcheck = Arc::new(SelfCheck::start(services.engine.clone())?);
+    let metrics = Metrics::new(Arc::clone(&services), Arc::clone(&selfcheck), traffic, certificates, config.admin.listen.ip().is_loopback());
+    let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics).map_err(|bad| bad.to_string())?);
     let administering = tokio::spawn(admin_listener.serve(admin, Limits::from(&config.server), until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
 
@@ -87,8 +99,10 @@ pub async fn run(config: Config, take_over: bool) -> Result<(), String> {
         }
     }
     drop(feeds);
+    selfcheck.stop();
     services.webhooks.stop(WEBHOOKS_STOP).await;
     banks.abort();
+    renewing.abort();
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
     tracing::info!("stopped");
     Ok(())
@@ -98,17 +112,23 @@ async fn bind(key: &str, address: std::net::SocketAddr) -> Result<Listener, Stri
     Listener::bind(address).await.map_err(|error| format!("{key}: {address}: {error}"))
 }
 
+/// What a listener shows, if it speaks TLS.
+fn certificates(name: &'static str, key: &str, tls: Option<&Tls>) -> Result<Option<Arc<Certificates>>, String> {
+    let files = tls.map(|tls| Files { certificate: tls.certificate.clone(), key: tls.key.clone() });
+    files.map(|files| Certificates::load(name, files).map_err(|why| format!("{key}: {why}"))).transpose()
+}
+
 async fn until(mut stopped: watch::Receiver<bool>) {
     // The sender lives as long as `run`; if it is gone, so is the reason to serve.
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 /// What everybody may ask.
-fn public(config: &Config) -> Result<Public, String> {
+fn public(config: &Config, meters: &Meters) -> Result<Public, String> {
     let withdrawals = translate::withdrawals(&config.withdraw)?;
     let policy =
         withdrawals.policy(config.tenant_defaults.withdraw_fee_policy).cloned().ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
-    Public::new(&config.public_allowed_origins, withdrawals, policy).map_err(|bad| bad.to_string())
+    Public::new(&config.public_allowed_origins, withdrawals, policy, meters).map_err(|bad| bad.to_string())
 }
 
 /// Everything behind the listeners.
@@ -129,6 +149,7 @@ async fn start(config: &Config, take_over: bool) -> Result<(Arc<Services>, rates
         outbound: world.outbound.clone(),
     })?;
     let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)).within(world.outbound.clone()));
+    let outcomes = vec![outbox.outcomes()];
     let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
         .await
         .map_err(|error| format!("{}: {error}", data.display()))?;
@@ -154,6 +175,8 @@ async fn start(config: &Config, take_over: bool) -> Result<(Arc<Services>, rates
         outbound: world.outbound.clone(),
         data: data.clone(),
         webhooks,
+        meters: Arc::default(),
+        outcomes,
     });
     world.settle(data, &services.engine).await?;
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);

@@ -120,13 +120,25 @@ pub struct Server {
     pub shutdown_seconds: u64,
     /// Threads of the runtime; 0 = one per core.
     pub worker_threads: usize,
+    /// `[server.tls]`.
+    pub tls: Option<Tls>,
 }
 
 impl Server {
     /// The base of links to this server, without a slash at the end.
     pub fn base_url(&self) -> String {
-        self.public_base_url.clone().unwrap_or_else(|| format!("http://{}", self.listen))
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        self.public_base_url.clone().unwrap_or_else(|| format!("{scheme}://{}", self.listen))
     }
+}
+
+/// `[server.tls]` or `[admin.tls]`: what a listener shows, as PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// The server's certificate, then those between it and the root.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
 }
 
 /// `[admin]`: the listener of the operators.
@@ -138,6 +150,8 @@ pub struct Admin {
     pub token: Option<Secret>,
     /// Goes without a token on a loopback address.
     pub insecure_dev_token: bool,
+    /// `[admin.tls]`.
+    pub tls: Option<Tls>,
 }
 
 /// Who may use the operators' API.
@@ -316,6 +330,7 @@ impl Server {
             idle_timeout_seconds: keys.integer("idle_timeout_seconds", 75, 1..=3_600),
             shutdown_seconds: keys.integer("shutdown_seconds", 10, 0..=300),
             worker_threads: keys.integer("worker_threads", 0, 0..=1_024),
+            tls: tls(keys.section("tls")),
         };
         keys.done();
         server
@@ -330,6 +345,7 @@ impl Admin {
                 if text.bytes().all(|byte| byte.is_ascii_graphic()) { Ok(Secret::new(text)) } else { Err("must be visible ASCII without spaces".to_owned()) }
             }),
             insecure_dev_token: keys.boolean("insecure_dev_token", false),
+            tls: tls(keys.section("tls")),
         };
         keys.done();
         admin
@@ -393,6 +409,24 @@ impl Log {
         keys.done();
         log
     }
+}
+
+/// Certificate and key of a listener; none of both: it speaks plain HTTP.
+fn tls(mut keys: Keys<'_>) -> Option<Tls> {
+    let files = match (keys.optional("certificate", path), keys.optional("key", path)) {
+        (Some(certificate), Some(key)) => Some(Tls { certificate, key }),
+        (None, None) => None,
+        (Some(_), None) => {
+            keys.bad("key", "is required beside the certificate");
+            None
+        }
+        (None, Some(_)) => {
+            keys.bad("certificate", "is required beside the key");
+            None
+        }
+    };
+    keys.done();
+    files
 }
 
 /// A level for everything, or directives such as `info,pasarela::server=debug`.

@@ -6,7 +6,7 @@ use crate::domain::platform::is_live;
 use crate::domain::record::Record;
 use crate::outbound::Outbound;
 use crate::rails::simulator::Simulator;
-use crate::rails::{Call, Rail};
+use crate::rails::{Call, Outcomes, Rail};
 use crate::rates::Market;
 use crate::server::services::system_now;
 use crate::webhooks::Webhooks;
@@ -14,7 +14,7 @@ use actors::Effects;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest that a bank is listened to: well below the first look, so that no bank is asked about an order that is still on its way to it.
 const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
@@ -25,12 +25,19 @@ pub struct Outbox {
     outbound: Outbound,
     market: Market,
     webhooks: Arc<Webhooks>,
+    outcomes: Arc<Outcomes>,
 }
 
 impl Outbox {
     /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what would need one.
     pub fn new(simulator: Arc<Simulator>, market: Market, webhooks: Arc<Webhooks>) -> Outbox {
-        Outbox { simulator, outbound: Outbound::open(), market, webhooks }
+        let outcomes = Outcomes::of(simulator.name());
+        Outbox { simulator, outbound: Outbound::open(), market, webhooks, outcomes: Arc::new(outcomes) }
+    }
+
+    /// How the simulator answers.
+    pub fn outcomes(&self) -> Arc<Outcomes> {
+        Arc::clone(&self.outcomes)
     }
 
     /// The same, as long as this switch lets it.
@@ -48,17 +55,21 @@ impl Effects<Domain> for Outbox {
         // Nobody is asked in a past world, so nobody answers: the poller comes again.
         let shut = !self.outbound.allows(tenant);
         let rail: Option<Arc<dyn Rail>> = if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.simulator) as Arc<dyn Rail>) };
+        let outcomes = Arc::clone(&self.outcomes);
         Box::pin(async move {
             let Effect { entity: _, operation, at, how, order } = effect;
             let answer = match rail {
                 None => Answer::Silent,
                 Some(rail) => {
+                    let began = Instant::now();
                     let call = Call { operation_id: operation.into(), at, tenant, order };
                     let answering = match how {
                         How::Send => rail.send(&call),
                         How::Ask => rail.ask(&call),
                     };
-                    tokio::time::timeout(CALL, answering).await.unwrap_or(Answer::Silent)
+                    let answer = tokio::time::timeout(CALL, answering).await.unwrap_or(Answer::Silent);
+                    outcomes.note(how, &answer, began.elapsed());
+                    answer
                 }
             };
             Ask::Heard(Heard { operation, how, answer }).into()

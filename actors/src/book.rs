@@ -199,7 +199,8 @@ impl<M: Machine> BookState<M> {
         }
         // What continues a request is never refused: something of it has happened already.
         if ask.fresh && !shared.log.has_room() {
-            return ask.answer.send(Err(Failure::Overloaded));
+            let refused = self.engine.overloaded();
+            return ask.answer.send(Err(refused));
         }
         let now_ms = match &ask.leg {
             // A wall clock in the far past leaves the time of the last record, before which no turn may be.
@@ -236,6 +237,7 @@ impl<M: Machine> BookState<M> {
             shared.machine.check(&self.book, &record)?;
             let mut index = IndexOps::new();
             shared.machine.index(self.tenant, now_ms, &record, &mut index);
+            shared.counters.checked.fetch_add(1, Ordering::Relaxed);
             let awaited = shared.machine.is_awaited(&self.book, &record);
             Ok::<_, String>((shared.machine.encode(&record), index, awaited))
         }));
@@ -260,6 +262,7 @@ impl<M: Machine> BookState<M> {
 
     /// An invariant broke: nothing of this record is written, and the engine ends.
     fn breach(&mut self, answer: crate::rider::Answer<M>, why: &str) {
+        self.shared().counters.breached.fetch_add(1, Ordering::Relaxed);
         let why = format!("book {}: {why}", self.tenant);
         self.shared().fail(&why);
         answer.send(Err(Failure::Storage(why)));

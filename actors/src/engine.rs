@@ -54,14 +54,54 @@ pub struct Status {
     pub durable_seq: Seq,
     /// Every record up to here is in snapshots.
     pub snapshot_seq: Seq,
+    /// Since the last round of snapshots ended, or since the start.
+    pub snapshot_age: Duration,
     /// Books in memory.
     pub books: usize,
+    /// Messages that wait for books.
+    pub waiting: usize,
+    /// The most that wait for one of them.
+    pub waiting_most: usize,
     /// Active entities.
     pub entities: usize,
     /// Requests under way.
     pub under_way: usize,
+    /// The most that may be.
+    pub permits_max: usize,
+    /// Requests that were refused because there were so many.
+    pub overloaded: u64,
+    /// Records whose invariants were checked before they were written.
+    pub checked: u64,
+    /// How often one was broken; the engine ends with the first.
+    pub breached: u64,
     /// The log's counters.
     pub log: wal::Stats,
+}
+
+/// What is counted where it happens.
+pub(crate) struct Counters {
+    pub started: Instant,
+    /// The end of the last round of snapshots, in milliseconds since `started`.
+    pub snapshot_ms: AtomicU64,
+    pub overloaded: AtomicU64,
+    pub checked: AtomicU64,
+    pub breached: AtomicU64,
+}
+
+impl Counters {
+    fn new() -> Counters {
+        let zero = || AtomicU64::new(0);
+        Counters { started: Instant::now(), snapshot_ms: zero(), overloaded: zero(), checked: zero(), breached: zero() }
+    }
+
+    /// A round of snapshots has ended.
+    pub fn saved(&self) {
+        self.snapshot_ms.store(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    fn snapshot_age(&self) -> Duration {
+        self.started.elapsed().saturating_sub(Duration::from_millis(self.snapshot_ms.load(Ordering::Relaxed)))
+    }
 }
 
 /// Decoded records that are kept for those who load an entity from them. More than one: of batches that come at once, each has many entities, and one slot would be decoded anew for
@@ -85,6 +125,7 @@ pub(crate) struct Shared<M: Machine> {
     pub closed: AtomicBool,
     pub failed: OnceLock<String>,
     pub snapshot_seq: AtomicU64,
+    pub counters: Counters,
     pub runtime: tokio::runtime::Handle,
     pub seeds: AtomicU64,
     pub seed_base: u64,
@@ -118,6 +159,7 @@ impl<M: Machine> Engine<M> {
             effects,
             reader,
             snapshot_seq: AtomicU64::new(log.reader().floor()),
+            counters: Counters::new(),
             log,
             alarm,
             books: DashMap::new(),
@@ -160,7 +202,13 @@ impl<M: Machine> Engine<M> {
         if self.shared.stopping.load(Ordering::SeqCst) {
             return Err(Failure::ShuttingDown);
         }
-        permit.map_err(|_| Failure::Overloaded)
+        permit.map_err(|_| self.overloaded())
+    }
+
+    /// Too much is under way; counted.
+    pub(crate) fn overloaded(&self) -> Failure {
+        self.shared.counters.overloaded.fetch_add(1, Ordering::Relaxed);
+        Failure::Overloaded
     }
 
     /// Asks a book itself. `until_answer` is held until the answer is sent.
@@ -237,14 +285,39 @@ impl<M: Machine> Engine<M> {
 
     /// Counts for an operator.
     pub fn status(&self) -> Status {
+        let counters = &self.shared.counters;
+        let waiting = self.shared.books.iter().map(|slot| slot.queue.len()).fold((0, 0), |(sum, most), len| (sum + len, most.max(len)));
         Status {
             durable_seq: self.shared.log.durable_seq(),
             snapshot_seq: self.shared.snapshot_seq.load(Ordering::Acquire),
+            snapshot_age: counters.snapshot_age(),
+            waiting: waiting.0,
+            waiting_most: waiting.1,
+            permits_max: self.shared.config.permits_max,
+            overloaded: counters.overloaded.load(Ordering::Relaxed),
+            checked: counters.checked.load(Ordering::Relaxed),
+            breached: counters.breached.load(Ordering::Relaxed),
             books: self.shared.books.len(),
             entities: self.shared.entities.len(),
             under_way: self.shared.config.permits_max.saturating_sub(self.shared.permits.available_permits()),
             log: self.shared.log.stats(),
         }
+    }
+
+    /// Every record up to here is in snapshots.
+    pub fn snapshot_seq(&self) -> Seq {
+        self.shared.snapshot_seq.load(Ordering::Acquire)
+    }
+
+    /// The tenants whose books are in memory.
+    pub fn books_in_memory(&self) -> Vec<u64> {
+        self.shared.books.iter().map(|slot| *slot.key()).collect()
+    }
+
+    /// Somebody found out that the books are not what they should be: nothing more is written, and the engine ends as for a broken invariant.
+    pub fn declare_broken(&self, why: &str) {
+        self.shared.counters.breached.fetch_add(1, Ordering::Relaxed);
+        self.shared.fail(why);
     }
 
     /// Writes a snapshot of every book that changed; returns the sequence up to which no replay is needed.

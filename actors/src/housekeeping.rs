@@ -84,5 +84,6 @@ pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
     shared.log.raise_floor(floor, Rider::Done(to));
     from.await.map_err(|_| gone())??;
     shared.snapshot_seq.fetch_max(floor, Ordering::AcqRel);
+    shared.counters.saved();
     Ok(floor)
 }

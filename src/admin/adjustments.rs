@@ -15,7 +15,7 @@ use crate::domain::index::{self, Space};
 use crate::domain::kept::Shape;
 use crate::domain::ledger::Row;
 use crate::domain::machine::{Ask, Command, Facts};
-use crate::domain::money::{AMOUNT_MINOR_MAX, Currency};
+use crate::domain::money::Currency;
 use crate::domain::platform::{Mode, tenant_key};
 use crate::domain::record::Cause;
 use crate::domain::refusal::Refusal;
@@ -79,8 +79,7 @@ fn read(body: &[u8]) -> Result<Wanted, Problem> {
     let mut fields = Fields::parse(body)?;
     let mode = fields.required("mode", |value| value.text_known("live or test", Mode::from_name));
     let currency = fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
-    let decimals = currency.peek().map(|currency| currency.decimals());
-    let minor = fields.required("amount", |value| signed_amount(value, decimals));
+    let minor = fields.required("amount", |value| signed_amount(value, currency.peek().copied()));
     let description = fields.required("description", |value| value.trimmed(DESCRIPTION_CHARACTERS));
     let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
     let sound = fields.finish()?;
@@ -93,22 +92,17 @@ fn read(body: &[u8]) -> Result<Wanted, Problem> {
     })
 }
 
-/// An amount with or without a minus, with exactly the currency's decimals, and not nothing. Of an unknown currency either form will do: the currency is what is bad.
-fn signed_amount(value: Value<'_>, decimals: Option<u32>) -> Result<i64, Bad> {
-    const IN_CENTS: &str = "must be a string with exactly two decimals and not zero, such as \"-12.50\"";
+/// An amount with or without a minus, with at most the currency's decimals, and not nothing. Of an unknown currency either form will do: the currency is what is bad.
+fn signed_amount(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad> {
+    const IN_CENTS: &str = "must be a string with at most two decimals and not zero, such as \"-12.50\"";
     const WHOLE: &str = "must be a string with a whole amount and not zero, such as \"-20000\"";
-    let wanted = if decimals == Some(0) { WHOLE } else { IN_CENTS };
+    let wanted = if currency == Some(Currency::Cop) { WHOLE } else { IN_CENTS };
     let text = value.string().map_err(|_| wanted)?;
     let (sign, magnitude) = text.strip_prefix('-').map_or((1, &*text), |magnitude| (-1, magnitude));
-    let whole = || number::amount(&format!("{magnitude}.00")).map(|cents| cents / 100);
-    let minor = match decimals {
-        Some(0) => whole(),
-        Some(_) => number::amount(magnitude),
-        None => number::amount(magnitude).or_else(whole),
-    };
+    let minor = if currency == Some(Currency::Cop) { number::whole(magnitude) } else { number::cents(magnitude) };
     match minor {
         None | Some(0) => Err(Bad::from(wanted)),
-        Some(minor) if minor > AMOUNT_MINOR_MAX => Err(Bad::from("must be a smaller amount")),
+        Some(minor) if minor > currency.unwrap_or(Currency::Ves).amount_minor_max() => Err(Bad::from("must be a smaller amount")),
         Some(minor) => Ok(sign * minor),
     }
 }
@@ -167,16 +161,23 @@ mod tests {
 
     #[test]
     fn amounts_are_signed_and_have_the_decimals_of_their_currency() {
-        for (currency, text, minor) in
-            [("VES", "\"-12.50\"", -1250), ("USDT", "\"0.01\"", 1), ("COP", "\"-20000\"", -20_000), ("VES", "\"999999999999.99\"", AMOUNT_MINOR_MAX)]
-        {
+        for (currency, text, minor) in [
+            ("VES", "\"-12.50\"", -1250),
+            ("USDT", "\"0.01\"", 1),
+            ("COP", "\"-20000\"", -20_000),
+            ("VES", "\"999999999999.99\"", 99_999_999_999_999),
+            ("VES", "\"12.5\"", 1250),
+            ("USDT", "\"-12\"", -1200),
+        ] {
             assert_eq!(amount(currency, text), Ok(minor), "{text} {currency}");
         }
         for (currency, text) in [
             ("VES", "\"0.00\""),
             ("VES", "\"-0.00\""),
             ("VES", "12.50"),
-            ("VES", "\"12.5\""),
+            ("VES", "\"12.\""),
+            ("VES", "\"12.505\""),
+            ("COP", "\"1000000000000\""),
             ("VES", "\"+1.00\""),
             ("VES", "\"--1.00\""),
             ("VES", "\"1000000000000.00\""),

@@ -380,6 +380,10 @@ fn server() -> Chapter {
     let count = || integer().at_least("0");
     let log = ["records", "snapshots", "batches", "bytes", "syncMs", "lastSyncUs", "lastBatchRecords", "lastBatchBytes", "pendingRecords", "pendingBytes"];
     let log = log.into_iter().fold(object(), |at, name| at.member(name, count()));
+    let history = object()
+        .member("written", count().about("Samples that are on the disk since the start."))
+        .member("lost", count().about("Samples that the disk did not keep up with."))
+        .member("feeds", list(named("Feed")).about("What prices come from, and how it does."));
     Chapter {
         tag: "Server",
         about: "How it is, and copies of what it knows.",
@@ -403,7 +407,20 @@ fn server() -> Chapter {
                     .member("underWay", count())
                     .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")))
                     .member("log", log)
+                    .member("rates", history)
                     .member("outbound", one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.")),
+            ),
+            (
+                "Feed",
+                object()
+                    .member("pair", text())
+                    .member("source", text())
+                    .member("side", text().or_null())
+                    .member("method", text().or_null())
+                    .member("ageSeconds", count().or_null().about("Of its newest price; null as long as there is none."))
+                    .member("failures", count())
+                    .member("failuresInARow", count())
+                    .member("lastError", text().or_null()),
             ),
             ("NewBackup", object().member("path", text().chars(1..=4096).about("A new directory inside one that exists on the server.")).closed()),
         ],

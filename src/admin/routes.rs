@@ -83,7 +83,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Calls whose rules write a record by themselves.
-    const RECORDS: [&str; 15] = [
+    const RECORDS: [&str; 17] = [
         "createTenant",
         "updateSettings",
         "setLiveStatus",
@@ -99,6 +99,8 @@ mod tests {
         "createCopPayout",
         "completeCopPayout",
         "failCopPayout",
+        "updateBank",
+        "refreshBanks",
     ];
 
     #[test]

@@ -7,56 +7,74 @@ use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::domain::acts::Deed;
 use crate::domain::platform::PlatformAsk;
+use crate::metrics::{self, Metrics};
 use crate::server::ask;
 use crate::server::body::Inbound;
 use crate::server::documents::Documents;
 use crate::server::listen::{Answer, Arrival};
+use crate::server::meter::{Measuring, Meter};
 use crate::server::respond::{Reply, RequestId};
 use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::Services;
+use crate::server::strays;
 use bytes::Bytes;
 use hyper::Method;
-use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// Characters of an Idempotency-Key.
-const IDEMPOTENCY_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
-
 /// Answers operators.
 pub struct AdminApi {
     services: Arc<Services>,
-    router: Router<Route>,
+    router: Router<(Route, Arc<Meter>)>,
     token: Option<Token>,
     documents: Documents,
+    metrics: Metrics,
+    /// Of everything that is not in the table.
+    unrouted: Arc<Meter>,
+    scrapes: Arc<Meter>,
 }
 
 impl AdminApi {
     /// With this token required; without one nobody is asked for any, which is for local work.
-    pub fn new(services: Arc<Services>, token: Option<&str>) -> Result<AdminApi, BadRoute> {
-        let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        Ok(AdminApi { services, router, token: token.map(Token::new), documents: Documents::new(|| description::document().to_json()) })
+    pub fn new(services: Arc<Services>, token: Option<&str>, metrics: Metrics) -> Result<AdminApi, BadRoute> {
+        let meters = Arc::clone(&services.meters);
+        let row = |route: Route| {
+            let meter = meters.of(&route.method, route.path);
+            (route.method.clone(), route.path, (route, meter))
+        };
+        let router = Router::new(routes().into_iter().map(row))?;
+        let documents = Documents::new(|| description::document().to_json(), &meters);
+        let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
+        Ok(AdminApi { services, router, token: token.map(Token::new), documents, metrics, unrouted, scrapes })
     }
 
-    async fn handle(&self, arrival: Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    async fn handle<'m>(&'m self, arrival: Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
         let Arrival { head, request_id, peer } = arrival;
         let path = head.uri.path();
         // What the API looks like is no secret: a page must be there before a token can be typed into it.
-        if let Some(answer) = self.documents.answer(&head.method, path, &head.headers) {
+        if let Some(answer) = self.documents.answer(&head.method, path, &head.headers, measuring) {
             return answer;
+        }
+        if path == metrics::PATH {
+            measuring.found(&self.scrapes);
+            if !self.metrics.is_open() && !self.admits(&head.headers) {
+                return Err(Problem::unauthorized());
+            }
+            return self.metrics.answer(&head.method);
         }
         let found = match self.router.lookup(&head.method, path) {
             Lookup::Found(found) => found,
             Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
             Lookup::NotFound => return Err(Problem::not_found()),
         };
-        if !self.token.as_ref().is_none_or(|token| token.is_in(&head.headers)) {
+        let Found { value: (route, meter), parameters, .. } = found;
+        measuring.found(meter);
+        if !self.admits(&head.headers) {
             return Err(Problem::unauthorized());
         }
-        let Found { value: route, parameters, .. } = found;
         let takes_body = matches!(route.method, Method::POST | Method::PATCH);
         let bytes = if takes_body { body.json(&head.headers).await? } else { Bytes::new() };
         if !route.takes_query {
@@ -68,7 +86,7 @@ impl AdminApi {
             path: path.to_owned(),
             parameters: parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
             query: head.uri.query().map(str::to_owned),
-            idempotency_key: idempotency_key(&head.headers)?,
+            idempotency_key: strays::idempotency_key(&head.headers).map_err(|bad| Problem::invalid_data(vec![bad]))?.map(str::to_owned),
             peer,
             request_id: request_id.as_str().to_owned(),
             body: bytes,
@@ -80,15 +98,23 @@ impl AdminApi {
         }
         Ok(if done.replayed { reply.replayed() } else { reply })
     }
+
+    /// Whether they bring the token, if one is asked for.
+    fn admits(&self, headers: &HeaderMap) -> bool {
+        self.token.as_ref().is_none_or(|token| token.is_in(headers))
+    }
 }
 
 impl Answer for AdminApi {
     async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
         let request_id: RequestId = arrival.request_id.clone();
-        match self.handle(arrival, body).await {
+        let mut measuring = Measuring::begin(&self.unrouted);
+        let reply = match self.handle(arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => Reply::problem(&problem, &request_id),
-        }
+        };
+        measuring.end(reply.status());
+        reply
     }
 }
 
@@ -135,13 +161,6 @@ fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: 
     }
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
-    let Some(first) = sent.next() else { return Ok(None) };
-    let text = first.to_str().ok().filter(|text| IDEMPOTENCY_KEY_CHARACTERS.contains(&text.chars().count()) && sent.next().is_none());
-    text.map(|text| Some(text.to_owned())).ok_or_else(|| Problem::invalid_field("Idempotency-Key", "must have 1 to 255 visible characters"))
-}
-
 /// The digest of the operators' token: neither the token nor the time of a comparison tells anything about it.
 struct Token([u8; 32]);
 
@@ -181,19 +200,5 @@ mod tests {
             assert!(!admits("t0ken", sent), "{sent}");
         }
         assert!(!Token::new("t0ken").is_in(&HeaderMap::new()));
-    }
-
-    #[test]
-    fn idempotency_keys_have_1_to_255_characters() {
-        let read = |sent: &[&str]| {
-            let mut headers = HeaderMap::new();
-            for sent in sent {
-                headers.append(IDEMPOTENCY_KEY, HeaderValue::from_str(sent).expect("a header"));
-            }
-            idempotency_key(&headers)
-        };
-        assert_eq!(read(&[]), Ok(None));
-        assert_eq!(read(&["k"]), Ok(Some("k".to_owned())));
-        assert!(read(&[""]).is_err() && read(&[&"k".repeat(256)]).is_err() && read(&["a", "b"]).is_err());
     }
 }

@@ -114,7 +114,7 @@ pub fn show_cop(balance: &CopBalance) -> Vec<u8> {
         .end()
 }
 
-/// The balance of a seller, as JSON; pesos only if there were ever any.
+/// The balance of a seller, as JSON; pesos and USDT only if there were ever any.
 pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
     let body = Object::new()
         .plain("merchantId", balance.merchant)
@@ -123,6 +123,10 @@ pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
         .plain("availableVes", balance.available);
     let body = match balance.pesos {
         Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
+        None => body,
+    };
+    let body = match balance.usdt {
+        Some((pending, available)) => body.plain("pendingUsdt", pending).plain("availableUsdt", available),
         None => body,
     };
     body.maybe_plain("nextReleaseAt", balance.next_release).boolean("livemode", livemode).end()

@@ -42,7 +42,7 @@ impl GotChargeback {
 pub fn read_new(fields: &mut Fields<'_>) -> GotChargeback {
     GotChargeback {
         payment: fields.required("paymentId", Value::uuid),
-        amount: fields.optional("amountVes", Value::positive_amount),
+        amount: fields.optional("amountVes", Value::positive_cents),
         fee: fields.optional("feeVes", Value::amount),
         reason: fields.required("reason", |value| value.one_of(&Reason::ALL.map(|reason| (reason.name(), reason)))),
         bank_debited_at: fields.optional("bankDebitedAt", |value| value.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))),

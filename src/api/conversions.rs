@@ -13,7 +13,7 @@ use crate::domain::conversions::{Conversion, Decision, End, NewQuote, Source, St
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Ask, Rendered};
-use crate::domain::money::{AMOUNT_MINOR_MAX, Currency, Usdt, Ves, write_minor};
+use crate::domain::money::{Currency, Usdt, Ves, write_minor};
 use crate::domain::record::Entity;
 use crate::domain::settings::Settings;
 
@@ -33,9 +33,9 @@ pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let source = fields.optional("sourceCurrency", |value| value.one_of(&SOURCES));
     // An amount that is none has a code of its own, which comes after what else is wrong.
-    let ves = fields.optional("sourceAmountVes", |value| Ok(cents(value)));
+    let ves = fields.optional("sourceAmountVes", |value| Ok(value.positive_cents().ok()));
     let pesos = fields.optional("sourceAmount", |value| Ok(whole_pesos(value)));
-    let usdt = fields.optional("targetAmountUsdt", |value| Ok(cents(value)));
+    let usdt = fields.optional("targetAmountUsdt", |value| Ok(value.positive_cents().ok()));
     let sound = fields.finish()?;
     let source = source.get(&sound).unwrap_or(Source::Ves);
     let amount = match (source, ves.get(&sound), pesos.get(&sound), usdt.get(&sound)) {
@@ -58,27 +58,12 @@ pub fn invalid_amount() -> Problem {
     )
 }
 
-/// A positive amount in a string with at most two decimals, in cents.
-fn cents(value: Value<'_>) -> Option<i64> {
-    let text = value.string().ok()?;
-    let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let padded = match decimals {
-        0 if !text.contains('.') => format!("{text}.00"),
-        1 => format!("{text}0"),
-        2 => text.into_owned(),
-        _ => return None,
-    };
-    number::amount(&padded).filter(|minor| (1..=AMOUNT_MINOR_MAX).contains(minor))
-}
-
 /// Positive whole pesos, in a string or as a number.
 fn whole_pesos(value: Value<'_>) -> Option<i64> {
+    let range = 1..=Currency::Cop.amount_minor_max();
     match value.string() {
-        Ok(text) if !text.contains('.') => {
-            number::amount(&format!("{text}.00")).map(|cents| cents / 100).filter(|pesos| (1..=AMOUNT_MINOR_MAX).contains(pesos))
-        }
-        Ok(_) => None,
-        Err(_) => value.integer(1..=AMOUNT_MINOR_MAX).ok(),
+        Ok(text) => number::whole(&text).filter(|pesos| range.contains(pesos)),
+        Err(_) => value.integer(range).ok(),
     }
 }
 
@@ -255,18 +240,19 @@ mod tests {
 
     #[test]
     fn amounts_have_at_most_the_decimals_of_their_currency() {
-        for (json, minor) in [("\"100\"", 10_000), ("\"100.5\"", 10_050), ("\"100.05\"", 10_005), ("\"0.01\"", 1), ("\"999999999999.99\"", AMOUNT_MINOR_MAX)] {
-            assert_eq!(read(json, cents), Some(minor), "{json}");
+        for (json, minor) in [("\"100\"", 10_000), ("\"100.5\"", 10_050), ("\"100.05\"", 10_005), ("\"0.01\"", 1), ("\"999999999999.99\"", 99_999_999_999_999)]
+        {
+            assert_eq!(read(json, |value| value.positive_cents().ok()), Some(minor), "{json}");
         }
         for json in
             ["\"0\"", "\"0.00\"", "\"-1.00\"", "\"1.001\"", "\"1.\"", "\".5\"", "\"01\"", "\"1e2\"", "\"\"", "\" 1\"", "100", "true", "\"1000000000000.00\""]
         {
-            assert_eq!(read(json, cents), None, "{json}");
+            assert_eq!(read(json, |value| value.positive_cents().ok()), None, "{json}");
         }
-        for (json, pesos) in [("\"100000\"", 100_000), ("100000", 100_000)] {
+        for (json, pesos) in [("\"100000\"", 100_000), ("100000", 100_000), ("\"999999999999\"", 999_999_999_999)] {
             assert_eq!(read(json, whole_pesos), Some(pesos), "{json}");
         }
-        for json in ["\"0\"", "\"1.5\"", "\"1.00\"", "\"-1\"", "\"01\"", "1.5", "0", "-1", "\"abc\"", "true"] {
+        for json in ["\"0\"", "\"1000000000000\"", "1000000000000", "\"1.5\"", "\"1.00\"", "\"-1\"", "\"01\"", "1.5", "0", "-1", "\"abc\"", "true"] {
             assert_eq!(read(json, whole_pesos), None, "{json}");
         }
     }

@@ -6,9 +6,11 @@ use crate::api::plan::{Call, Plan};
 use crate::api::problem::{BadField, Problem};
 use crate::api::qr::png_base64;
 use crate::api::query::Query;
+use crate::api::sessions;
 use crate::api::value::Value;
 use crate::api::writer::Object;
 use crate::domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use crate::domain::conversions::price::with_four_decimals;
 use crate::domain::cop_payments::collect::NewCopPayment;
 use crate::domain::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure, Phase};
 use crate::domain::events::EventKind;
@@ -54,6 +56,7 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         reference: reference.get(&sound).map(std::borrow::Cow::into_owned),
         metadata: metadata.get(&sound),
         marketplace: None,
+        checkout: None,
     };
     Ok(Plan::New(EntityId::cop_payment(id), Ask::CollectCop(Box::new(new)), Shape::CopPaymentCreated))
 }
@@ -62,7 +65,8 @@ fn whole_pesos() -> Bad {
     Bad::from(format!("must be a whole number of pesos from {AMOUNT_MIN} to {AMOUNT_MAX}"))
 }
 
-fn below_minimum() -> Problem {
+/// Too little to be collected.
+pub fn below_minimum() -> Problem {
     Problem::refused(400, "amount_below_minimum", format!("amountCop must be at least {AMOUNT_MIN}")).with("minimumCop", AMOUNT_MIN.minor())
 }
 
@@ -219,8 +223,11 @@ pub fn show(payment: &CopPayment) -> Vec<u8> {
 fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
     let body =
         Object::with_capacity(1024).plain("id", payment.id).plain("object", "cop_payment").plain("status", status(payment)).plain("method", Method::Cop.name());
-    pesos(body, payment)
-        .maybe_plain("failureCode", payment.failure.map(Failure::name))
+    let body = match payment.checkout.as_deref() {
+        Some(checkout) => priced(pesos(body, payment), payment).json("checkoutSession", &sessions::show_in_payment(&checkout.sale)),
+        None => pesos(body, payment),
+    };
+    body.maybe_plain("failureCode", payment.failure.map(Failure::name))
         .json("next", next.unwrap_or(b"null"))
         .boolean("livemode", payment.livemode)
         .plain("createdAt", payment.created_at)
@@ -241,6 +248,14 @@ fn pesos(body: Object, payment: &CopPayment) -> Object {
         .json("metadata", payment.metadata.as_deref().map_or(b"null", str::as_bytes))
 }
 
+/// What one for a hosted checkout says besides: its price, and how that became pesos (`contract.md`, section 18, "Checkout").
+fn priced(body: Object, payment: &CopPayment) -> Object {
+    let Some(checkout) = payment.checkout.as_deref() else { return body };
+    body.plain("amountUsd", checkout.usd)
+        .plain("copRate", with_four_decimals(checkout.rate.0))
+        .plain("copMarketRate", with_four_decimals(checkout.market_rate.0))
+}
+
 /// The same among all payments: the members of every payment, and those of pesos (`contract.md`, section 5, "Record").
 pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();
@@ -253,13 +268,13 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .plain("method", Method::Cop.name())
         .maybe_plain("failureCode", payment.failure.map(Failure::name))
         .null("cancelReason")
-        .null("usdAmount")
+        .maybe_number("usdAmount", payment.checkout.as_ref().map(|checkout| checkout.usd))
         .null("vesAmount")
         .null("bcvRate")
         .null("feeVes")
         .null("netVes")
         .plain("currency", "COP");
-    pesos(body, payment)
+    priced(pesos(body, payment), payment)
         .maybe_plain("merchantId", sale.map(|sale| sale.merchant))
         .maybe_number("applicationFeePercent", sale.map(|sale| sale.commission_percent.0.normalize()))
         .null("applicationFeeVes")
@@ -274,7 +289,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .maybe_text("bankReference", payment.processor_reference.as_deref())
         .maybe_plain("operationId", payment.operation())
         .null("description")
-        .null("checkoutSession")
+        .json_or_null("checkoutSession", payment.checkout.as_ref().map(|checkout| sessions::show_in_payment(&checkout.sale)))
         .maybe_plain("reversedAt", payment.refunded_at)
         .maybe_text("reversalRef", payment.refund_reference.as_deref())
         .maybe_plain("reversalType", payment.refunded_at.map(|_| "refund"))

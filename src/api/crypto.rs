@@ -13,7 +13,7 @@ use crate::domain::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, 
 use crate::domain::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
 use crate::domain::events::Extra;
 use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Kind};
+use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::Space;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Ask, Facts, Rendered};
@@ -53,7 +53,7 @@ fn asset(value: Value<'_>) -> Result<Asset, Bad> {
 /// POST /v1/crypto/payouts
 pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
-    let amount = fields.required("amountUsdt", Value::positive_amount);
+    let amount = fields.required("amountUsdt", Value::positive_cents);
     let network = fields.required("network", network);
     // Of an unknown network any text may be an address: the network is what is bad.
     let of = network.peek().copied();
@@ -182,14 +182,14 @@ pub fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let (id, customer_ref, network, asset) = (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
     let name = DepositAddress::name(network, asset, &customer_ref);
-    let address = network.address(&account(call, &name));
-    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress { id, customer_ref, network, asset, address }));
+    let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
+    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress { id, customer_ref, network, asset, address, till: None }));
     Ok(Plan::Create { space: Space::DepositAddress, name, id: EntityId::deposit_address(id), ask, shape: Shape::DepositAddress })
 }
 
 /// The simulated account of a customer: it follows from who it is, so it is the same whenever it is asked for.
-fn account(call: &Call<'_>, name: &str) -> [u8; ACCOUNT_BYTES] {
-    let half = |part: &[u8]| (call.mark)(&[b"deposit address", part, call.caller.tenant.id.as_bytes(), name.as_bytes()]);
+pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [u8; ACCOUNT_BYTES] {
+    let half = |part: &[u8]| mark(&[b"deposit address", part, tenant.as_bytes(), name.as_bytes()]);
     let mut account = [0; ACCOUNT_BYTES];
     account[..16].copy_from_slice(&half(b"1"));
     account[16..].copy_from_slice(&half(b"2")[..ACCOUNT_BYTES - 16]);
@@ -214,20 +214,15 @@ pub fn opened(address: &DepositAddress, new: bool) -> Rendered {
 pub fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let address = fields.required("address", |value| value.trimmed(1..=ADDRESS_MAX));
-    let amount = fields.required("amount", Value::positive_amount);
+    let amount = fields.required("amount", Value::positive_cents);
     let network = fields.required("network", network);
     let asset = fields.required("asset", asset);
     let sound = fields.finish()?;
     let (id, network) = (call.new_id(), network.get(&sound));
     let tx_hash = network.transaction(id.as_bytes());
-    let incoming = Incoming { id, amount: Usdt::from_minor(amount.get(&sound)), network, asset: asset.get(&sound), tx_hash };
-    Ok(Plan::EntityNamed {
-        space: Space::DepositTo,
-        name: canonical(&address.get(&sound)).into_owned(),
-        kind: Kind::DepositAddress,
-        ask: Ask::Deposit(Box::new(incoming)),
-        shape: Shape::Deposit,
-    })
+    let address = canonical(&address.get(&sound)).into_owned();
+    let incoming = Incoming { id, address: address.clone(), amount: Usdt::from_minor(amount.get(&sound)), network, asset: asset.get(&sound), tx_hash };
+    Ok(Plan::EntityNamed { space: Space::DepositTo, name: address, kind: Kind::DepositAddress, ask: Ask::Deposit(Box::new(incoming)), shape: Shape::Deposit })
 }
 
 /// The answer to a deposit.

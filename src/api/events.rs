@@ -82,7 +82,7 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
     let event = record.events.get(n)?;
     let subject = event.subject.and_then(|subject| record.entity(subject));
     let data = match (subject.map(|subject| &**subject), &event.extra) {
-        (_, Extra::SellerBalance { external_ref, pending, available, pesos, reason }) => {
+        (_, Extra::SellerBalance { external_ref, pending, available, pesos, usdt, reason }) => {
             let body = Object::new()
                 .maybe_plain("merchantId", event.subject.map(|subject| subject.id))
                 .text("externalRef", external_ref)
@@ -92,10 +92,14 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
                 Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
                 None => body,
             };
+            let body = match usdt {
+                Some((pending, available)) => body.plain("pendingUsdt", pending).plain("availableUsdt", available),
+                None => body,
+            };
             body.plain("reason", reason.name()).boolean("livemode", world.livemode).end()
         }
         (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?),
-        (Some(Entity::Payment(payment)), _) => payments::show(payment),
+        (Some(Entity::Payment(payment)), _) => of_payment(payment),
         (Some(Entity::Payout(payout)), _) => Object::reopened(payouts::show(payout)).plain("currency", "VES").end(),
         (Some(Entity::Conversion(conversion)), _) => conversions::show(conversion)?,
         (Some(Entity::CryptoPayout(payout)), _) => crypto::show(payout),
@@ -113,6 +117,15 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
         (_, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => Object::new().boolean("livemode", world.livemode).end(),
     };
     Some(data)
+}
+
+/// A payment for a hosted checkout says besides what it was priced at; only pesos have a rate.
+fn of_payment(payment: &Payment) -> Vec<u8> {
+    let body = payments::show(payment);
+    if payment.checkout.is_none() {
+        return body;
+    }
+    Object::reopened(body).plain("amountUsd", payment.usd).null("copRate").end()
 }
 
 fn of_merchant(merchant: Vec<u8>, event: &Event, extra: &Extra) -> Vec<u8> {

@@ -7,6 +7,7 @@ pub mod balance;
 pub mod batches;
 pub mod cards;
 pub mod chargebacks;
+pub mod checkout;
 pub mod conversions;
 pub mod cop_payments;
 pub mod cop_payouts;

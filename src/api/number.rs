@@ -20,6 +20,20 @@ pub fn amount(text: &str) -> Option<i64> {
     Some(whole.checked_mul(100).and_then(|minor| minor.checked_add(cents)).unwrap_or(i64::MAX))
 }
 
+/// The minor units of an amount with at most two decimals.
+pub fn cents(text: &str) -> Option<i64> {
+    match text.split_once('.').map(|(_, decimals)| decimals.len()) {
+        None => amount(&format!("{text}.00")),
+        Some(1) => amount(&format!("{text}0")),
+        Some(_) => amount(text),
+    }
+}
+
+/// The whole units of an amount without decimals.
+pub fn whole(text: &str) -> Option<i64> {
+    if text.contains('.') { None } else { amount(&format!("{text}.00")).map(|cents| cents / 100) }
+}
+
 /// The exact value of a JSON number: at most 96 bits of digits and 28 decimals, after trailing zeros are dropped.
 pub fn decimal(text: &str) -> Result<Decimal, Bad> {
     const TOO_LARGE: &str = "must be a smaller number";

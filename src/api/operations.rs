@@ -78,7 +78,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
 
 /// An intent has no charge before its code has come; the others begin with one.
 fn was_charged(payment: &Payment) -> bool {
-    !matches!(payment.means, Means::C2p { token_mark: None, .. })
+    !matches!(payment.means, Means::C2p { token_mark: None, .. } | Means::Usdt { .. })
 }
 
 const fn kind_of_charge(means: &Means) -> &'static str {
@@ -86,6 +86,7 @@ const fn kind_of_charge(means: &Means) -> &'static str {
         Means::C2p { .. } | Means::Card { .. } => "charge",
         Means::Debit { .. } => "debit",
         Means::Transfer { .. } => "verification",
+        Means::Usdt { .. } => "deposit",
     }
 }
 

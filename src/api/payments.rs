@@ -61,7 +61,8 @@ pub fn in_price_range(usd: Usd) -> Option<Usd> {
     (usd > Usd::ZERO && usd <= USD_MAX).then_some(usd)
 }
 
-fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
+/// A bank that a payer may be charged at, by its number.
+pub fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
     let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
     if banks.offers(bank, Service::C2p) { Ok(bank) } else { Err(Bad::from("must be a bank that offers C2P; see GET /v1/banks")) }
 }
@@ -257,7 +258,8 @@ pub fn show(payment: &Payment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();
     let debtor = payment.debtor();
     let card = payment.card();
-    Object::with_capacity(1280)
+    let in_bolivares = !matches!(payment.means, Means::Usdt { .. });
+    let body = Object::with_capacity(1280)
         .plain("id", payment.id)
         .plain("paymentId", payment.id)
         .plain("object", "payment")
@@ -267,8 +269,8 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .maybe_text("failureCode", payment.failure_code.as_deref())
         .maybe_plain("cancelReason", payment.cancel_reason.map(CancelReason::name))
         .number("usdAmount", payment.usd)
-        .number("vesAmount", payment.ves)
-        .number("bcvRate", payment.bcv_rate.0.normalize())
+        .maybe_number("vesAmount", in_bolivares.then_some(payment.ves))
+        .maybe_number("bcvRate", in_bolivares.then_some(payment.bcv_rate.0.normalize()))
         .maybe_number("feeVes", payment.fee)
         .maybe_number("netVes", payment.net())
         .maybe_plain("merchantId", sale.map(|sale| sale.merchant))
@@ -292,6 +294,11 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .plain("createdAt", payment.created_at)
         .maybe_plain("expiresAt", payment.expires_at)
         .maybe_plain("completedAt", payment.completed_at)
-        .maybe_plain("availableAt", payment.available_at)
-        .end()
+        .maybe_plain("availableAt", payment.available_at);
+    match &payment.means {
+        Means::Usdt { amount, seller_net, tx_hash } => {
+            body.plain("currency", "USDT").plain("amountUsdt", amount).text("txHash", tx_hash).maybe_plain("sellerNetUsdt", *seller_net).end()
+        }
+        _ => body.end(),
+    }
 }

@@ -134,14 +134,14 @@ impl<'a> Query<'a> {
     }
 
     fn fingerprint(&self, tenant_key: u64, kind: &str) -> Fingerprint {
-        let mut filters: Vec<(&str, &str)> = self
-            .parameters
-            .iter()
-            .map(|parameter| (parameter.name.as_ref(), parameter.text.as_ref()))
-            .filter(|(name, _)| !matches!(*name, "limit" | "cursor"))
-            .collect();
+        // `type=a,b`, `type=b&type=a`: the same filters.
+        let named = |parameter: &'_ Parameter<'a>| parameter.name.clone();
+        let mut filters: Vec<(Cow<'_, str>, &str)> =
+            self.parameters.iter().flat_map(|parameter| parameter.text.split(',').map(move |text| (named(parameter), text))).collect();
+        filters.retain(|(name, _)| !matches!(&**name, "limit" | "cursor"));
         filters.sort_unstable();
-        filters.into_iter().fold(Fingerprint::of(tenant_key, kind), |list, (name, text)| list.filtered(name, text))
+        filters.dedup();
+        filters.into_iter().fold(Fingerprint::of(tenant_key, kind), |list, (name, text)| list.filtered(&name, text))
     }
 }
 

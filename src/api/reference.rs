@@ -40,7 +40,10 @@ pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let usd = query.required("usdAmount", |text| Usd::exact(text.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED)));
     let sound = query.finish()?;
-    show_quote(usd.get(&sound), &(call.official)()).map(|body| Plan::Answer(200, body)).map_err(|refusal| refusals::problem(&refusal))
+    show_quote(usd.get(&sound), &(call.official)()).map(|body| Plan::Answer(200, body)).map_err(|refusal| match refusal {
+        Refusal::AmountOverflow => Problem::invalid_field("usdAmount", "must be a smaller amount at this rate"),
+        refusal => refusals::problem(&refusal),
+    })
 }
 
 fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {

@@ -3,7 +3,7 @@
 use super::fields::{Bad, Fields, Got};
 use super::value::Value;
 use super::writer::{Object, text};
-use crate::domain::money::{AMOUNT_MINOR_MAX, Rate, Usdt, Ves};
+use crate::domain::money::{Currency, Rate, Usdt, Ves};
 use crate::domain::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
 // Addresses alone: sockets are not in `core`.
 use core::net::{Ipv4Addr, Ipv6Addr};
@@ -209,7 +209,7 @@ fn pesos(value: Value<'_>) -> Result<i64, Bad> {
     const WANTED: &str = "must be a string with a whole amount, such as \"20000\"";
     let text = value.string().map_err(|_| WANTED)?;
     let read = is_whole(&text).then(|| text.parse().ok()).flatten();
-    read.filter(|pesos| *pesos <= AMOUNT_MINOR_MAX).ok_or(Bad::from(WANTED))
+    read.filter(|pesos| *pesos <= Currency::Cop.amount_minor_max()).ok_or(Bad::from(WANTED))
 }
 
 fn distinct<T: PartialEq>(values: Vec<T>) -> Result<Vec<T>, Bad> {

@@ -36,8 +36,8 @@ pub fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
 pub fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let currency = fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
-    let decimals = currency.peek().map_or(2, |currency| currency.decimals());
-    let amount = fields.required("amount", |value| positive_amount(value, decimals));
+    let of = currency.peek().copied().unwrap_or(Currency::Ves);
+    let amount = fields.required("amount", |value| positive_amount(value, of));
     let held = fields.optional("held", Value::boolean);
     let merchant = fields.optional("merchantId", Value::uuid);
     if fields.has("merchantId") && currency.peek().is_some_and(|currency| *currency != Currency::Ves) {
@@ -56,14 +56,13 @@ pub fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Book(Ask::Adjust(Box::new(ask)), Shape::Movement))
 }
 
-/// An amount of more than nothing with exactly the currency's decimals, in minor units.
-fn positive_amount(value: Value<'_>, decimals: u32) -> Result<i64, Bad> {
-    if decimals == 2 {
-        return value.positive_amount();
+/// An amount of more than nothing with at most the currency's decimals, in minor units.
+fn positive_amount(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
+    if currency.decimals() == 2 {
+        return value.positive_cents();
     }
-    let text = value.string()?;
-    let whole = number::amount(&format!("{text}.00")).map(|cents| cents / 100).filter(|pesos| *pesos > 0);
-    whole.ok_or_else(|| Bad::from("must be a positive whole amount, such as \"20000\""))
+    let pesos = number::whole(&value.string()?).filter(|pesos| (1..=currency.amount_minor_max()).contains(pesos));
+    pesos.ok_or_else(|| Bad::from("must be a positive whole amount up to 999999999999, such as \"20000\""))
 }
 
 /// The clock, as an answer.

@@ -5,7 +5,7 @@
 
 use super::fields::{Bad, Fields};
 use super::json::{self, Shape};
-use super::number::{AMOUNT_MINOR_MAX, amount, decimal};
+use super::number::{AMOUNT_MINOR_MAX, amount, cents, decimal};
 use chrono::{DateTime, NaiveDate, Utc};
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
@@ -132,6 +132,17 @@ impl<'a> Value<'a> {
         match self.amount()? {
             0 => Err(Bad::from("must be more than 0.00")),
             minor => Ok(minor),
+        }
+    }
+
+    /// An amount as a string with at most two decimals and more than nothing, in minor units: where no form is fixed, `"5"` is as good as `"5.00"`.
+    pub fn positive_cents(self) -> Result<i64, Bad> {
+        const WANTED: &str = "must be a string of more than nothing with at most two decimals, such as \"10.00\"";
+        let text = self.string().map_err(|_| Bad::from(WANTED))?;
+        match cents(&text) {
+            None | Some(0) => Err(Bad::from(WANTED)),
+            Some(minor) if minor > AMOUNT_MINOR_MAX => Err(Bad::from("must be at most 999999999999.99")),
+            Some(minor) => Ok(minor),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The API as a tenant's program sees it: for the commands that play one.
 
-use super::{Failure, Settings};
+use super::{Failure, Settings, trust};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,7 +19,7 @@ const TEST_KEY: &str = "pk_test_";
 pub struct Api {
     #[command(flatten)]
     settings: Settings,
-    /// Address of the API [default: http:// and server.listen]
+    /// Address of the API [default: that of server.listen]
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Test key
@@ -61,12 +61,15 @@ impl Api {
         if !key.starts_with(TEST_KEY) {
             return Err(Failure::Other(format!("the key is no test key: those begin with {TEST_KEY}")));
         }
-        let base = match &self.server {
-            Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://{}", self.settings.load()?.server.listen),
+        let (base, client) = match &self.server {
+            Some(url) => (url.trim_end_matches('/').to_owned(), trust::reach(None)?.1),
+            None => {
+                let server = self.settings.load()?.server;
+                let (scheme, client) = trust::reach(server.tls.as_ref())?;
+                (format!("{scheme}://{}", server.listen), client)
+            }
         };
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().timeout(PATIENCE).no_proxy().build();
+        let client = client.timeout(PATIENCE).build();
         let client = client.map_err(|error| Failure::Other(format!("there is no client: {error}")))?;
         Ok(Caller { client, base, key })
     }

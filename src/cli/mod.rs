@@ -12,6 +12,7 @@ mod progress;
 mod restore;
 mod serve;
 mod trigger;
+mod trust;
 mod wal;
 
 use crate::config::{Config, ConfigError};

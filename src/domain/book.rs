@@ -1,6 +1,7 @@
 //! A tenant's book in one mode: what its money decisions need, in memory. Everything in it derives from the tenant's records.
 
 use crate::domain::banks::BankCode;
+use crate::domain::checkout::Sale;
 use crate::domain::conversions::totals::Totals;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id, Kind};
@@ -211,11 +212,8 @@ impl Book {
                 }
             }
             Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
-            Entity::Payment(payment) => {
-                if let Some(link) = payment.checkout.as_ref().and_then(|sale| sale.link).filter(|_| payment.status == Status::Completed) {
-                    self.sold.extend([link, product_of(link).id]);
-                }
-            }
+            Entity::Payment(payment) if payment.status == Status::Completed => self.know_sale(payment.checkout.as_deref()),
+            Entity::CopPayment(payment) if payment.status == Status::Completed => self.know_sale(payment.checkout.as_ref().map(|checkout| &checkout.sale)),
             Entity::Conversion(conversion) => self.converted.evolve(conversion, was),
             Entity::CryptoPayout(payout) => self.pending_payouts_usdt += payout.pending_change(was),
             Entity::Payout(_)
@@ -225,10 +223,17 @@ impl Book {
             | Entity::Product(_)
             | Entity::Session(_)
             | Entity::DepositAddress(_) => {}
-            Entity::CopPayment(_) | Entity::CopPayout(_) => {}
+            Entity::Payment(_) | Entity::CopPayment(_) | Entity::CopPayout(_) => {}
             Entity::Webhook(webhook) => {
                 self.webhooks.insert(webhook.id);
             }
+        }
+    }
+
+    /// Something was sold: through a link, or not.
+    fn know_sale(&mut self, sale: Option<&Sale>) {
+        if let Some(link) = sale.and_then(|sale| sale.link) {
+            self.sold.extend([link, product_of(link).id]);
         }
     }
 

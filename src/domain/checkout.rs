@@ -2,17 +2,22 @@
 //! sections 12 and 18, "Checkout").
 //!
 //! That is the whole argument for "paid once, and never forgotten": there is no second place that would have to be told that a payment completed, hence no moment in which it does not
-//! know. Attempts by C2P are one chain under the session's name, of which only the newest can be charged, and none after one that completed.
+//! know. Attempts by C2P are one chain under the session's name, of which only the newest can be charged, and none after one that completed. An attempt in pesos begins when the one
+//! before it is over. USDT can come at any time; one entity counts what comes for a session. What comes although the session is paid is a payment like any other.
 
+use crate::domain::conversions::price::with_four_decimals;
+use crate::domain::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
+use crate::domain::crypto::deposits::{DepositAddress, Till};
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::ids::Id;
-use crate::domain::money::{Rate, Usd, Ves};
+use crate::domain::money::{Cop, Rate, Usd, Ves};
 use crate::domain::payments::{Payment, Phase, Status as PaymentStatus};
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::{DAY_MS, Timestamp};
 use bincode::{Decode, Encode};
+use rust_decimal::Decimal;
 
 /// A session can be paid for so long.
 pub const SESSION_MS: i64 = DAY_MS;
@@ -233,12 +238,82 @@ impl Status {
     }
 }
 
-/// Where a session stands, given the newest attempt to pay it by C2P. A charge that is at the bank when the session ends is still waited for.
-pub fn standing(session: &Session, newest: Option<&Payment>, now: Timestamp) -> Status {
-    match newest.map(|payment| (payment.status, &payment.phase, payment.id)) {
-        Some((PaymentStatus::Completed | PaymentStatus::Reversed, _, id)) => Status::Paid(id),
-        Some((PaymentStatus::Pending, Phase::Charging { .. }, _)) => Status::Processing,
-        _ if now >= session.expires_at => Status::Expired,
-        _ => Status::Open,
+/// What was done to pay a session: by each way the newest attempt, which is the only one that can have brought money. An attempt by C2P or in pesos begins when the one before it is over and
+/// has not paid; and what comes in USDT, whatever the network, is counted in one place.
+#[derive(Clone, Debug, Default)]
+pub struct Attempts {
+    /// From a bank.
+    pub c2p: Option<Payment>,
+    /// In pesos.
+    pub cop: Option<CopPayment>,
+    /// In USDT.
+    pub usdt: Option<DepositAddress>,
+}
+
+impl Attempts {
+    /// The payment that came first: it is the session's. Two ways that are paid at once are two payments, and both are the tenant's.
+    fn paid(&self) -> Option<Id> {
+        let c2p = self.c2p.as_ref().and_then(|payment| Some((payment.completed_at?, payment.id)));
+        let cop = self.cop.as_ref().and_then(|payment| Some((payment.completed_at?, payment.id)));
+        let usdt = self.till().and_then(|till| till.paid);
+        [c2p, cop, usdt].into_iter().flatten().min().map(|(_, id)| id)
+    }
+
+    /// Where a session stands. A charge that is at the bank when the session ends is still waited for, and money that comes later pays it all the same.
+    pub fn standing(&self, session: &Session, now: Timestamp) -> Status {
+        if let Some(payment) = self.paid() {
+            return Status::Paid(payment);
+        }
+        match self.c2p.as_ref().map(|payment| (payment.status, &payment.phase)) {
+            Some((PaymentStatus::Pending, Phase::Charging { .. })) => Status::Processing,
+            _ if now >= session.expires_at => Status::Expired,
+            _ => Status::Open,
+        }
+    }
+
+    /// The attempt in pesos that waits for the buyer.
+    pub fn pending_cop(&self) -> Option<&CopPayment> {
+        self.cop.as_ref().filter(|payment| payment.status == PaymentStatus::Pending)
+    }
+
+    /// The intent that waits for its key.
+    pub fn pending_intent(&self) -> Option<&Payment> {
+        self.c2p.as_ref().filter(|payment| payment.status == PaymentStatus::Pending)
+    }
+
+    /// What has come in USDT.
+    pub fn till(&self) -> Option<&Till> {
+        self.usdt.as_ref().and_then(|address| address.till.as_deref())
     }
 }
+
+/// What a checkout adds to the market's rate of pesos (`service.md`, "Limits", "COP checkout FX margin").
+const COP_MARGIN: Decimal = Decimal::from_parts(1_025, 0, 0, false, 3);
+
+/// A price in pesos.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InPesos {
+    /// What the market asks for a dollar.
+    pub market_rate: Rate,
+    /// What the buyer pays for one.
+    pub rate: Rate,
+    /// What the buyer pays.
+    pub total: Cop,
+}
+
+impl InPesos {
+    /// What `usd` come to: the market's rate and the margin, to four decimals, and the total rounded up to whole pesos. `None` when it does not fit.
+    pub fn of(usd: Usd, market_rate: Rate) -> Option<InPesos> {
+        let rate = Rate(with_four_decimals(market_rate.0.checked_mul(COP_MARGIN)?));
+        let total = Cop::ceiled(usd.decimal().checked_mul(rate.0)?)?;
+        (total <= COP_MAX).then_some(InPesos { market_rate, rate, total })
+    }
+
+    /// Whether it is less than can be collected.
+    pub fn is_too_little(&self) -> bool {
+        self.total < COP_MIN
+    }
+}
+
+#[cfg(test)]
+mod tests;

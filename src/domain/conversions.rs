@@ -138,6 +138,8 @@ pub enum End {
 /// What makes a conversion of a quote.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Accepted {
+    /// How many were accepted before it: those of one millisecond are listed in this order.
+    pub nth: u64,
     /// The amounts, which stay.
     pub price: Price,
     /// Held money that it took, in the order in which it was taken.
@@ -273,7 +275,7 @@ pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, t
         Err(refusal) => return Outcome::refuse(refusal),
     };
     match spend::take(book, conversion.source.currency(), price.source_minor) {
-        Ok(taken) => Outcome::write(begin(conversion, price.clone(), taken, reference, turn)),
+        Ok(taken) => Outcome::write(begin(book, conversion, price.clone(), taken, reference, turn)),
         Err(refusal) => Outcome::refuse(refusal),
     }
 }
@@ -309,10 +311,10 @@ fn within_limit(book: &Book, source: Source, price: &Price, turn: &Turn) -> Resu
 }
 
 /// Debits the source and, unless the conversion waits, credits the USDT.
-fn begin(before: &Conversion, price: Price, taken: Vec<Taken>, reference: Option<String>, turn: &Turn) -> Draft {
+fn begin(book: &Book, before: &Conversion, price: Price, taken: Vec<Taken>, reference: Option<String>, turn: &Turn) -> Draft {
     let waits = !turn.livemode && reference.as_deref().is_some_and(|reference| reference.starts_with(WAITS));
     let end = if waits { End::Open } else { End::Completed { at: turn.now } };
-    let accepted = Accepted { price, taken, end };
+    let accepted = Accepted { price, taken, nth: book.converted.count(), end };
     let mut draft = Draft::new(Cause::ConversionAccepted);
     source(&mut draft, before, &accepted, -1, MovementKind::Conversion, "conversion to USDT");
     for taken in &accepted.taken {

@@ -11,9 +11,10 @@ pub mod sale;
 mod tests;
 
 use crate::domain::buyer::Buyer;
+use crate::domain::checkout::Sale;
 use crate::domain::ids::Id;
 use crate::domain::kept::KeepRef;
-use crate::domain::money::{Cop, Rate};
+use crate::domain::money::{Cop, Currency, Rate, Usd};
 use crate::domain::payments::Status;
 use crate::domain::time::{MINUTE_MS, Timestamp};
 use bincode::{Decode, Encode};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 /// The least that can be collected (`service.md`, "Limits").
 pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
 /// The most that an amount may be (`contract.md`, section 17, "Values").
-pub const AMOUNT_MAX: Cop = Cop::from_minor(999_999_999_999);
+pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 
 /// How the buyer pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
@@ -130,6 +131,21 @@ pub struct Marketplace {
     pub seller_available_at: Option<Timestamp>,
 }
 
+/// What a payment in pesos knows of the checkout session that it is for: how its dollars became pesos.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ForSession {
+    /// The session.
+    pub sale: Sale,
+    /// The price in dollars.
+    pub usd: Usd,
+    /// What the buyer pays for a dollar.
+    pub rate: Rate,
+    /// What the market asked for one.
+    pub market_rate: Rate,
+    /// The operator's share of a sale through a payment link; set on completion.
+    pub platform_fee: Option<Cop>,
+}
+
 /// A payment in pesos.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct CopPayment {
@@ -175,6 +191,8 @@ pub struct CopPayment {
     pub available_at: Option<Timestamp>,
     /// When it was refunded.
     pub refunded_at: Option<Timestamp>,
+    /// The hosted checkout that it is for.
+    pub checkout: Option<Box<ForSession>>,
 }
 
 /// The operation that collects.
@@ -188,6 +206,11 @@ impl CopPayment {
     /// What comes of it for the tenant and the seller together; set on completion.
     pub fn net(&self) -> Option<Cop> {
         self.fee.and_then(|fee| self.amount.minus(fee))
+    }
+
+    /// The operator's share, which the tenant does not have.
+    pub fn platform_fee(&self) -> Cop {
+        self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
     }
 
     /// The byte by which lists are filtered.

@@ -3,7 +3,7 @@
 
 use crate::domain::crypto::deposits::Deposit;
 use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::{Cop, Ves};
+use crate::domain::money::{Cop, Usdt, Ves};
 use bincode::{Decode, Encode};
 
 /// The names of `service.md`, "Events". New ones are added at the end.
@@ -112,6 +112,8 @@ pub enum Extra {
         available: Ves,
         /// Pesos, held and available, of a seller who has had any.
         pesos: Option<(Cop, Cop)>,
+        /// USDT, held and available, of a seller who has had any.
+        usdt: Option<(Usdt, Usdt)>,
         /// Why it changed.
         reason: BalanceReason,
     },

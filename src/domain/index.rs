@@ -15,12 +15,13 @@
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all tenants: the tenant key (8 bytes), then the id.
 
 use crate::domain::conversions::UNLISTED;
+use crate::domain::cop_payments::CopPayment;
 use crate::domain::crypto::address::canonical;
 use crate::domain::crypto::deposits::DepositAddress;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::money::Currency;
-use crate::domain::payments::Status;
+use crate::domain::payments::{Means, Status};
 use crate::domain::platform::PLATFORM;
 use crate::domain::record::{Cause, Entity, Record, Written};
 use crate::domain::time::Timestamp;
@@ -52,6 +53,10 @@ pub enum Space {
     Slug = 12,
     /// Payments by C2P that were made for a checkout session: its id names the newest.
     Checkout = 13,
+    /// What is paid in USDT for a checkout session: its id names the entity of its addresses.
+    CheckoutUsdt = 15,
+    /// Payments in pesos that were made for a checkout session: its id names the newest.
+    CheckoutCop = 18,
     /// Checkout sessions of all tenants, under the platform's key; the value is the tenant key.
     Session = 14,
     /// USDT payouts; under the platform's key their ids, and the value is the tenant key.
@@ -100,7 +105,8 @@ pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
     key
 }
 
-/// The list of a kind's entities with a facet: its entries are this followed by the id, and in between, for conversions, by the instant at which they began.
+/// The list of a kind's entities with a facet: its entries are this followed by the id, and in between, for conversions, by when they began: the instant and how many there
+/// were before.
 pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
     let mut key = begin(tenant, b'l');
     key.extend_from_slice(&[kind as u8, facet]);
@@ -215,6 +221,7 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
         ops.delete(&freed_name(freed));
     }
     index_slug(tenant, record, ops);
+    index_places(tenant, record, ops);
     index_movements(tenant, time, record, ops);
     if !record.events.is_empty() {
         ops.put_seq(&event(tenant, record.first_event));
@@ -227,9 +234,9 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
 /// The list entries of an entity with this facet. USDT payouts are also in a list of the operators', who look through all tenants'.
 fn listed(tenant: u64, state: &Entity, facet: u8) -> impl Iterator<Item = Vec<u8>> {
     let id = state.id();
-    let entry = |tenant, began: Option<Timestamp>| {
+    let entry = |tenant, order: &[u8]| {
         let mut key = list(tenant, id.kind, facet);
-        key.extend(began.iter().flat_map(|began| time_bytes(*began)));
+        key.extend_from_slice(order);
         key.extend_from_slice(id.id.as_bytes());
         key
     };
@@ -238,9 +245,12 @@ fn listed(tenant: u64, state: &Entity, facet: u8) -> impl Iterator<Item = Vec<u8
         Entity::Otp(_) | Entity::DepositAddress(_) | Entity::Session(_) => [None, None],
         Entity::Conversion(_) if facet == UNLISTED => [None, None],
         // The id is the quote's, which may be older than that of a conversion before it.
-        Entity::Conversion(conversion) => [Some(entry(tenant, Some(conversion.created_at))), None],
-        Entity::CryptoPayout(_) => [Some(entry(tenant, None)), Some(entry(PLATFORM, None))],
-        _ => [Some(entry(tenant, None)), None],
+        Entity::Conversion(conversion) => {
+            let nth = conversion.accepted().map_or(0, |accepted| accepted.nth);
+            [Some(entry(tenant, &[time_bytes(conversion.created_at), nth.to_be_bytes()].concat())), None]
+        }
+        Entity::CryptoPayout(_) => [Some(entry(tenant, &[])), Some(entry(PLATFORM, &[]))],
+        _ => [Some(entry(tenant, &[])), None],
     }
     .into_iter()
     .flatten()
@@ -257,10 +267,15 @@ fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
         Entity::Session(_) => ops.put(&name(PLATFORM, Space::Session, &id.to_string()), &tenant.to_be_bytes()),
         Entity::CopPayout(_) => ops.put(&name(PLATFORM, Space::CopPayout, &id.to_string()), &tenant.to_be_bytes()),
         Entity::CryptoPayout(_) => ops.put(&name(PLATFORM, Space::CryptoPayout, &id.to_string()), &tenant.to_be_bytes()),
+        Entity::DepositAddress(DepositAddress { till: Some(till), .. }) => {
+            ops.put(&name(tenant, Space::CheckoutUsdt, &till.sale.session.to_string()), id.as_bytes())
+        }
         Entity::DepositAddress(address) => {
             let customer = DepositAddress::name(address.network, address.asset, &address.customer_ref);
             ops.put(&name(tenant, Space::DepositAddress, &customer), id.as_bytes());
-            ops.put(&name(tenant, Space::DepositTo, &canonical(&address.address)), id.as_bytes());
+        }
+        Entity::CopPayment(CopPayment { checkout: Some(checkout), .. }) => {
+            ops.put(&name(tenant, Space::CheckoutCop, &checkout.sale.session.to_string()), id.as_bytes());
         }
         _ => {}
     }
@@ -269,6 +284,7 @@ fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
 fn space(state: &Entity) -> Option<Space> {
     match state {
         // A session's attempts are in a space of their own: no reference of the tenant's can meddle with them.
+        Entity::Payment(payment) if matches!(payment.means, Means::Usdt { .. }) => None,
         Entity::Payment(payment) if payment.checkout.is_some() => Some(Space::Checkout),
         Entity::Payment(_) => Some(Space::Payment),
         Entity::Payout(_) => Some(Space::Payout),
@@ -287,6 +303,16 @@ fn index_slug(tenant: u64, record: &Record, ops: &mut IndexOps) {
     let (Cause::LinkCreated, Some(Entity::Product(product))) = (record.cause, record.entities.first().map(|written| &*written.state)) else { return };
     if let Some(link) = product.links.last() {
         ops.put(&name(PLATFORM, Space::Slug, &link.slug), &[tenant.to_be_bytes().as_slice(), link.id.as_bytes()].concat());
+    }
+}
+
+/// Every address leads to the entity that counts what comes to it.
+fn index_places(tenant: u64, record: &Record, ops: &mut IndexOps) {
+    let (Cause::DepositAddressMade, Some(Entity::DepositAddress(made))) = (record.cause, record.entities.first().map(|written| &*written.state)) else {
+        return;
+    };
+    for (_, _, address) in made.places() {
+        ops.put(&name(tenant, Space::DepositTo, &canonical(address)), made.id.as_bytes());
     }
 }
 

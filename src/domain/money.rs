@@ -7,7 +7,7 @@ use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
 
-/// Amounts beyond this many minor units are refused (`contract.md`, section 17: up to 999999999999.99).
+/// Amounts of a currency with two decimals, beyond which they are refused; see [`Currency::amount_minor_max`].
 pub const AMOUNT_MINOR_MAX: i64 = 99_999_999_999_999;
 
 /// A currency that a ledger is kept in.
@@ -28,6 +28,14 @@ impl Currency {
             Currency::Ves => "VES",
             Currency::Cop => "COP",
             Currency::Usdt => "USDT",
+        }
+    }
+
+    /// Amounts beyond this many minor units are refused (`contract.md`, section 17: up to 999999999999.99).
+    pub const fn amount_minor_max(self) -> i64 {
+        match self {
+            Currency::Ves | Currency::Usdt => AMOUNT_MINOR_MAX,
+            Currency::Cop => 999_999_999_999,
         }
     }
 

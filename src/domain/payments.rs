@@ -21,7 +21,7 @@ use crate::domain::external_ref::ExternalRef;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::Id;
 use crate::domain::kept::KeepRef;
-use crate::domain::money::{Rate, Usd, Ves};
+use crate::domain::money::{Rate, Usd, Usdt, Ves};
 use crate::domain::phone::MobilePhone;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
@@ -201,6 +201,15 @@ pub enum Means {
         /// The digits of its reference that the payer gave, without leading zeros.
         reference: String,
     },
+    /// USDT that came to an address of a checkout session.
+    Usdt {
+        /// How much came.
+        amount: Usdt,
+        /// What of it the seller got, for a marketplace sale.
+        seller_net: Option<Usdt>,
+        /// The network's name for the transfer that completed it.
+        tx_hash: String,
+    },
 }
 
 impl Means {
@@ -211,6 +220,7 @@ impl Means {
             Means::Card { .. } => Method::Vpos,
             Means::Debit { .. } => Method::Debit,
             Means::Transfer { .. } => Method::PagoMovil,
+            Means::Usdt { .. } => Method::Usdt,
         }
     }
 }
@@ -318,7 +328,7 @@ impl Payment {
     pub fn debtor(&self) -> Option<&Debtor> {
         match &self.means {
             Means::C2p { debtor, .. } | Means::Debit { debtor, .. } | Means::Transfer { debtor, .. } => Some(debtor),
-            Means::Card { .. } => None,
+            Means::Card { .. } | Means::Usdt { .. } => None,
         }
     }
 
@@ -331,7 +341,7 @@ impl Payment {
     pub fn card(&self) -> Option<(Brand, u16)> {
         match &self.means {
             Means::Card { brand, last_four, .. } => Some((*brand, *last_four)),
-            Means::C2p { .. } | Means::Debit { .. } | Means::Transfer { .. } => None,
+            Means::C2p { .. } | Means::Debit { .. } | Means::Transfer { .. } | Means::Usdt { .. } => None,
         }
     }
 
@@ -339,7 +349,7 @@ impl Payment {
     pub fn transfer(&self) -> Option<String> {
         match &self.means {
             Means::Transfer { debtor, date, reference } => Some(transfer_name(debtor.bank, *date, reference)),
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } => None,
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
         }
     }
 

@@ -306,16 +306,26 @@ fn differs(payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict.
-pub fn repeat(payout: &Payout, again: &NewPayout) -> Outcome {
-    match conflict(payout, again) {
+pub fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Outcome {
+    match conflict(book, payout, again) {
         None => Outcome::unchanged(),
         Some(refusal) => Outcome::refuse(refusal),
     }
 }
 
-fn conflict(payout: &Payout, again: &NewPayout) -> Option<Refusal> {
+fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Option<Refusal> {
     let differs = differs(payout, again);
+    if !differs.is_empty() && !is_known(book, &again.receiver) {
+        return Some(Refusal::NotFound);
+    }
     (!differs.is_empty()).then_some(Refusal::ExternalRefConflict { existing: payout.id, differs })
+}
+
+/// Whether there are the merchant and the method that are named.
+fn is_known(book: &Book, receiver: &Receiver) -> bool {
+    let Receiver::Merchant { merchant, method, .. } = receiver else { return true };
+    let has = |seller: &Seller| method.is_none_or(|named| seller.methods.iter().any(|method| method.id == named));
+    book.sellers.get(merchant).is_some_and(has)
 }
 
 /// Debits it and has the bank pay it.

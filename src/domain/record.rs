@@ -406,6 +406,12 @@ impl From<&OwnAccount> for Was {
     }
 }
 
+impl From<&DepositAddress> for Was {
+    fn from(_: &DepositAddress) -> Was {
+        Was { facet: 0, deadline: None }
+    }
+}
+
 impl From<&Product> for Was {
     fn from(product: &Product) -> Was {
         Was { facet: product.facet(), deadline: None }

@@ -6,7 +6,7 @@ use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{BalanceReason, EventKind, Extra};
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::ledger::Account;
-use crate::domain::money::{Cop, Currency, Ves};
+use crate::domain::money::{Cop, Currency, Usdt, Ves};
 use crate::domain::record::Cause;
 use crate::domain::time::Timestamp;
 
@@ -25,6 +25,8 @@ pub struct SellerBalance {
     pub next_release: Option<Timestamp>,
     /// Pesos, held and available, if there were ever any.
     pub pesos: Option<(Cop, Cop)>,
+    /// USDT, held and available, if there were ever any.
+    pub usdt: Option<(Usdt, Usdt)>,
 }
 
 /// The balance of a seller, of a settled book.
@@ -32,6 +34,7 @@ pub fn balance(book: &Book, merchant: Id) -> Option<SellerBalance> {
     let seller = book.sellers.get(&merchant)?;
     let ves = seller.account(Currency::Ves);
     let pesos = seller.accounts.get(&Currency::Cop).map(|account| (Cop::from_minor(account.held), Cop::from_minor(account.free())));
+    let usdt = seller.accounts.get(&Currency::Usdt).map(|account| (Usdt::from_minor(account.held), Usdt::from_minor(account.free())));
     Some(SellerBalance {
         merchant,
         external_ref: seller.external_ref.clone(),
@@ -39,22 +42,25 @@ pub fn balance(book: &Book, merchant: Id) -> Option<SellerBalance> {
         available: Ves::from_minor(ves.free()),
         next_release: seller.accounts.values().filter_map(Account::next_release).min(),
         pesos,
+        usdt,
     })
 }
 
 /// Tells that a seller's pending money in a currency changes by `pending_change` minor units in this record, and why.
 pub fn tell(draft: &mut Draft, book: &Book, merchant: Id, currency: Currency, pending_change: i64, reason: BalanceReason) {
-    let Some(SellerBalance { external_ref, mut pending, available, mut pesos, .. }) = balance(book, merchant) else { return };
+    let Some(SellerBalance { external_ref, mut pending, available, mut pesos, mut usdt, .. }) = balance(book, merchant) else { return };
     match currency {
         Currency::Ves => pending = pending.plus(Ves::from_minor(pending_change)).unwrap_or(pending),
         Currency::Cop => {
             let (held, free) = pesos.unwrap_or_default();
             pesos = Some((held.plus(Cop::from_minor(pending_change)).unwrap_or(held), free));
         }
-        // No sale credits a seller in USDT.
-        Currency::Usdt => {}
+        Currency::Usdt => {
+            let (held, free) = usdt.unwrap_or_default();
+            usdt = Some((held.plus(Usdt::from_minor(pending_change)).unwrap_or(held), free));
+        }
     }
-    let extra = Extra::SellerBalance { external_ref, pending, available, pesos, reason };
+    let extra = Extra::SellerBalance { external_ref, pending, available, pesos, usdt, reason };
     draft.event_with(EventKind::MerchantBalanceUpdated, Some(EntityId::merchant(merchant)), extra);
 }
 
@@ -173,6 +179,7 @@ mod tests {
             pending: Ves::from_minor(300),
             available: Ves::from_minor(500),
             pesos: None,
+            usdt: None,
             reason: BalanceReason::Release,
         };
         assert_eq!(record.events[0].extra, told);

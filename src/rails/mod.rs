@@ -3,10 +3,12 @@
 //! A bank is called only after the record that says so is durable, and under an operation id of our own, so that after any crash the bank
 //! can be asked what became of it. Nothing here knows the ledger, payments or payouts; an actor cannot tell one rail from another.
 
+mod outcomes;
 pub mod simulator;
 
 pub use crate::domain::bank::{Answer, Order};
 use crate::domain::time::Timestamp;
+pub use outcomes::{Outcomes, Tally};
 use std::pin::Pin;
 use uuid::Uuid;
 

@@ -19,6 +19,11 @@ impl Market {
         Market { board, max_age_ms }
     }
 
+    /// In seconds, how old a rate may be that is used for money.
+    pub fn max_age_seconds(&self) -> u64 {
+        u64::try_from(self.max_age_ms).unwrap_or(0) / 1_000
+    }
+
     /// What a USDT costs in `currency` now, by the server's clock; `None` when nobody knows.
     pub fn rate(&self, currency: Currency, now: Timestamp) -> Option<Rate> {
         self.sample(currency, now).map(|sample| sample.price)

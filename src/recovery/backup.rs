@@ -11,13 +11,15 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use wal::{Completion, Config, Durable, Log, OpenError, Poisoned, Reader, RocksStore, Tip};
 
+/// Who made a directory that is a copy.
+const BACKUP: &str = "backup";
 /// Bytes copied at once.
 const COPY_BYTES: usize = 1 << 20;
 
 /// Copies the data directory `from` to the new directory `into`; `checkpoint` copies the log to the path that it is given.
 pub fn copy(from: &Path, into: &Path, checkpoint: impl FnOnce(&Path) -> Result<(), String>, progress: Progress<'_>) -> Result<Tip, Failed> {
     directory::make_empty(into)?;
-    let past = Past::begun("backup");
+    let past = Past::begun(BACKUP);
     past.write(into)?;
     let log = into.join(LOG_DIRECTORY);
     progress("log", 0, 0);
@@ -121,12 +123,14 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), Failed> {
     }
 }
 
-/// The newest whole copy among a directory itself and those in it.
+/// The newest whole copy among a directory itself and those in it. A world that was restored or replayed is none: it may have gone on since.
 pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
     let mut found = Vec::new();
     let inside = fs::read_dir(directory).map_err(at(directory))?.flatten().map(|entry| entry.path());
     for path in inside.chain([directory.to_path_buf()]) {
-        if let Some(Past { made_at, tip: Some(_), .. }) = Past::read(&path).ok().flatten() {
+        if let Some(Past { made_at, made_by, tip: Some(_) }) = Past::read(&path).ok().flatten()
+            && made_by == BACKUP
+        {
             found.push((made_at, path));
         }
     }

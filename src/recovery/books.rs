@@ -2,6 +2,7 @@
 
 use super::Failed;
 use crate::api::render::render;
+use crate::domain::ledger::Account;
 use crate::domain::machine::{AnyBook, Domain};
 use crate::domain::record::Record;
 use actors::Machine;
@@ -81,6 +82,11 @@ impl Books {
         Ok(record)
     }
 
+    /// Takes a book as it is, to go on from.
+    pub fn put(&mut self, tenant: u64, book: AnyBook) {
+        self.books.insert(tenant, book);
+    }
+
     /// A book, if there was a record of it.
     pub fn get(&self, tenant: u64) -> Option<&AnyBook> {
         self.books.get(&tenant)
@@ -109,6 +115,37 @@ impl Books {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.books.is_empty()
+    }
+}
+
+/// Whether two books are equal, each hold included.
+pub fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
+    match (saved, replayed) {
+        (AnyBook::Platform(saved), AnyBook::Platform(replayed)) => saved == replayed,
+        (AnyBook::Tenant(saved), AnyBook::Tenant(replayed)) => saved == replayed,
+        _ => false,
+    }
+}
+
+/// The totals of a book must be what its parts add up to.
+pub fn balances(book: &AnyBook) -> Result<(), String> {
+    let AnyBook::Tenant(book) = book else { return Ok(()) };
+    let holds = |account: &Account| {
+        account.holds.values().copied().map(i128::from).sum::<i128>() == i128::from(account.held) && account.holds.values().all(|held| *held >= 0)
+    };
+    if !book.accounts.values().chain(book.sellers.values().flat_map(|seller| seller.accounts.values())).all(holds) {
+        return Err("what is held is not the sum of its holds".to_owned());
+    }
+    let mut sums: HashMap<_, i128> = HashMap::new();
+    for (currency, account) in book.accounts.iter().chain(book.sellers.values().flat_map(|seller| &seller.accounts)) {
+        *sums.entry(*currency).or_default() += i128::from(account.net);
+    }
+    for ((_, currency), net) in &book.counter {
+        *sums.entry(*currency).or_default() += i128::from(*net);
+    }
+    match sums.into_iter().find(|(_, sum)| *sum != 0) {
+        Some((currency, sum)) => Err(format!("the ledger does not sum to zero: {sum} {} too much", currency.code())),
+        None => Ok(()),
     }
 }
 

@@ -3,12 +3,10 @@
 //! Promises: what is found right is what the records say, in both directions: nothing is missing in the index and nothing is there that no record wrote. Memory holds the books, not the
 //! history: what the records write into the index goes through files that are sorted in a scratch directory, and is then compared in one walk with what is there.
 
-use super::books::{Books, each_record, unreadable};
+use super::books::{Books, balances, each_record, same, unreadable};
 use super::{Failed, Progress};
 use crate::domain::codec;
 use crate::domain::index;
-use crate::domain::ledger::Account;
-use crate::domain::machine::AnyBook;
 use crate::domain::record::{Record, Was};
 use crate::domain::time::Timestamp;
 use actors::{Machine, wake_key};
@@ -282,35 +280,5 @@ fn described(key: &[u8]) -> String {
             format!("tenant key {}, {}, {}", u32::from_be_bytes([*a, *b, *c, *d]), char::from(*letter), hex::encode(rest))
         }
         _ => hex::encode(key),
-    }
-}
-
-fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
-    match (saved, replayed) {
-        (AnyBook::Platform(saved), AnyBook::Platform(replayed)) => saved == replayed,
-        (AnyBook::Tenant(saved), AnyBook::Tenant(replayed)) => saved == replayed,
-        _ => false,
-    }
-}
-
-/// The totals of a book must be what its parts add up to.
-fn balances(book: &AnyBook) -> Result<(), String> {
-    let AnyBook::Tenant(book) = book else { return Ok(()) };
-    let holds = |account: &Account| {
-        account.holds.values().copied().map(i128::from).sum::<i128>() == i128::from(account.held) && account.holds.values().all(|held| *held >= 0)
-    };
-    if !book.accounts.values().chain(book.sellers.values().flat_map(|seller| seller.accounts.values())).all(holds) {
-        return Err("what is held is not the sum of its holds".to_owned());
-    }
-    let mut sums: HashMap<_, i128> = HashMap::new();
-    for (currency, account) in book.accounts.iter().chain(book.sellers.values().flat_map(|seller| &seller.accounts)) {
-        *sums.entry(*currency).or_default() += i128::from(account.net);
-    }
-    for ((_, currency), net) in &book.counter {
-        *sums.entry(*currency).or_default() += i128::from(*net);
-    }
-    match sums.into_iter().find(|(_, sum)| *sum != 0) {
-        Some((currency, sum)) => Err(format!("the ledger does not sum to zero: {sum} {} too much", currency.code())),
-        None => Ok(()),
     }
 }

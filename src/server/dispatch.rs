@@ -33,11 +33,13 @@ use crate::server::desk::KeyHeld;
 use crate::server::documents::Documents;
 use crate::server::history::{self, Unreadable};
 use crate::server::listen::{Answer, Arrival};
+use crate::server::meter::{Measuring, Meter};
 use crate::server::public::Public;
 use crate::server::respond::{Reply, RequestId, Timing};
-use crate::server::router::{BadRoute, Found, Lookup, Router};
+use crate::server::router::{BadRoute, Lookup, Parameters, Router};
 use crate::server::services::{Services, fresh_id};
 use crate::server::sheets;
+use crate::server::strays::{self, stray_parameters, without_strays};
 use crate::server::throttle::Throttle;
 use crate::server::webhooks;
 use actors::{Failure, Held, Outcome, Settled};
@@ -46,18 +48,22 @@ use hyper::header::{HeaderMap, HeaderName, RETRY_AFTER};
 use std::sync::Arc;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-
-/// Characters of an Idempotency-Key.
-const IDEMPOTENCY_KEY_MAX: usize = 255;
 
 /// The server of interface B.
 pub struct Gateway {
     services: Arc<Services>,
-    router: Router<Route>,
+    router: Router<(Route, Arc<Meter>)>,
     throttle: Throttle<Id>,
     documents: Documents,
     public: Public,
+    unrouted: Unrouted,
+}
+
+/// Meters of what is not in the table.
+struct Unrouted {
+    none: Arc<Meter>,
+    health: Arc<Meter>,
+    ready: Arc<Meter>,
 }
 
 /// A key that this request works under.
@@ -101,32 +107,49 @@ pub fn failure(failure: Failure) -> Problem {
 impl Gateway {
     /// Builds the route table; it refuses to be ambiguous.
     pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32, public: Public) -> Result<Gateway, BadRoute> {
-        let router = Router::new(routes().into_iter().map(|route| (route.method.clone(), route.path, route)))?;
-        let documents = Documents::new(|| openapi::public().to_json());
-        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents, public })
+        let meters = Arc::clone(&services.meters);
+        let row = |route: Route| {
+            let meter = meters.of(&route.method, route.path);
+            (route.method.clone(), route.path, (route, meter))
+        };
+        let router = Router::new(routes().into_iter().map(row))?;
+        let documents = Documents::new(|| openapi::public().to_json(), &meters);
+        let unrouted = Unrouted { none: meters.of_none(), health: meters.of(&Method::GET, "/healthz"), ready: meters.of(&Method::GET, "/readyz") };
+        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents, public, unrouted })
     }
 
-    async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
         let path = arrival.head.uri.path();
-        if let Some(reply) = self.health(&arrival.head.method, path) {
-            return Ok(reply);
+        if let Some(answer) = self.health(&arrival.head.method, path, measuring) {
+            return answer;
         }
-        if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers) {
+        if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers, measuring) {
             return answer;
         }
         if Public::is_meant(path) {
-            return Ok(self.public.answer(&self.services, arrival));
+            return Ok(self.public.answer(&self.services, arrival, measuring));
         }
         let found = match self.router.lookup(&arrival.head.method, path) {
             Lookup::Found(found) => found,
             Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
             Lookup::NotFound => return Err(Problem::not_found()),
         };
-        let route = found.value;
+        let (route, meter) = found.value;
+        measuring.found(meter);
         let caller = self.admit(&arrival.head.headers, route)?;
         let writes = route.method != Method::GET;
         let bytes = if writes { body.json(&arrival.head.headers).await? } else { bytes::Bytes::new() };
-        let used = if route.method == Method::POST { self.reserve(&caller, &arrival.head.headers, path, &bytes)? } else { None };
+        let query = arrival.head.uri.query();
+        let mut strays = if writes { stray_parameters(query) } else { Vec::new() };
+        let key = if route.method == Method::POST {
+            strays::idempotency_key(&arrival.head.headers).unwrap_or_else(|bad| {
+                strays.push(bad);
+                None
+            })
+        } else {
+            None
+        };
+        let used = key.map(|key| self.reserve(&caller, key, path, &bytes)).transpose()?;
         if let Some(used) = &used
             && let Some((kept, seq)) = self.kept(caller.tenant_key, &used.key, &used.path).await?
         {
@@ -137,22 +160,24 @@ impl Gateway {
             let body = webhooks::replayed(&self.services, caller.tenant_key, kept, seq)?;
             return Ok(Reply::json(status, body).wal_seq(seq).replayed());
         }
-        let plan = self.plan(&found, &caller, arrival.head.uri.query(), &bytes)?;
+        let plan = without_strays(self.plan(route, &found.parameters, &caller, query, &bytes), strays)?;
         self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
     }
 
-    fn health(&self, method: &Method, path: &str) -> Option<Reply> {
-        if !matches!(*method, Method::GET | Method::HEAD) {
-            return None;
-        }
-        match path {
-            "/healthz" => Some(Reply::json(200, Object::new().plain("status", "ok").end())),
-            "/readyz" => Some(match self.services.engine.ready() {
-                Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
-                Err(why) => Reply::json(503, Object::new().plain("status", "unavailable").text("reason", why).end()),
-            }),
-            _ => None,
-        }
+    fn health<'m>(&'m self, method: &Method, path: &str, measuring: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+        let (meter, reply) = match path {
+            "/healthz" => (&self.unrouted.health, Reply::json(200, Object::new().plain("status", "ok").end())),
+            "/readyz" => {
+                let reply = match self.services.engine.ready() {
+                    Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
+                    Err(why) => Reply::json(503, Object::new().plain("status", "unavailable").text("reason", why).end()),
+                };
+                (&self.unrouted.ready, reply)
+            }
+            _ => return None,
+        };
+        measuring.found(meter);
+        Some(if matches!(*method, Method::GET | Method::HEAD) { Ok(reply) } else { Err(Problem::method_not_allowed("GET, HEAD".into())) })
     }
 
     /// Key, live mode, test mode, scope, rate: in this order.
@@ -173,15 +198,11 @@ impl Gateway {
         Ok(caller)
     }
 
-    fn reserve(&self, caller: &Caller, headers: &HeaderMap, path: &str, body: &[u8]) -> Result<Option<Use>, Problem> {
-        let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
-        let Some(key) = key.to_str().ok().filter(|key| (1..=IDEMPOTENCY_KEY_MAX).contains(&key.chars().count())) else {
-            return Err(Problem::invalid_field("Idempotency-Key", "must have 1 to 255 visible characters"));
-        };
+    fn reserve(&self, caller: &Caller, key: &str, path: &str, body: &[u8]) -> Result<Use, Problem> {
         let held = self.services.desk.hold_key(caller.tenant_key, key, path, self.services.now()).ok_or_else(Problem::idempotency_in_progress)?;
         // Under a key: a body may hold a card, and a bare hash of one can be tried out.
         let body_hash = self.services.mark(&[b"body", body]);
-        Ok(Some(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held }))
+        Ok(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held })
     }
 
     /// The answer that is kept for a key on a path, unless its 24 hours on the tenant's clock are over.
@@ -203,12 +224,12 @@ impl Gateway {
         }
     }
 
-    fn plan(&self, found: &Found<'_, '_, Route>, caller: &Caller, query: Option<&str>, body: &[u8]) -> Result<Plan, Problem> {
+    fn plan(&self, route: &Route, parameters: &Parameters<'_>, caller: &Caller, query: Option<&str>, body: &[u8]) -> Result<Plan, Problem> {
         let services = &*self.services;
         let (now, banks) = (services.now(), services.banks.now());
         let call = Call {
             caller,
-            path: &|name| found.parameters.get(name).to_owned(),
+            path: &|name| parameters.get(name).to_owned(),
             query,
             body,
             banks: &banks,
@@ -224,7 +245,7 @@ impl Gateway {
             mark: &|parts| services.mark(parts),
             private_targets: services.webhooks.allows_private_targets(),
         };
-        (found.value.handler)(&call)
+        (route.handler)(&call)
     }
 
     async fn carry_out(&self, plan: Plan, doing: Doing<'_>) -> Result<Reply, Problem> {
@@ -537,9 +558,12 @@ pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> 
 
 impl Answer for Gateway {
     async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
-        match self.handle(&arrival, body).await {
+        let mut measuring = Measuring::begin(&self.unrouted.none);
+        let reply = match self.handle(&arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => Reply::problem(&problem, &arrival.request_id),
-        }
+        };
+        measuring.end(reply.status());
+        reply
     }
 }

@@ -2,12 +2,13 @@
 //! has no inline script, and works where there is no network. It must not know what is described.
 
 use crate::api::problem::Problem;
+use crate::server::meter::{Measuring, Meter, Meters};
 use crate::server::respond::{HTML, JSON, Reply};
 use bytes::Bytes;
 use hyper::Method;
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use sha2::{Digest, Sha256};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// What the page may do: load its own files and call its own server.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -22,6 +23,7 @@ struct File {
     media: &'static str,
     make: fn() -> Vec<u8>,
     made: OnceLock<(Bytes, HeaderValue)>,
+    meter: Arc<Meter>,
 }
 
 /// The files of a listener.
@@ -29,13 +31,10 @@ pub struct Documents {
     files: [File; 4],
 }
 
-const fn file(path: &'static str, media: &'static str, make: fn() -> Vec<u8>) -> File {
-    File { path, media, make, made: OnceLock::new() }
-}
-
 impl Documents {
     /// With the description that `describe` makes.
-    pub fn new(describe: fn() -> Vec<u8>) -> Documents {
+    pub fn new(describe: fn() -> Vec<u8>, meters: &Meters) -> Documents {
+        let file = |path, media, make| File { path, media, make, made: OnceLock::new(), meter: meters.of(&Method::GET, path) };
         Documents {
             files: [
                 file("/openapi.json", JSON, describe),
@@ -47,11 +46,12 @@ impl Documents {
     }
 
     /// The answer, if the path is one of theirs.
-    pub fn answer(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<Result<Reply, Problem>> {
+    pub fn answer<'m>(&'m self, method: &Method, path: &str, headers: &HeaderMap, measuring: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
         let file = self.files.iter().find(|file| file.path == path)?;
         if !matches!(*method, Method::GET | Method::HEAD) {
             return Some(Err(Problem::method_not_allowed(ALLOW.into())));
         }
+        measuring.found(&file.meter);
         let (body, etag) = file.made.get_or_init(|| {
             let body = (file.make)();
             let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&body)[..12]));
@@ -80,7 +80,10 @@ mod tests {
         if let Some(sent) = sent {
             headers.insert(IF_NONE_MATCH, HeaderValue::from_str(sent).expect("a header"));
         }
-        Documents::new(|| b"{}".to_vec()).answer(&method, path, &headers)
+        let meters = Meters::default();
+        let none = meters.of_none();
+        let documents = Documents::new(|| b"{}".to_vec(), &meters);
+        documents.answer(&method, path, &headers, &mut Measuring::begin(&none))
     }
 
     #[test]

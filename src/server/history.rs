@@ -5,14 +5,14 @@ use crate::api::balance::show_movement;
 use crate::api::events::{self, World};
 use crate::api::page::{Page, page_json};
 use crate::api::plan::{Movements, Show};
-use crate::domain::checkout::{self, Session, Status};
+use crate::domain::checkout::{Attempts, Session, Status};
 use crate::domain::codec;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::{self, LedgerKey, OTHER, Space};
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::machine::{AnyBook, Domain};
 use crate::domain::money::Currency;
-use crate::domain::payments::{Method, Payment};
+use crate::domain::payments::Method;
 use crate::domain::record::{Entity, Record};
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Balance, balance};
@@ -100,17 +100,28 @@ pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<O
 pub fn session(reader: &Reader, tenant: u64, id: Id, now: Timestamp) -> Result<Option<(Session, Status)>, Unreadable> {
     let Some(found) = entity(reader, tenant, EntityId::session(id))? else { return Ok(None) };
     let Entity::Session(session) = &*found else { return Ok(None) };
-    let newest = newest_attempt(reader, tenant, id)?;
-    Ok(Some((session.clone(), checkout::standing(session, newest.as_ref(), now))))
+    let status = session_attempts(reader, tenant, id)?.standing(session, now);
+    Ok(Some((session.clone(), status)))
 }
 
-/// The newest attempt to pay a checkout session by C2P.
-pub fn newest_attempt(reader: &Reader, tenant: u64, session: Id) -> Result<Option<Payment>, Unreadable> {
-    let Some(id) = named(reader, tenant, Space::Checkout, &session.to_string())? else { return Ok(None) };
-    Ok(match entity(reader, tenant, EntityId::payment(id))?.as_deref() {
-        Some(Entity::Payment(payment)) => Some(payment.clone()),
-        _ => None,
-    })
+/// What was done to pay a checkout session.
+pub fn session_attempts(reader: &Reader, tenant: u64, session: Id) -> Result<Attempts, Unreadable> {
+    let name = session.to_string();
+    let mut attempts = Attempts::default();
+    for (space, whose) in [
+        (Space::Checkout, EntityId::payment as fn(Id) -> EntityId),
+        (Space::CheckoutCop, EntityId::cop_payment),
+        (Space::CheckoutUsdt, EntityId::deposit_address),
+    ] {
+        let Some(id) = named(reader, tenant, space, &name)? else { continue };
+        match entity(reader, tenant, whose(id))?.as_deref() {
+            Some(Entity::Payment(payment)) => attempts.c2p = Some(payment.clone()),
+            Some(Entity::CopPayment(payment)) => attempts.cop = Some(payment.clone()),
+            Some(Entity::DepositAddress(address)) => attempts.usdt = Some(address.clone()),
+            Some(_) | None => return Err(Unreadable(format!("the session {session} names an attempt that is not there"))),
+        }
+    }
+    Ok(attempts)
 }
 
 /// The payment that a chargeback belongs to.

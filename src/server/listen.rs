@@ -6,29 +6,28 @@
 //! It must not know any path.
 
 mod connection;
+mod entrance;
 mod stream;
 mod watch;
 
-use crate::api::problem::Problem;
 use crate::server::body::Inbound;
 use crate::server::respond::{Reply, RequestId};
+use crate::server::tls::Certificates;
 use hyper::http::request::Parts;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpSocket;
 use tokio::sync::{mpsc, watch as signal};
 
 /// Streams under way on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
-/// Connections that are being told at once that there are too many; the others are dropped without a word.
-const REJECTIONS_MAX: usize = 64;
-/// A rest after a failed accept, most often because there are no more file descriptors.
-const ACCEPT_REST: Duration = Duration::from_millis(50);
+/// Connections that wait in the kernel to be taken, as far as the kernel allows so many. One that finds no place there tries again after a second, and then after ever longer times.
+const BACKLOG: u32 = 4_096;
 
 /// What holds for every connection. Names and units as in `config.toml`.
 #[derive(Clone, Debug)]
@@ -87,17 +86,43 @@ pub struct Drained {
     pub cut_off: usize,
 }
 
+/// What comes to a listener, counted.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    /// Connections that are open.
+    pub connections: AtomicUsize,
+    /// Connections that were taken.
+    pub accepted: AtomicU64,
+    /// Connections that were one too many.
+    pub refused: AtomicU64,
+}
+
 /// A bound socket that nobody is served on yet.
 #[derive(Debug)]
 pub struct Listener {
-    socket: TcpListener,
+    socket: std::net::TcpListener,
+    certificates: Option<Arc<Certificates>>,
+    traffic: Arc<Traffic>,
 }
 
 impl Listener {
     /// Binds the address; port 0 takes a free one.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
-        let socket = TcpListener::bind(address).await?;
-        Ok(Listener { socket })
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        // A restart must not wait for the connections of the run before.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        Ok(Listener { socket: socket.listen(BACKLOG)?.into_std()?, certificates: None, traffic: Arc::default() })
+    }
+
+    /// The same, speaking TLS with these certificates.
+    pub fn secured(self, certificates: Option<Arc<Certificates>>) -> Self {
+        Listener { certificates, ..self }
+    }
+
+    /// What comes to it; it counts on while it is served.
+    pub fn traffic(&self) -> Arc<Traffic> {
+        Arc::clone(&self.traffic)
     }
 
     /// The address that was bound.
@@ -111,23 +136,22 @@ impl Listener {
         let shared = Arc::new(Shared {
             builder: builder(&limits),
             answer,
-            connections: AtomicUsize::new(0),
-            rejections: AtomicUsize::new(0),
+            traffic: self.traffic,
+            certificates: self.certificates,
             phase,
             is_stopping: AtomicBool::new(false),
             limits,
         });
         // Every connection holds a sender, so the receiver ends when the last one is gone.
         let (alive, mut last) = mpsc::channel::<()>(1);
-        accept_until(&self.socket, &shared, &alive, stop).await;
+        // The socket is closed when this returns.
+        entrance::accept_until(self.socket, Arc::clone(&shared), alive, stop).await;
         shared.is_stopping.store(true, Ordering::Relaxed);
-        drop(self.socket);
-        drop(alive);
         shared.phase.send_replace(Phase::Draining);
         if tokio::time::timeout(shared.limits.shutdown_timeout, last.recv()).await.is_ok() {
             return Drained { cut_off: 0 };
         }
-        let cut_off = shared.connections.load(Ordering::Relaxed);
+        let cut_off = shared.traffic.connections.load(Ordering::Relaxed);
         shared.phase.send_replace(Phase::Cut);
         last.recv().await;
         Drained { cut_off }
@@ -149,8 +173,8 @@ struct Shared<A> {
     answer: Arc<A>,
     limits: Limits,
     builder: auto::Builder<TokioExecutor>,
-    connections: AtomicUsize,
-    rejections: AtomicUsize,
+    traffic: Arc<Traffic>,
+    certificates: Option<Arc<Certificates>>,
     phase: signal::Sender<Phase>,
     /// As `phase` says, without its lock: every request asks.
     is_stopping: AtomicBool,
@@ -177,67 +201,14 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-async fn accept_until<A: Answer>(socket: &TcpListener, shared: &Arc<Shared<A>>, alive: &mpsc::Sender<()>, stop: impl Future<Output = ()>) {
-    let mut stop = std::pin::pin!(stop);
-    loop {
-        let accepted = tokio::select! {
-            biased;
-            () = &mut stop => return,
-            accepted = socket.accept() => accepted,
-        };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-            Err(error) => {
-                tracing::warn!(%error, "accepting a connection failed");
-                tokio::time::sleep(ACCEPT_REST).await;
-                continue;
-            }
-        };
-        // Small answers must not wait for the acknowledgement of the one before.
-        if stream.set_nodelay(true).is_err() {
-            continue;
-        }
-        let taken = shared.connections.fetch_add(1, Ordering::Relaxed);
-        let held = Held { shared: Arc::clone(shared), counter: |shared| &shared.connections, _alive: alive.clone() };
-        if taken < shared.limits.connections_max {
-            tokio::spawn(connection::serve(held, stream, peer));
-        } else {
-            drop(held);
-            reject(shared, alive, stream);
-        }
-    }
-}
-
-/// Tells a caller that there are too many connections.
-fn reject<A: Answer>(shared: &Arc<Shared<A>>, alive: &mpsc::Sender<()>, stream: TcpStream) {
-    if shared.rejections.fetch_add(1, Ordering::Relaxed) >= REJECTIONS_MAX {
-        shared.rejections.fetch_sub(1, Ordering::Relaxed);
-        return;
-    }
-    let held = Held { shared: Arc::clone(shared), counter: |shared| &shared.rejections, _alive: alive.clone() };
-    tokio::spawn(async move {
-        let request_id = RequestId::generate();
-        let body = Problem::overloaded(1).to_json(request_id.as_str());
-        let head = format!(
-            "HTTP/1.1 503 Service Unavailable\r\nx-request-id: {}\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
-            request_id.as_str(),
-            body.len()
-        );
-        stream::say_and_close(stream, [head.into_bytes(), body].concat()).await;
-        drop(held);
-    });
-}
-
-/// One of a counted number of connections; gives its place back when dropped.
+/// One connection that is served; gives its place back when dropped.
 struct Held<A> {
     shared: Arc<Shared<A>>,
-    counter: fn(&Shared<A>) -> &AtomicUsize,
     _alive: mpsc::Sender<()>,
 }
 
 impl<A> Drop for Held<A> {
     fn drop(&mut self) {
-        (self.counter)(&self.shared).fetch_sub(1, Ordering::Relaxed);
+        self.shared.traffic.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }

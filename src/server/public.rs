@@ -10,6 +10,7 @@ use crate::domain::money::Currency;
 use crate::domain::samples::{Pair, Series};
 use crate::domain::withdrawals::{Policy, Withdrawals};
 use crate::server::listen::Arrival;
+use crate::server::meter::{Measuring, Meter, Meters};
 use crate::server::respond::Reply;
 use crate::server::router::{BadRoute, Lookup, Router};
 use crate::server::services::Services;
@@ -19,6 +20,7 @@ use hyper::header::{
     CACHE_CONTROL, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
 };
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
 /// Everything that can be done here.
@@ -37,7 +39,7 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// Answers everybody.
 pub struct Public {
-    router: Router<PublicRoute>,
+    router: Router<(PublicRoute, Arc<Meter>)>,
     origins: Vec<HeaderValue>,
     withdrawals: Withdrawals,
     /// The policy without a tenant.
@@ -46,8 +48,12 @@ pub struct Public {
 
 impl Public {
     /// For browsers on these sites, with these fees; `policy` is that of a caller who names no tenant.
-    pub fn new(origins: &[String], withdrawals: Withdrawals, policy: Policy) -> Result<Public, BadRoute> {
-        let router = Router::new(routes().into_iter().map(|route| (Method::GET, route.path, route)))?;
+    pub fn new(origins: &[String], withdrawals: Withdrawals, policy: Policy, meters: &Meters) -> Result<Public, BadRoute> {
+        let rows = routes().into_iter().map(|route| {
+            let meter = meters.of(&Method::GET, route.path);
+            (Method::GET, route.path, (route, meter))
+        });
+        let router = Router::new(rows)?;
         let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
         Ok(Public { router, origins, withdrawals, policy })
     }
@@ -58,9 +64,9 @@ impl Public {
     }
 
     /// Answers a request.
-    pub fn answer(&self, services: &Services, arrival: &Arrival) -> Reply {
+    pub fn answer<'m>(&'m self, services: &Services, arrival: &Arrival, measuring: &mut Measuring<'m>) -> Reply {
         let headers = &arrival.head.headers;
-        let reply = self.handle(services, arrival).unwrap_or_else(|problem| {
+        let reply = self.handle(services, arrival, measuring).unwrap_or_else(|problem| {
             let refused = Reply::public_problem(&problem).header(CACHE_CONTROL, NO_STORE);
             refused.header(VARY, VARIES)
         });
@@ -70,13 +76,15 @@ impl Public {
         }
     }
 
-    fn handle(&self, services: &Services, arrival: &Arrival) -> Result<Reply, Problem> {
+    fn handle<'m>(&'m self, services: &Services, arrival: &Arrival, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
         let head = &arrival.head;
         // The path alone first: a method that it does not take is no reason to say that it is not there.
-        let Lookup::Found(found) = self.router.lookup(&Method::GET, head.uri.path()) else { return Err(Problem::not_found()) };
-        let route = found.value;
+        let Lookup::Found(found) = self.router.lookup(&Method::GET, head.uri.path()) else {
+            return Err(Problem::refused(404, "not_found", "nothing is at this path"));
+        };
+        let (route, meter) = found.value;
         match head.method {
-            Method::GET | Method::HEAD => {}
+            Method::GET | Method::HEAD => measuring.found(meter),
             Method::OPTIONS => return Ok(self.preflight(&head.headers)),
             _ => return Err(Problem::method_not_allowed("GET, HEAD, OPTIONS".into())),
         }
@@ -122,6 +130,11 @@ impl Public {
     }
 }
 
+/// Pairs that are asked for before there is a sample of them.
+const PAIRS: [Pair; 3] = [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP];
+/// Sources and sides that `service.md` names.
+const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
+
 /// What a bank tells us is between it and us.
 fn is_public(services: &Services, series: &Series) -> bool {
     services.bank_source.as_deref().is_none_or(|bank| series.pair != Pair::USD_VES || *series.source != *bank)
@@ -130,7 +143,10 @@ fn is_public(services: &Services, series: &Series) -> bool {
 fn read_history(services: &Services, ask: &history::Ask) -> Result<Vec<u8>, Problem> {
     let mut lines = services.rates.lines(ask.pair, ask.filter());
     lines.retain(|line| is_public(services, &line.series));
-    if lines.is_empty() {
+    // What is documented and has no sample yet has an empty history; what nobody knows has none.
+    let bears = |series: &Series, name: &str| *series.source == *name || series.side.as_deref() == Some(name);
+    let is_known = |name: &str| NAMES.contains(&name) || services.rates.has(|series| is_public(services, series) && bears(series, name));
+    if lines.is_empty() && !(PAIRS.contains(&ask.pair) && ask.names().all(is_known)) {
         return Err(latest::no_rate());
     }
     let read = || {

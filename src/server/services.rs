@@ -8,12 +8,14 @@ use crate::domain::samples::{Filter, Pair};
 use crate::domain::settings::Settings;
 use crate::domain::time::{DAY_MS, Timestamp};
 use crate::outbound::Outbound;
+use crate::rails::Outcomes;
 use crate::rails::simulator::Simulator;
 use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
+use crate::server::meter::Meters;
 use crate::server::sheets::Turns;
 use crate::webhooks::Webhooks;
 use crate::webhooks::secret::Secret;
@@ -67,6 +69,10 @@ pub struct Services {
     pub data: PathBuf,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
+    /// How requests are answered.
+    pub meters: Arc<Meters>,
+    /// How banks answer.
+    pub outcomes: Vec<Arc<Outcomes>>,
 }
 
 impl Services {

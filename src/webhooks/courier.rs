@@ -33,6 +33,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 const WINDOW: usize = 8;
 /// And before it is known whether it answers at all: the unknown must not fill the server with waiting.
 const WINDOW_UNKNOWN: usize = 2;
+/// A delivery starts when the one before it was answered, or has had so long to arrive: so they arrive in order too, and an endpoint that thinks for a while is still served by several.
+const HEAD_START: Duration = Duration::from_millis(10);
 /// An endpoint that takes longer than this shares its places with others like it.
 const SLOW_MS: u32 = 2_000;
 /// Events that are read ahead.
@@ -124,6 +126,8 @@ struct Courier {
     /// There was nothing after it.
     at_end: bool,
     flights: JoinSet<Landed>,
+    /// Until then the delivery that was started last has the way to itself.
+    next_start: Instant,
     /// First deliveries without an outcome.
     open: BTreeSet<u64>,
     /// Resends that were started.
@@ -163,6 +167,7 @@ impl Courier {
             read_to: position,
             at_end: false,
             flights: JoinSet::new(),
+            next_start: Instant::now(),
             resent: HashSet::new(),
             landed: Vec::new(),
             write_at: Instant::now(),
@@ -208,6 +213,7 @@ impl Courier {
                         return;
                     }
                 }
+                () = sleep_until(self.next_start), if self.has_work() && self.holds_back() => {}
                 () = self.line.rung() => {}
                 // A page at a time: others want to read too.
                 () = yield_now(), if self.is_reading() => {}
@@ -278,7 +284,15 @@ impl Courier {
     }
 
     fn wants(&self) -> bool {
+        self.has_work() && !self.holds_back()
+    }
+
+    fn has_work(&self) -> bool {
         self.flights.len() < self.window() && self.may_send() && self.has_due()
+    }
+
+    fn holds_back(&self) -> bool {
+        !self.flights.is_empty() && Instant::now() < self.next_start
     }
 
     /// Nothing is on its way and nothing can be started: writes what is to be written, then rests if nothing happened meanwhile. Breaks when the work is over.
@@ -350,6 +364,7 @@ impl Courier {
             secret: self.secret.clone(),
         };
         let webhooks = Arc::clone(&self.webhooks);
+        self.next_start = Instant::now() + HEAD_START;
         self.flights.spawn(async move {
             let _permit = permit;
             let _counted = UnderWay::new(&webhooks);

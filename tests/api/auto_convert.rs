@@ -103,6 +103,8 @@ fn one_that_is_pending_can_be_called_off() {
 fn without_a_rate() -> Server {
     let mut server = Server::start();
     server.kill();
+    // Rates are kept: what the feed said before is forgotten with its store.
+    std::fs::remove_dir_all(server.data().join("rates")).expect("the rates are there");
     server.configure(|config| {
         config.replace(
             "pair = \"USDT/COP\"\nsource = \"p2p\"\nside = \"BUY\"\nkind = \"fixed\"\nprice = \"4000.00000000\"",

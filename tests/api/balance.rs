@@ -107,7 +107,11 @@ fn funding_may_be_held() {
     assert_eq!(release - instant(&row["createdAt"]), DAY);
     api.advance_to(release);
     api.assert_books("42.00", "0.00", "42.00");
-    for amount in ["0.00", "-1.00", "1", "1.0", "1.000", "ten", ""] {
+    for (amount, after) in [("1", "43.00"), ("1.5", "44.50"), ("0.5", "45.00")] {
+        api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": amount })).expect(201);
+        api.assert_books(after, "0.00", after);
+    }
+    for amount in ["0.00", "-1.00", "1.", "1.000", "ten", ""] {
         api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": amount })).names(&["amount"]);
     }
     api.post("/v1/test/fund", &json!({ "currency": "USD", "amount": "1.00" })).names(&["currency"]);

@@ -159,6 +159,9 @@ fn a_cursor_belongs_to_its_list_and_filter() {
     api.query(path, &[("limit", "2"), ("type", "adjustment"), ("cursor", cursor)]).expect(200);
     api.query(path, &[("limit", "1"), ("type", "payment"), ("cursor", cursor)]).names(&["cursor"]);
     api.query("/v1/payments", &[("cursor", cursor)]).names(&["cursor"]);
+    let both = api.query(path, &[("limit", "2"), ("type", "adjustment,payment")]).expect(200);
+    let same = api.query(path, &[("type", "payment"), ("type", "adjustment"), ("cursor", text(&both, "nextCursor"))]);
+    same.expect(200);
     let foreign = other.query(path, &[("type", "adjustment"), ("cursor", cursor)]);
     if foreign.status == 200 {
         assert!(list(&foreign.json(), "items").iter().all(|row| row["amountVes"] == "7.00"), "a cursor shows another tenant's rows");
@@ -228,6 +231,7 @@ fn health_needs_no_key() {
     let server = Server::shared();
     for path in ["/healthz", "/readyz"] {
         assert_eq!(server.nobody().get(path).status, 200, "{path}");
+        server.nobody().request("DELETE", path).refused(405, "method_not_allowed");
     }
 }
 

@@ -184,6 +184,9 @@ fn a_quote_is_used_once_and_for_a_minute() {
     let server = Server::shared();
     let (api, other) = (server.tenant().test, server.tenant().test);
     api.fund_in("VES", "1000.00", false);
+    for pesos in [json!("1000000000000"), json!(1_000_000_000_000_i64)] {
+        api.post("/v1/conversions/quotes", &json!({ "sourceCurrency": "COP", "sourceAmount": pesos })).refused(400, "invalid_amount");
+    }
     let (first, second) = (api.quote_ves("300.00"), api.quote_ves("300.00"));
     other.accept_quote(&first, json!({})).refused(404, "not_found");
     let key = fresh("key");

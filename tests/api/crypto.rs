@@ -103,7 +103,7 @@ fn every_network_has_its_addresses_and_its_fee() {
     ] {
         api.send_usdt("1.00", json!({ "network": network, "address": address })).names(&["address"]);
     }
-    api.send_usdt("1", json!({ "network": "SOLANA", "externalRef": " " })).names(&["amountUsdt", "network", "externalRef"]);
+    api.send_usdt("1.001", json!({ "network": "SOLANA", "externalRef": " " })).names(&["amountUsdt", "network", "externalRef"]);
     api.send_usdt("0.00", json!({ "memo": "x" })).names(&["amountUsdt", "memo"]);
 }
 

@@ -1,6 +1,7 @@
 //! What every call answers when it is asked for something wrong (`contract.md`, sections 1 and 17, "Order of checks", "Values").
 
-use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged};
+use crate::harness::check::text;
+use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged, payout_body};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -187,6 +188,23 @@ fn json_types_are_strict() {
         api.payout(&merchant, "1.00", json!({ member: value })).names(&[member]);
     }
     api.assert_books("100.00", "0.00", "100.00");
+}
+
+#[test]
+fn writes_take_no_parameters() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let merchant = api.merchant();
+    api.fund("10.00");
+    let path = format!("/v1/merchants/{}", text(&merchant, "merchantId"));
+    api.post("/v1/payouts?monto=5.00", &payout_body(&merchant, "1.00")).names(&["monto"]);
+    api.post("/v1/payouts?x=1&y", &json!({ "monto": "1" })).names(&["x", "y", "merchantId", "monto", "concepto", "externalRef"]);
+    api.patch(&format!("{path}?isActive=false"), &json!({ "isActive": false })).names(&["isActive"]);
+    api.request("DELETE", &format!("{path}?x=1")).names(&["x"]);
+    let key = "k".repeat(256);
+    api.keyed(&key).post("/v1/test/fund", &json!({ "currency": "VES" })).names(&["Idempotency-Key", "amount"]);
+    api.assert_books("10.00", "0.00", "10.00");
+    assert_eq!(api.get(&path).expect(200)["isActive"], true);
 }
 
 #[test]

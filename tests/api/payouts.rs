@@ -118,6 +118,10 @@ fn a_refused_reference_stays_free_and_a_failed_one_is_used() {
     api.get(&format!("/v1/payouts/by-ref/{}", text(&body, "externalRef"))).refused(404, "not_found");
     api.fund("100.00");
     api.post("/v1/payouts", &body).expect(201);
+    // What is not there comes before the reference that is.
+    for unknown in ["merchantId", "payoutMethodId"] {
+        api.post("/v1/payouts", &merged(body.clone(), json!({ unknown: UNKNOWN }))).refused(404, "not_found");
+    }
     let failing = payout_body(&merchant, "30.04");
     let failed = api.post("/v1/payouts", &failing).expect(201);
     assert_eq!(api.post("/v1/payouts", &failing).expect(200)["payoutId"], failed["payoutId"]);

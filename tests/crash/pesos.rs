@@ -147,7 +147,7 @@ fn collections_and_refunds_under_load_happen_once() {
                 Ok(answer) if answer.status == 202 => api.try_get(&format!("/v1/cop/payments/{id}")),
                 other => other,
             });
-            let refund = (writer + round) % 2 == 0;
+            let refund = (writer + round).is_multiple_of(2);
             if refund && paid.expect(200)["status"] == "completed" {
                 let answer = insist(|| api.keyed(&key(writer, round, "refund")).try_post(&format!("/v1/cop/payments/{id}/refund"), &json!({})));
                 assert!(matches!(answer.status, 200 | 202), "{}", answer.text());

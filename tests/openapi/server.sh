@@ -4,6 +4,7 @@
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/pasarela-openapi
 binary=${PASARELA_BIN:-${CARGO_TARGET_DIR:-$HOME/.cache/pasarela-target}/debug/pasarela}
 python=$cache/venv/bin
+PATH=$python:$PATH # generators call their formatters by name
 key=pk_test_described
 token=described-admin-token-0123456789
 

@@ -8,6 +8,7 @@ mod corruption;
 mod looking;
 mod operators;
 mod past;
+mod selfcheck;
 
 use harness::server::Server;
 use serde_json::Value;

@@ -139,7 +139,7 @@ impl<C: Completion> Log<C> {
         let published = Arc::new(Published::new(opened));
         let shared = Arc::new(Shared {
             published: published.clone(),
-            counters: Counters::default(),
+            counters: Counters::new(),
             pending_records: AtomicUsize::new(0),
             pending_bytes: AtomicUsize::new(0),
             refuses: AtomicBool::new(false),

@@ -13,6 +13,9 @@ const RUN_BYTES: usize = 64 << 20;
 /// Entries are handed to the store in groups of this size.
 const GROUP_BYTES: usize = 1 << 20;
 
+/// A key and its value.
+pub type Entry<'a> = (&'a [u8], &'a [u8]);
+
 /// Entries on their way into order.
 pub struct Sorter {
     // Closed before its directory is removed.
@@ -91,7 +94,7 @@ pub struct Sorted<'a> {
 
 impl Sorted<'_> {
     /// Key and value of the entry where it stands, nothing past the last.
-    pub fn peek(&self) -> Result<Option<(&[u8], &[u8])>, ReadError> {
+    pub fn peek(&self) -> Result<Option<Entry<'_>>, ReadError> {
         match self.inner.item() {
             Some(item) => Ok(Some(item)),
             None => self.inner.status().map(|()| None).map_err(|error| StoreError::Failed(format!("the scratch directory: {error}")).into()),

@@ -1,10 +1,16 @@
 //! Counters of a log, for metrics. Written by the writer thread, read by anybody.
 
+use crate::histogram::{Counted, Histogram};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Records in a batch: its largest is a setting, and what is above the last bound is told apart by none.
+const BATCH_RECORDS: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192];
+/// Microseconds of a synced write: from a fast local disk to one that is about to fail.
+const SYNC_US: [u64; 14] = [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
 /// What a log has done since it was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Records that became durable.
     pub records: u64,
@@ -26,10 +32,16 @@ pub struct Stats {
     pub pending_records: u64,
     /// Their bytes.
     pub pending_bytes: u64,
+    /// How long the first of what is being written has waited by now; nothing when the writer rests.
+    pub waiting: Duration,
+    /// Records per synced write.
+    pub batch_records: Counted,
+    /// Microseconds per synced write.
+    pub sync_us: Counted,
 }
 
-#[derive(Default)]
 pub(crate) struct Counters {
+    opened: Instant,
     records: AtomicU64,
     snapshots: AtomicU64,
     batches: AtomicU64,
@@ -38,11 +50,47 @@ pub(crate) struct Counters {
     last_sync_ns: AtomicU64,
     last_batch_records: AtomicU64,
     last_batch_bytes: AtomicU64,
+    /// When the first of what is being written was appended, in nanoseconds since `opened`, plus one; 0 when nothing is.
+    waits_since_ns: AtomicU64,
+    batch_records: Histogram,
+    sync_us: Histogram,
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Counters {
+    pub(crate) fn new() -> Counters {
+        let zero = || AtomicU64::new(0);
+        Counters {
+            opened: Instant::now(),
+            records: zero(),
+            snapshots: zero(),
+            batches: zero(),
+            bytes: zero(),
+            syncs_ns: zero(),
+            last_sync_ns: zero(),
+            last_batch_records: zero(),
+            last_batch_bytes: zero(),
+            waits_since_ns: zero(),
+            batch_records: Histogram::new(&BATCH_RECORDS),
+            sync_us: Histogram::new(&SYNC_US),
+        }
+    }
+
+    /// The writer has work, of which the first was appended then.
+    pub(crate) fn begin(&self, first: Instant) {
+        self.waits_since_ns.store(nanos(first.saturating_duration_since(self.opened)).saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// The writer rests.
+    pub(crate) fn end(&self) {
+        self.waits_since_ns.store(0, Ordering::Relaxed);
+    }
+
     pub(crate) fn batch(&self, records: u64, snapshots: u64, bytes: u64, sync: Duration) {
-        let sync_ns = u64::try_from(sync.as_nanos()).unwrap_or(u64::MAX);
+        let sync_ns = nanos(sync);
         self.records.fetch_add(records, Ordering::Relaxed);
         self.snapshots.fetch_add(snapshots, Ordering::Relaxed);
         self.batches.fetch_add(1, Ordering::Relaxed);
@@ -51,10 +99,16 @@ impl Counters {
         self.last_sync_ns.store(sync_ns, Ordering::Relaxed);
         self.last_batch_records.store(records, Ordering::Relaxed);
         self.last_batch_bytes.store(bytes, Ordering::Relaxed);
+        self.batch_records.note(records);
+        self.sync_us.note(sync_ns / 1_000);
     }
 
     pub(crate) fn stats(&self, pending_records: u64, pending_bytes: u64) -> Stats {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let waiting = match get(&self.waits_since_ns) {
+            0 => Duration::ZERO,
+            since => self.opened.elapsed().saturating_sub(Duration::from_nanos(since - 1)),
+        };
         Stats {
             records: get(&self.records),
             snapshots: get(&self.snapshots),
@@ -66,6 +120,9 @@ impl Counters {
             last_batch_bytes: get(&self.last_batch_bytes),
             pending_records,
             pending_bytes,
+            waiting,
+            batch_records: self.batch_records.counted(),
+            sync_us: self.sync_us.counted(),
         }
     }
 }

@@ -28,6 +28,16 @@ pub(crate) enum Entry<C> {
     Close,
 }
 
+impl<C> Entry<C> {
+    /// When it was sent.
+    fn at(&self) -> Option<Instant> {
+        match self {
+            Entry::Record { at, .. } | Entry::Snapshot { at, .. } | Entry::Floor { at, .. } | Entry::Fence { at, .. } => Some(*at),
+            Entry::Close => None,
+        }
+    }
+}
+
 struct Waiting<C> {
     seq: Seq,
     at: Instant,
@@ -100,6 +110,9 @@ impl<C: Completion> Writer<C> {
 
     fn write_until_closed(&mut self) -> Result<(), StoreError> {
         while let Some(first) = self.wait() {
+            if let Some(at) = first.at() {
+                self.shared.counters.begin(at);
+            }
             self.take(first);
             while !self.is_full() {
                 match self.entries.try_recv() {
@@ -108,6 +121,7 @@ impl<C: Completion> Writer<C> {
                 }
             }
             self.commit()?;
+            self.shared.counters.end();
         }
         Ok(())
     }

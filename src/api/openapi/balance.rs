@@ -86,6 +86,8 @@ pub(super) fn of_a_merchant() -> Schema {
         .member("availableVes", ves())
         .optional("pendingCop", pesos().about("If there ever were pesos."))
         .optional("availableCop", pesos())
+        .optional("pendingUsdt", ves().about("If there ever were USDT."))
+        .optional("availableUsdt", ves())
         .member("nextReleaseAt", instant().or_null())
         .member("livemode", livemode())
         .example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","livemode":false}"#)

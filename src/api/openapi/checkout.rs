@@ -3,9 +3,12 @@
 use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, boolean, integer, list, named, object, one_of, text};
-use super::values::{bank_number, identity, phone, uuid, ves};
+use super::values::{bank_number, identity, instant, phone, uuid, ves};
+use crate::domain::payments::Status;
 
 const WAYS: [&str; 3] = ["c2p", "usdt", "cop"];
+const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];
+const ASSETS: [&str; 2] = ["USDT", "USDC"];
 
 /// The chapter.
 pub fn chapter() -> Chapter {
@@ -19,30 +22,46 @@ pub fn chapter() -> Chapter {
 }
 
 fn pays(operation: Operation) -> Operation {
-    operation.refuses(409, &["session_paid", "session_expired", "charge_in_progress"]).refuses(503, &["rail_not_configured", "rate_unavailable"])
+    operation
+        .refuses(404, &["not_found"])
+        .refuses(409, &["session_paid", "session_expired", "charge_in_progress", "method_not_offered", "merchant_inactive"])
+        .refuses(503, &["rail_not_configured", "rate_unavailable"])
 }
 
 fn operations() -> Vec<Operation> {
     vec![
-        operation("getCheckoutState", "Where the session stands").answers(200, "CheckoutState", "Its state, and by what it can be paid now"),
+        operation("getCheckoutState", "Where the session stands")
+            .query("attempt", uuid().about("A payment of this session: the answer then says how that stands too."))
+            .answers(200, "CheckoutState", "Its state, and by what it can be paid now"),
         pays(operation("requestCheckoutC2p", "Begin to pay by C2P"))
             .body("CheckoutDebtor")
             .example("a payer at Banesco", r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#)
-            .answers(201, "C2pIntent", "The intent")
-            .refuses(409, &["external_ref_conflict"]),
+            .answers(201, "C2pIntent", "The intent"),
         pays(operation("payCheckoutC2p", "Pay by C2P"))
             .body("CheckoutC2p")
             .example("the payer's key", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#)
-            .answers_with(200, named("CheckoutCharge"), "The state after the charge, with `failureCode` if it failed")
-            .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed", "intent_completed"]),
+            .answers(200, "CheckoutState", "The state after the charge, with `failureCode` if it failed")
+            .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed"]),
         pays(operation("payCheckoutCop", "Pay in pesos"))
             .body("CheckoutCop")
             .example("by QR", r#"{"channel":"qr"}"#)
-            .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next"),
+            .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one.")
+            .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next")
+            .refuses(400, &["amount_below_minimum"])
+            .refuses(403, &["cop_not_enabled"]),
+        pays(operation("submitCheckoutOtp", "Submit the SMS code of a payment in pesos"))
+            .body("CopOtp")
+            .example("the right one of test mode", r#"{"otp":"123456"}"#)
+            .answers(200, "CheckoutState", "The state after it")
+            .refuses(400, &["invalid_otp"])
+            .refuses(409, &["payment_not_pending", "channel_mismatch"]),
         pays(operation("payCheckoutUsdt", "Pay in USDT"))
             .body("CheckoutUsdt")
             .example("on Tron", r#"{"network":"TRC20","asset":"USDT"}"#)
-            .answers(201, "CheckoutAddress", "Where to, and how much"),
+            .about("A USDT is a dollar. The session is paid when what came to its addresses reaches the amount, whatever the networks.")
+            .answers(201, "CheckoutAddress", "Where to, and how much")
+            .answers(200, "CheckoutAddress", "The same, asked for again")
+            .refuses(403, &["usdt_not_enabled"]),
         operation("openLinkSession", "Open a session of a payment link")
             .about("What `/pay/{slug}` does for a buyer. Needs no key.")
             .body_optional("LinkQuantity")
@@ -69,19 +88,29 @@ fn state() -> Schema {
         .member("amountUsd", ves())
         .member("methods", list(offer))
         .member("paymentId", uuid().or_null())
-        .member("receivedUsdt", ves().or_null())
+        .member("receivedUsdt", ves().about("What has come to the session's addresses."))
+        .optional("attemptStatus", one_of(Status::ALL.map(Status::name)).about("With `failureCode`, of an attempt."))
+        .optional("failureCode", text().or_null())
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
     let debtor = || object().member("debtorId", identity()).member("debtorCellPhone", phone()).member("debtorBankCode", bank_number());
     vec![
         ("CheckoutState", state()),
-        ("CheckoutCharge", state().member("failureCode", text().or_null())),
         ("CheckoutDebtor", debtor().closed()),
         ("CheckoutC2p", object().member("intentId", uuid()).and(debtor()).member("token", text().pattern("^[0-9]{6,8}$")).closed()),
         ("CheckoutCop", object().member("channel", one_of(["qr", "push", "sms"])).optional("buyer", named("CopBuyer").or_null()).closed()),
-        ("CheckoutUsdt", object().member("network", one_of(["TRC20", "ERC20", "BEP20", "POLYGON"])).member("asset", one_of(["USDT", "USDC"])).closed()),
-        ("CheckoutAddress", object().member("address", text()).member("amountUsdt", ves()).member("network", text()).member("asset", text())),
+        ("CheckoutUsdt", object().member("network", one_of(NETWORKS)).member("asset", one_of(ASSETS)).closed()),
+        (
+            "CheckoutAddress",
+            object()
+                .member("address", text())
+                .member("amountUsdt", ves().about("What is to come."))
+                .member("receivedUsdt", ves().about("What has come, to all addresses of the session."))
+                .member("network", one_of(NETWORKS))
+                .member("asset", one_of(ASSETS))
+                .member("expiresAt", instant()),
+        ),
         ("LinkQuantity", object().optional("quantity", integer().range("1", "999").or_null()).closed()),
     ]
 }

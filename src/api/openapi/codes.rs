@@ -44,6 +44,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "merchant_has_balance", "the merchant is owed money; pay it out first"),
     (0, "merchant_has_payouts", "the merchant received payouts (`payoutCount`); deactivate it instead"),
     (0, "merchant_inactive", "the merchant is not active"),
+    (0, "method_not_offered", "the checkout session does not offer this way to pay"),
     (0, "not_found", "no such object under this key; an id that is no UUID names nothing"),
     (0, "not_reversible", "only C2P payments can be reversed"),
     (0, "overloaded", "too much work is under way; nothing was done, ask again after `Retry-After`"),

@@ -3,7 +3,7 @@
 use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, named, object, one_of, text};
-use super::values::{instant, livemode, page, pesos, shown_ref, signed_pesos, uuid};
+use super::values::{four_decimals, instant, livemode, page, pesos, shown_ref, signed_pesos, uuid, ves};
 use crate::domain::buyer::DocumentType;
 use crate::domain::cop_payments::Channel;
 use crate::domain::cop_payouts::AccountType;
@@ -38,8 +38,8 @@ fn operations() -> Vec<Operation> {
             .body("CopOtp")
             .example("the right one of test mode", r#"{"otp":"123456"}"#)
             .refuses(400, &["invalid_otp"])
-            .refuses(409, &["payment_not_pending", "channel_mismatch"]),
-        settles(operation("cancelCopPayment", "Cancel an unpaid payment in pesos")).refuses(409, &["payment_not_pending"]),
+            .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress"]),
+        settles(operation("cancelCopPayment", "Cancel an unpaid payment in pesos")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
         settles(operation("refundCopPayment", "Refund a payment in pesos"))
             .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available.")
             .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
@@ -64,8 +64,8 @@ pub fn test_calls() -> Chapter {
     Chapter {
         tag: super::testing::TAG,
         operations: vec![
-            settles(operation("playCopBuyerPaying", "Pay in pesos, as the buyer would")).refuses(409, &["payment_not_pending"]),
-            settles(operation("playCopBuyerDeclining", "Decline to pay, as the buyer would")).refuses(409, &["payment_not_pending"]),
+            settles(operation("playCopBuyerPaying", "Pay in pesos, as the buyer would")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
+            settles(operation("playCopBuyerDeclining", "Decline to pay, as the buyer would")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
         ],
         ..Chapter::default()
     }
@@ -97,6 +97,10 @@ pub(super) fn payment() -> Schema {
         .member("completedAt", instant().or_null())
         .member("availableAt", instant().or_null())
         .member("refundedAt", instant().or_null())
+        .optional("checkoutSession", object().about("With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`."))
+        .optional("amountUsd", ves())
+        .optional("copRate", four_decimals().about("What the buyer pays for a dollar."))
+        .optional("copMarketRate", four_decimals().about("What the market asked for one."))
 }
 
 /// What an event says of a payment in pesos.

@@ -391,7 +391,7 @@ fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
     };
     let plain = super::schema::text;
     let mut out = Object::new()
-        .json("RequestId", &show("X-Request-Id", "header", "Your own name for the request; it comes back on the response and is in the server's log.", false, values::request_id()))
+        .json("RequestId", &show("X-Request-Id", "header", "Your own name for the request, 1 to 64 visible ASCII characters; it comes back on the response and is in the server's log. Another one gets a name of ours.", false, plain()))
         .json("IdempotencyKey", &show("Idempotency-Key", "header", "The same key with the same body within 24 hours answers the first response again, with `Idempotent-Replayed: true`, also after a crash of the server. Always send one.", false, values::idempotency_key()))
         .json("Limit", &show("limit", "query", "Items on a page.", false, super::schema::integer().range("1", "100").default("25")))
         .json("Cursor", &show("cursor", "query", "The `nextCursor` of the page before, with the same filters.", false, plain().chars(1..=512)));

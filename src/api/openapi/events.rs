@@ -84,6 +84,8 @@ fn seller_balance() -> Schema {
         .member("availableVes", ves())
         .optional("pendingCop", pesos())
         .optional("availableCop", pesos())
+        .optional("pendingUsdt", ves())
+        .optional("availableUsdt", ves())
         .member("reason", one_of(reasons.map(BalanceReason::name)))
         .member("livemode", livemode())
 }

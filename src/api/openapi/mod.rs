@@ -25,6 +25,7 @@ mod testing;
 pub(crate) mod values;
 mod webhooks;
 
+use crate::api::checkout::{OPEN_LINK_SESSION, calls as checkout_calls};
 use crate::api::routes::{Modes, routes};
 use crate::api::writer::Object;
 use document::{Access, Document, ErrorShape, Row};
@@ -43,12 +44,27 @@ pub fn public() -> Document {
         access: Access::Key { scope: route.scope.name(), test_only: route.modes == Modes::TestOnly },
         errors: ErrorShape::Gateway,
     });
+    let public = crate::api::public::routes::routes().into_iter().map(|route| Row {
+        method: Method::GET,
+        path: route.path,
+        operation: route.operation,
+        access: Access::Open,
+        errors: ErrorShape::Public,
+        takes_key: false,
+    });
+    let of_page = checkout_calls().into_iter().map(|(method, path, operation)| {
+        let access = if operation == OPEN_LINK_SESSION { Access::Open } else { Access::Buyer };
+        Row { method, path, operation, access, errors: ErrorShape::Gateway, takes_key: false }
+    });
     let api_key = Object::new().plain("type", "apiKey").plain("in", "header").plain("name", "x-api-key");
     let api_key = api_key.text("description", "The account's key, `pk_test_…` or `pk_live_…`. Send it from a trusted server only.").end();
+    let client_secret = Object::new().plain("type", "http").plain("scheme", "bearer");
+    let client_secret =
+        client_secret.text("description", "The `clientSecret` of a checkout session: it opens that session for its buyer, and nothing else.").end();
     Document {
         title: "Pasarela",
         about: ABOUT,
-        rows: keyed.chain([open("/healthz", "getHealth"), open("/readyz", "getReadiness")]).collect(),
+        rows: keyed.chain(of_page).chain(public).chain([open("/healthz", "getHealth"), open("/readyz", "getReadiness")]).collect(),
         chapters: vec![
             payments::chapter(),
             balance::chapter(),
@@ -72,7 +88,7 @@ pub fn public() -> Document {
             cop_payments::test_calls(),
             reference::health(),
         ],
-        security: vec![("apiKey", api_key)],
+        security: vec![("apiKey", api_key), ("clientSecret", client_secret)],
     }
 }
 

@@ -95,7 +95,7 @@ fn operations() -> Vec<Operation> {
         operation("getOperation", "Read an operation with a bank")
             .about("What became of a call to a bank: the `operationId` of a payment, a payout or a debit code leads here.")
             .answers(200, "Operation", "The operation"),
-        operation("listPaymentMethods", "List what the account can collect by now").answers(200, "PaymentMethodList", "Disabled ones say why"),
+        operation("listPaymentMethods", "List what the account can collect by now").answers(200, "CollectionMethodList", "Disabled ones say why"),
     ]
 }
 
@@ -215,7 +215,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .example(r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge","status":"completed","code":null,"reference":"903144721","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:13:04.120Z"}"#),
         ),
         (
-            "PaymentMethod",
+            "CollectionMethod",
             object()
                 .member("method", one_of(Method::ALL.map(Method::name)))
                 .member("enabled", boolean())
@@ -223,7 +223,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("reason", text().or_null().about("Why it is not enabled: `rail_not_configured`, `no_bank_offers_it`, `rate_unavailable`."))
                 .example(r#"{"method":"C2P","enabled":true,"currency":"VES","reason":null}"#),
         ),
-        ("PaymentMethodList", items("PaymentMethod")),
+        ("CollectionMethodList", items("CollectionMethod")),
     ]
 }
 
@@ -273,7 +273,10 @@ fn payment() -> Schema {
         .member("expiresAt", instant().or_null())
         .member("completedAt", instant().or_null())
         .member("availableAt", instant().or_null().about("The end of the hold."))
-        .optional("currency", one_of(["COP"]).about("With the following members, of payments in pesos."))
+        .optional("currency", one_of(["COP", "USDT"]).about("With members of their own, of payments in pesos and in USDT."))
+        .optional("amountUsdt", ves().about("What came."))
+        .optional("txHash", text().about("Of the transfer that completed it."))
+        .optional("sellerNetUsdt", ves().or_null())
         .optional("channel", text())
         .optional("amountCop", integer())
         .optional("feeCop", integer().or_null())

@@ -28,7 +28,7 @@ fn of_tenant(operation: Operation) -> Operation {
 }
 
 fn operations() -> Vec<Operation> {
-    vec![
+    let described = vec![
         operation("getLatestRate", "The latest rate of a pair")
             .query("pair", pair())
             .query("source", text().about("`p2p`, the market, or `bcv`, the official one. Without it the freshest of all."))
@@ -71,7 +71,8 @@ fn operations() -> Vec<Operation> {
             .answers(200, "PagoMovilQuote", "The quote")
             .refuses(400, &["invalid_amount_cents", "pago_movil_min_amount", "invalid_data"])
             .refuses(503, &["rate_unavailable"]),
-    ]
+    ];
+    described.into_iter().map(|operation| operation.answers_nothing(304, "As `if-none-match` says: still the same")).collect()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {

@@ -55,6 +55,11 @@ impl Ask {
         Filter { source: self.source.as_deref(), side: self.side.as_deref(), method: None }
     }
 
+    /// What is asked for by name, besides the pair.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [&self.source, &self.side].into_iter().flatten().map(String::as_str)
+    }
+
     /// From when to when, given when the lines begin.
     pub fn window(&self, begins: Option<Timestamp>) -> Window {
         let from = self.from.or(begins).unwrap_or(self.until);

@@ -1,8 +1,8 @@
 //! Calls the operators' API of a running server.
 
-use super::super::Failure;
+use super::super::{Failure, trust};
 use crate::api::json::{self, Shape};
-use crate::config::{AdminAccess, Config, Secret};
+use crate::config::{AdminAccess, Config, Secret, Tls};
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -16,6 +16,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Operators {
     address: SocketAddr,
     token: Option<Secret>,
+    tls: Option<Tls>,
 }
 
 impl Operators {
@@ -25,7 +26,7 @@ impl Operators {
             AdminAccess::Token(token) => Some(token),
             AdminAccess::Insecure => None,
         };
-        Ok(Operators { address: reachable(config.admin.listen), token })
+        Ok(Operators { address: reachable(config.admin.listen), token, tls: config.admin.tls.clone() })
     }
 
     /// Has the server copy everything to `directory`, on its own disk.
@@ -41,11 +42,9 @@ impl Operators {
     }
 
     async fn exchange(&self, method: &str, path: &str, body: Option<&Value>) -> Result<(reqwest::StatusCode, String), Box<dyn std::error::Error>> {
-        // A second call finds it installed.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        // The environment's proxies are not for the way to one's own server.
-        let client = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).no_proxy().build()?;
-        let mut request = client.request(method.parse()?, format!("http://{}{path}", self.address));
+        let (scheme, client) = trust::reach(self.tls.as_ref()).map_err(|failure| failure.to_string())?;
+        let client = client.connect_timeout(CONNECT_TIMEOUT).build()?;
+        let mut request = client.request(method.parse()?, format!("{scheme}://{}{path}", self.address));
         if let Some(token) = &self.token {
             request = request.bearer_auth(token.expose());
         }

@@ -115,7 +115,7 @@ impl Client {
         let body = body.to_string();
         let head =
             format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", self.address, body.len());
-        self.ask(&(head + &body), path, status).await
+        self.ask(&(head + body.as_str()), path, status).await
     }
 
     /// DELETE; the answer must have this status.

@@ -114,7 +114,7 @@ fn made(book: &Book, conversion: &Conversion, waiting: &Waiting, market: Rate, t
         return None;
     }
     let taken = vec![Taken { release_at: waiting.release_at, hold, minor: price.source_minor }];
-    Some(begin(conversion, price, taken, conversion.reference.clone(), turn))
+    Some(begin(book, conversion, price, taken, conversion.reference.clone(), turn))
 }
 
 fn dropped(conversion: &Conversion) -> Draft {

@@ -1,7 +1,7 @@
 //! What a conversion costs: in integers, so that "rounded down" and "rounded up" are exact to the last digit (`service.md`, "Conversions"; `contract.md`, section 9).
 
 use super::Source;
-use crate::domain::money::{AMOUNT_MINOR_MAX, Rate, Usdt};
+use crate::domain::money::{Currency, Rate, Usdt};
 use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
@@ -52,11 +52,11 @@ impl Price {
             Amount::Source(minor) => (i128::from(minor), (i128::from(minor) * minor_per_unit * RATE_UNIT).checked_div(rate)?),
             Amount::Target(target) => (ceil_div(i128::from(target.minor()).checked_mul(rate)?, minor_per_unit * RATE_UNIT)?, i128::from(target.minor())),
         };
-        let fits = |minor: i128| i64::try_from(minor).ok().filter(|minor| (0..=AMOUNT_MINOR_MAX).contains(minor));
+        let fits = |minor: i128, currency: Currency| i64::try_from(minor).ok().filter(|minor| (0..=currency.amount_minor_max()).contains(minor));
         let shown = |rate: Rate| Rate(with_four_decimals(rate.0));
         Some(Price {
-            source_minor: fits(source_minor).filter(|minor| *minor > 0)?,
-            target: Usdt::from_minor(fits(target_minor)?),
+            source_minor: fits(source_minor, source.currency()).filter(|minor| *minor > 0)?,
+            target: Usdt::from_minor(fits(target_minor, Currency::Usdt)?),
             market: shown(market),
             spread_percent: shown(spread_percent),
             rate: Rate(Decimal::try_from_i128_with_scale(rate, RATE_DECIMALS).ok()?),
@@ -85,7 +85,7 @@ fn ceil_div(dividend: i128, divisor: i128) -> Option<i128> {
 }
 
 /// Rounded half up, and with four decimals also when they are zeros.
-fn with_four_decimals(number: Decimal) -> Decimal {
+pub fn with_four_decimals(number: Decimal) -> Decimal {
     let mut rounded = number.round_dp_with_strategy(RATE_DECIMALS, rust_decimal::RoundingStrategy::MidpointAwayFromZero);
     rounded.rescale(RATE_DECIMALS);
     rounded
@@ -147,11 +147,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_has_no_price() {
-        let largest = Amount::Target(Usdt::from_minor(AMOUNT_MINOR_MAX));
+        let largest = Amount::Target(Usdt::from_minor(Currency::Usdt.amount_minor_max()));
         assert_eq!(Price::of(Source::Ves, largest, rate("245"), rate("0")), None);
-        assert_eq!(Price::of(Source::Ves, Amount::Source(AMOUNT_MINOR_MAX), rate("0.00000001"), rate("0")), None);
-        assert_eq!(Price::of(Source::Cop, Amount::Source(AMOUNT_MINOR_MAX), rate("0.01"), rate("0")), None);
-        assert!(Price::of(Source::Ves, Amount::Source(AMOUNT_MINOR_MAX), rate("999999999999.99999999"), rate("100")).is_some());
+        assert_eq!(Price::of(Source::Ves, Amount::Source(Currency::Ves.amount_minor_max()), rate("0.00000001"), rate("0")), None);
+        assert_eq!(Price::of(Source::Cop, Amount::Source(Currency::Cop.amount_minor_max()), rate("0.01"), rate("0")), None);
+        assert!(Price::of(Source::Ves, Amount::Source(Currency::Ves.amount_minor_max()), rate("999999999999.99999999"), rate("100")).is_some());
     }
 
     proptest! {

@@ -20,12 +20,19 @@ pub struct Totals {
     days: [Day; 2],
     /// Bolívares since the beginning, canceled ones taken off, in cents.
     ves: i64,
+    /// Conversions since the beginning, of everything.
+    count: u64,
 }
 
 impl Totals {
     /// Bolívares that became USDT, in cents.
     pub const fn ves(&self) -> i64 {
         self.ves
+    }
+
+    /// How many conversions were accepted.
+    pub const fn count(&self) -> u64 {
+        self.count
     }
 
     /// What the day of `now` comes to with `minor` more; `None` when a sum does not fit.
@@ -45,6 +52,7 @@ impl Totals {
         let Some(accepted) = conversion.accepted() else { return };
         let (source, minor, date) = (conversion.source, accepted.price.source_minor, conversion.created_at.date_in(conversion.source.zone()));
         let is_new = was.is_none_or(|was| was.facet == UNLISTED);
+        self.count += u64::from(is_new);
         let day = &mut self.days[source as usize];
         let change = match (is_new, accepted.status()) {
             (true, _) => {

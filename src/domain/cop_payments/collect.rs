@@ -1,6 +1,6 @@
 //! From the request to the money, or to its end: the processor collects, is told about codes and cancellations, and is asked when it stays silent.
 
-use super::{COLLECT, Channel, CopPayment, Failure, Marketplace, Phase, TELL, Telling, sale};
+use super::{COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, sale};
 use crate::domain::bank::{Answer, Collection, Effect, Heard, How, Order, POLL_MS, Told, next_poll};
 use crate::domain::book::Book;
 use crate::domain::buyer::Buyer;
@@ -39,6 +39,8 @@ pub struct NewCopPayment {
     pub metadata: Option<String>,
     /// The seller and what the tenant keeps, in percent.
     pub marketplace: Option<(Id, Rate)>,
+    /// The hosted checkout that it is for, and when that ends: the buyer has no longer than that.
+    pub checkout: Option<(Box<ForSession>, Timestamp)>,
 }
 
 /// A payment, and the processor told to collect it. The order of the refusals is `contract.md`, section 17, "Order of checks".
@@ -77,6 +79,8 @@ fn new_payment(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn
     let marketplace = new.marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace { merchant, commission_percent, commission: None, seller_net: None, seller_available_at: None })
     });
+    let expires_at = turn.now.plus_ms(new.channel.lifetime_ms());
+    let (checkout, ends_at) = new.checkout.map_or((None, expires_at), |(checkout, ends_at)| (Some(checkout), ends_at));
     Ok(CopPayment {
         id: new.id,
         status: Status::Pending,
@@ -95,10 +99,11 @@ fn new_payment(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn
         kept,
         livemode: turn.livemode,
         created_at: turn.now,
-        expires_at: turn.now.plus_ms(new.channel.lifetime_ms()),
+        expires_at: expires_at.min(ends_at),
         completed_at: None,
         available_at: None,
         refunded_at: None,
+        checkout,
     })
 }
 

@@ -118,7 +118,8 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
 
 /// Who gives what; all or nothing.
 fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
-    let net = payment.net().unwrap_or_default().minor();
+    // The operator's share of a sale through a link comes back with the fee: what is asked of the tenant is what the sale left it.
+    let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
     let sale = payment.marketplace.as_ref();
     let share = sale.and_then(|sale| sale.seller_net).unwrap_or_default().minor();
     let own_hold = |at: Option<Timestamp>| at.map(|at| (at, payment.id));
@@ -207,6 +208,8 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
     post(Ledger::Rail, payment.amount, None);
     post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
     post(Ledger::Fees, fee.negated(), None);
+    post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
+    post(Ledger::Fees, payment.platform_fee().negated(), None);
     let released = |ledger, taken: &Taken| HoldChange { ledger, currency: Currency::Cop, release_at: UNTIL_DECIDED, hold: payment.id, minor: -taken.total() };
     let mut sold = None;
     if let Some(sale) = &payment.marketplace {

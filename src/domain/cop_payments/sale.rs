@@ -1,6 +1,6 @@
 //! What a payment in pesos does to the ledger when the money comes: the sale, the fee, the seller's share, and the holds (`service.md`, "Colombian pesos (COP)", "Fee").
 
-use super::{CopPayment, Marketplace, Phase};
+use super::{CopPayment, ForSession, Marketplace, Phase};
 use crate::domain::bank::Effect;
 use crate::domain::book::Book;
 use crate::domain::conversions::auto::{self, Completed};
@@ -46,6 +46,16 @@ pub fn figures(amount: Cop, commission_percent: Option<Rate>) -> Option<Figures>
     Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net) })
 }
 
+/// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the commission, so the lower percentage counts; what the tenant keeps is never negative
+/// (`contract.md`, section 18, "Checkout").
+fn platform_fee(book: &Book, payment: &CopPayment, fee: Cop) -> Option<Cop> {
+    payment.checkout.as_ref()?.sale.link?;
+    let percent = book.sheet.settings.fees.link_percent;
+    let percent = payment.marketplace.as_ref().map_or(percent, |sale| sale.commission_percent.min(percent));
+    let share = Cop::rounded(percent.percent_of(payment.amount.decimal())?)?;
+    Some(share.min(payment.amount.minus(fee)?))
+}
+
 /// The record that the money came, and the first try of the conversion that the tenant's settings may make of it.
 pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, turn: &Turn) -> (Draft, Option<Effect>) {
     let now = turn.now;
@@ -60,6 +70,8 @@ pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, tur
         Box::new(Marketplace { commission: figures.commission, seller_net: Some(seller_net), seller_available_at, ..(**sale).clone() })
     });
     let shared = marketplace.as_ref().and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
+    let platform_fee = platform_fee(book, payment, figures.fee);
+    let checkout = payment.checkout.as_ref().map(|checkout| Box::new(ForSession { platform_fee, ..(**checkout).clone() }));
     let completed = CopPayment {
         status: Status::Completed,
         phase: Phase::Idle,
@@ -68,6 +80,7 @@ pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, tur
         processor_reference: Some(reference),
         completed_at: Some(now),
         available_at: Some(available_at),
+        checkout,
         kept: None,
         ..payment.clone()
     };
@@ -104,7 +117,10 @@ fn post(draft: &mut Draft, payment: &CopPayment, available_at: Timestamp) -> Cop
     post(Ledger::Rail, payment.amount.negated(), None);
     post(Ledger::Tenant, fee.negated(), row(MovementKind::Fee, "payment fee", available_at));
     post(Ledger::Fees, fee, None);
-    let mut own = payment.net().unwrap_or_default();
+    let platform_fee = payment.platform_fee();
+    post(Ledger::Tenant, platform_fee.negated(), row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at));
+    post(Ledger::Fees, platform_fee, None);
+    let mut own = payment.net().and_then(|net| net.minus(platform_fee)).unwrap_or_default();
     if let Some((sale, at)) = payment.marketplace.as_ref().and_then(|sale| Some((sale, sale.seller_available_at?))) {
         let share = sale.seller_net.unwrap_or_default();
         let seller = Ledger::Seller(sale.merchant);

@@ -94,7 +94,16 @@ struct World {
 }
 
 fn new(channel: Channel) -> NewCopPayment {
-    NewCopPayment { id: Id::derived(T0, 9, 0), amount: Cop::from_minor(50_000), channel, buyer: None, reference: None, metadata: None, marketplace: None }
+    NewCopPayment {
+        id: Id::derived(T0, 9, 0),
+        amount: Cop::from_minor(50_000),
+        channel,
+        buyer: None,
+        reference: None,
+        metadata: None,
+        marketplace: None,
+        checkout: None,
+    }
 }
 
 impl World {

@@ -259,6 +259,7 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
         Means::Transfer { debtor, date, reference } => {
             Order::FindTransfer { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, date: *date, reference: reference.clone(), amount }
         }
+        Means::Usdt { .. } => unreachable!("USDT is a payment when it has come; no bank is asked for it"),
     };
     Effect { entity: EntityId::payment(payment.id), operation: payment.id.operation(CHARGE), at: turn.now, how, order }
 }

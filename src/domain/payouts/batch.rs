@@ -108,7 +108,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Outcome {
             NewItem::Sound(item) => {
                 let reference = item.external_ref.clone();
                 let decided = match payouts.get(&reference).map(|known| &**known) {
-                    Some(Entity::Payout(payout)) => conflict(payout, &item).map_or(Ok((payout.id, None)), Err),
+                    Some(Entity::Payout(payout)) => conflict(book, payout, &item).map_or(Ok((payout.id, None)), Err),
                     _ => prepare(book, item, turn).and_then(|payout| {
                         left = afford(&payout, left)?;
                         Ok((payout.id, Some(Payout { batch: Some(id), ..payout })))

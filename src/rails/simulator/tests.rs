@@ -133,7 +133,7 @@ fn micro_deposits_meet_the_wrong_person_at_0001() {
     let (right, wrong) = (micro_deposit("04147654321"), micro_deposit("04147650001"));
     assert_eq!(now(bank.send(&right)), done(&right));
     assert_eq!(now(bank.send(&wrong)), refused_with("BE01"));
-    assert_eq!(MICRO_DEPOSITS.0.to_string() + " " + &MICRO_DEPOSITS.1.to_string(), "0.32 0.45");
+    assert_eq!(MICRO_DEPOSITS.0.to_string() + " " + MICRO_DEPOSITS.1.to_string().as_str(), "0.32 0.45");
 }
 
 #[test]

@@ -44,6 +44,12 @@ impl RateStore {
         lines.iter().filter(|line| line.series.pair == pair && filter.admits(&line.series)).cloned().collect()
     }
 
+    /// Whether there is a series like this.
+    pub fn has(&self, is_meant: impl Fn(&Series) -> bool) -> bool {
+        let lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().any(|line| is_meant(&line.series))
+    }
+
     /// When the oldest of these lines begins; `None` if nothing is in any of them.
     pub fn begins(&self, lines: &[Arc<Line>]) -> Result<Option<Timestamp>, RateStoreError> {
         let mut earliest = None;

@@ -1,6 +1,6 @@
 //! One connection from its first byte to its end.
 
-use super::stream::{Slot, Watched, linger};
+use super::stream::{Slot, Socket, Watched, linger};
 use super::watch::{Due, Watch};
 use super::{Answer, Arrival, Held, Phase, Shared};
 use crate::api::problem::Problem;
@@ -31,6 +31,9 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: SocketAddr) {
     let shared = &held.shared;
     let watch = Arc::new(Watch::new());
+    let Some(stream) = secure(shared, stream).await else { return };
+    // What the handshake took is no longer there for the first head.
+    let Due::Later(first_look) = watch.due(&shared.limits) else { return };
     let slot = Slot::default();
     let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&slot)));
     let service = service_fn(|request| {
@@ -41,7 +44,7 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
     let mut phase = shared.phase.subscribe();
     let drive = async {
         let mut connection = pin!(shared.builder.serve_connection(io, service));
-        let mut look = pin!(sleep(shared.limits.head_timeout));
+        let mut look = pin!(sleep(first_look));
         // A connection that came in just before the stop has missed the change.
         phase.mark_changed();
         let mut is_ending = false;
@@ -80,6 +83,25 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
             () = linger(stream) => {}
             _ = phase.wait_for(|phase| *phase == Phase::Cut) => {}
         }
+    }
+}
+
+/// The stream, with TLS if that is spoken here; nothing if the other side cannot, or takes as long for it as for a head.
+async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Socket> {
+    let Some(certificates) = &shared.certificates else { return Some(Socket::Plain(stream)) };
+    let mut phase = shared.phase.subscribe();
+    tokio::select! {
+        biased;
+        _ = phase.wait_for(|phase| *phase != Phase::Open) => None,
+        shaken = tokio::time::timeout(shared.limits.head_timeout, certificates.acceptor().accept(stream)) => match shaken {
+            Ok(Ok(stream)) => Some(Socket::Secure(Box::new(stream))),
+            Ok(Err(error)) => {
+                // Scanners and health checks of load balancers do this all day.
+                tracing::debug!(%error, "a TLS handshake failed");
+                None
+            }
+            Err(_) => None,
+        },
     }
 }
 

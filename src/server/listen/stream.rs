@@ -12,27 +12,89 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
 
 /// What a caller may still send after an answer that ends the connection.
 const LINGER_BYTES_MAX: usize = 16 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Where a stream comes to when hyper drops it.
-pub(super) type Slot = Arc<Mutex<Option<TcpStream>>>;
+pub(super) type Slot = Arc<Mutex<Option<Socket>>>;
+
+/// A socket as it is spoken on.
+pub(super) enum Socket {
+    /// As it is.
+    Plain(TcpStream),
+    /// With TLS.
+    Secure(Box<TlsStream<TcpStream>>),
+}
+
+impl Socket {
+    /// What is under it.
+    fn bare(&self) -> &TcpStream {
+        match self {
+            Socket::Plain(stream) => stream,
+            Socket::Secure(stream) => stream.get_ref().0,
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
+            Socket::Secure(stream) => Pin::new(&mut **stream).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Socket::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
+            Socket::Secure(stream) => Pin::new(&mut **stream).poll_write(cx, buf),
+        }
+    }
+
+    fn poll_write_vectored(self: Pin<&mut Self>, cx: &mut Context<'_>, bufs: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Socket::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Socket::Secure(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, bufs),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Socket::Secure(stream) => Pin::new(&mut **stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Socket::Secure(stream) => Pin::new(&mut **stream).poll_shutdown(cx),
+        }
+    }
+}
 
 /// A socket that is being watched.
 pub(super) struct Watched {
-    stream: Option<TcpStream>,
+    stream: Option<Socket>,
     watch: Arc<Watch>,
     slot: Slot,
 }
 
 impl Watched {
-    pub(super) fn new(stream: TcpStream, watch: Arc<Watch>, slot: Slot) -> Self {
+    pub(super) fn new(stream: Socket, watch: Arc<Watch>, slot: Slot) -> Self {
         Watched { stream: Some(stream), watch, slot }
     }
 
-    fn stream(&mut self) -> Pin<&mut TcpStream> {
+    fn stream(&mut self) -> Pin<&mut Socket> {
         Pin::new(self.stream.as_mut().expect("the stream is there until the drop"))
     }
 }
@@ -79,14 +141,15 @@ impl AsyncWrite for Watched {
 }
 
 /// Ends a connection on which the caller may still be sending.
-pub(super) async fn linger(mut stream: TcpStream) {
+pub(super) async fn linger(mut stream: Socket) {
     let end = async {
         poll_fn(|cx| Pin::new(&mut stream).poll_shutdown(cx)).await?;
         let mut scrap = vec![0; 64 << 10];
         let mut thrown_away = 0;
         while thrown_away < LINGER_BYTES_MAX {
-            stream.readable().await?;
-            match stream.try_read(&mut scrap) {
+            // Below TLS: what still comes is of no interest.
+            stream.bare().readable().await?;
+            match stream.bare().try_read(&mut scrap) {
                 Ok(0) => break,
                 Ok(len) => thrown_away += len,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -114,6 +177,6 @@ pub(super) async fn say_and_close(stream: TcpStream, bytes: Vec<u8>) {
         io::Result::Ok(())
     };
     if let Ok(Ok(())) = tokio::time::timeout(LINGER_TIMEOUT, said).await {
-        linger(stream).await;
+        linger(Socket::Plain(stream)).await;
     }
 }

@@ -4,6 +4,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod buyers;
 pub mod check;
 pub mod client;
 pub mod conformance;

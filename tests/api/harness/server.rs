@@ -157,6 +157,11 @@ impl Server {
         self.signal_term(self.child.as_ref().expect("it is running"));
     }
 
+    /// Tells it to read its certificates anew (SIGHUP).
+    pub fn hang_up(&self) {
+        signal(self.child.as_ref().expect("it is running"), "-HUP");
+    }
+
     /// Waits until it has ended by itself.
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
@@ -291,8 +296,7 @@ impl Server {
     }
 
     fn signal_term(&self, child: &Child) {
-        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-        assert!(sent.is_ok_and(|status| status.success()), "SIGTERM could not be sent");
+        signal(child, "-TERM");
     }
 }
 
@@ -303,6 +307,11 @@ impl Drop for Server {
         }
         self.kill();
     }
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "{name} could not be sent");
 }
 
 /// A tenant and its two first keys.

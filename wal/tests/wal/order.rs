@@ -70,6 +70,11 @@ fn nothing_is_told_or_seen_before_the_sync() {
     assert_eq!(reader.records(1, None).count(), 1);
     assert!(reader.record(2).unwrap().is_none());
     assert_eq!(log.stats().pending_records, 4);
+    // Whoever watches sees that the disk does not answer, and for how long.
+    let before = log.stats().waiting;
+    assert!(before > Duration::ZERO);
+    std::thread::sleep(Duration::from_millis(2));
+    assert!(log.stats().waiting > before);
     faults.release_syncs();
     assert_eq!(first.seq(), 2);
     assert_eq!(second.seq(), 3);

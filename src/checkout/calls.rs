@@ -1,0 +1,173 @@
+//! What a page's script asks, in JSON. The client secret of the session is the only key, and opens nothing else.
+
+use crate::api::checkout::{
+    address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity, read_request, state as show_state,
+};
+use crate::api::problem::Problem;
+use crate::api::refusals::problem;
+use crate::api::sessions::{address, client_secret};
+use crate::checkout::form::Form;
+use crate::checkout::visit::{Shop, Tried, Visit, secret_of};
+use crate::domain::checkout::{Bought, NewSession, Offered};
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::index::{self, Space};
+use crate::domain::kept::Shape;
+use crate::domain::machine::{Ask, Domain};
+use crate::domain::platform::PLATFORM;
+use crate::domain::products::{Link, Product, product_of};
+use crate::domain::record::Entity;
+use crate::server::body::Inbound;
+use crate::server::dispatch::{failure, reply};
+use crate::server::history::{self, Unreadable};
+use crate::server::listen::Arrival;
+use crate::server::respond::Reply;
+use crate::server::services::{Services, fresh_id};
+use actors::Settled;
+use hyper::header::{self, HeaderMap, HeaderValue};
+
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// The session that a call is about, if the call carries its secret.
+async fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Visit, Problem> {
+    let id = Id::parse(id).ok_or_else(Problem::not_found)?;
+    let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
+    if !sent.is_some_and(|sent| is_secret(services, id, sent)) {
+        return Err(Problem::unauthorized());
+    }
+    Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
+}
+
+/// Whether this is the client secret of a session. What is compared are keyed hashes, so the time that it takes says nothing.
+pub fn is_secret(services: &Services, id: Id, sent: &str) -> bool {
+    let right = client_secret(id, secret_of(services, id));
+    services.mark(&[b"compared", sent.as_bytes()]) == services.mark(&[b"compared", right.as_bytes()])
+}
+
+/// GET /checkout/:id/state
+pub async fn state(services: &Services, id: &str, headers: &HeaderMap, query: Option<&str>) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, headers).await?;
+    let attempt = Form::query(query).get("attempt").and_then(Id::parse).map(|attempt| visit.attempt(services, attempt)).transpose()?.flatten();
+    Ok(told(services, &visit, attempt.as_ref()))
+}
+
+/// Where a session stands, and an attempt to pay it.
+fn told(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
+    let body = show_state(&visit.session, visit.status, visit.received(), &visit.offers(services), attempt.map(Tried::shown));
+    Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
+}
+
+/// The same after an attempt was carried on.
+async fn told_after(services: &Services, visit: &Visit, attempt: Id, settled: &Settled<Domain>) -> Result<Reply, Problem> {
+    let after = Visit::begin(services, visit.session.id).await?.ok_or_else(Problem::not_found)?;
+    let attempt = after.attempt(services, attempt)?;
+    let reply = told(services, &after, attempt.as_ref());
+    Ok(match settled.seq {
+        Some(seq) => reply.wal_seq(seq),
+        None => reply,
+    })
+}
+
+/// POST /checkout/:id/c2p/request
+pub async fn request(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
+    let settled = visit.request(services, debtor).await?;
+    Ok(reply(Shape::Intent, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+}
+
+/// POST /checkout/:id/c2p
+pub async fn pay(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let (intent, debtor, token) = read_execution(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
+    let settled = visit.pay(services, intent, Some(debtor), token).await?;
+    told_after(services, &visit, intent, &settled).await
+}
+
+/// POST /checkout/:id/cop
+pub async fn collect(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?)?;
+    let settled = visit.collect(services, channel, buyer, None).await?;
+    Ok(reply(Shape::CopPaymentCreated, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+}
+
+/// POST /checkout/:id/cop/otp
+pub async fn submit_code(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let code = read_code(&body.json(&arrival.head.headers).await?)?;
+    let settled = visit.submit_code(services, code).await?;
+    let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
+    told_after(services, &visit, attempt, &settled).await
+}
+
+/// POST /checkout/:id/usdt
+pub async fn deposit_address(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let (network, asset) = read_network(&body.json(&arrival.head.headers).await?)?;
+    let settled = visit.address(services, network, asset).await?;
+    if let Some(refusal) = &settled.refusal {
+        return Err(problem(refusal));
+    }
+    let made = settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &written.state).or(settled.entity.as_ref());
+    let Some(Entity::DepositAddress(made)) = made.map(|entity| &**entity) else { return Err(Problem::internal_error()) };
+    let (Some(till), Some(address)) = (made.till.as_deref(), made.address_for(network, asset)) else { return Err(Problem::internal_error()) };
+    let status = if settled.seq.is_some() { 201 } else { 200 };
+    let reply = Reply::json(status, show_address(&visit.session, till, network, asset, address)).header(header::CACHE_CONTROL, NO_STORE);
+    Ok(match settled.seq {
+        Some(seq) => reply.wal_seq(seq),
+        None => reply,
+    })
+}
+
+/// What can be bought at an address.
+pub struct OnSale {
+    /// Whose it is.
+    pub shop: Shop,
+    /// The product.
+    pub product: Product,
+    /// The link.
+    pub link: Link,
+}
+
+/// What can be bought under a slug now; `None` when there is no such link, or it or its product is switched off.
+pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
+    let reader = services.engine.reader();
+    let Some(value) = reader.index_get(&index::name(PLATFORM, Space::Slug, slug)).map_err(Unreadable::from)? else { return Ok(None) };
+    let unreadable = || Unreadable("a slug that leads nowhere".to_owned());
+    let (tenant_key, link) = value.split_first_chunk().ok_or_else(unreadable)?;
+    let (tenant_key, link) = (u64::from_be_bytes(*tenant_key), Id::from_bytes(link.try_into().map_err(|_| unreadable())?));
+    let Some(shop) = Shop::of(services, tenant_key) else { return Ok(None) };
+    let found = history::entity(reader, tenant_key, product_of(link))?;
+    let Some(Entity::Product(product)) = found.as_deref() else { return Ok(None) };
+    Ok(product.offer(link).map(|link| OnSale { shop, product: product.clone(), link: link.clone() }))
+}
+
+/// What a link's new session is to be.
+pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<NewSession, &'static str> {
+    let amount = priced(&sale.product, &sale.link, quantity)?;
+    let id = fresh_id();
+    let name = &sale.product.name;
+    Ok(NewSession {
+        id,
+        amount,
+        description: Some(if quantity == 1 { name.clone() } else { format!("{name} × {quantity}") }),
+        reference: None,
+        success_url: sale.link.redirect_url.clone(),
+        cancel_url: None,
+        offered: Offered::default(),
+        metadata: None,
+        url: address(&services.base_url, id),
+        bought: Some(Bought { link: sale.link.id, quantity, chosen: sale.link.allow_quantity, marketplace: sale.link.marketplace }),
+    })
+}
+
+/// POST /pay/:slug/sessions
+pub async fn open(services: &Services, slug: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
+    let quantity = read_quantity(&body.json(&arrival.head.headers).await?)?;
+    let new = session_of(services, &sale, quantity).map_err(|message| Problem::invalid_field("quantity", message))?;
+    let id = new.id;
+    let shape = Shape::SessionOpened(secret_of(services, id));
+    let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;
+    Ok(reply(shape, Ok(outcome.map_err(failure)?), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+}

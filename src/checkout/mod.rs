@@ -1,0 +1,129 @@
+//! What buyers see: the hosted checkout, its pages, and the calls that a page may make (`service.md`, "Hosted checkout"; `contract.md`, sections 12 and 18, "Checkout").
+//!
+//! In reading order: `visit.rs` finds a session and takes the two steps of a payment, `calls.rs` answers what a page's script asks in JSON, `forms.rs` what a page's forms send
+//! without one, `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say, `assets.rs` what they load. No page asks anything of another host, and none carries a
+//! script or a style of its own, so the policy that browsers are told is strict. No rule about money is here.
+
+mod assets;
+mod calls;
+mod form;
+mod forms;
+mod key_help;
+mod pages;
+mod steps;
+mod visit;
+mod words;
+
+use crate::api::problem::Problem;
+use crate::checkout::pages::Manner;
+use crate::server::body::Inbound;
+use crate::server::listen::{Answer, Arrival};
+use crate::server::respond::Reply;
+use crate::server::router::{BadRoute, Lookup, Router};
+use crate::server::services::Services;
+use hyper::Method;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use std::sync::Arc;
+
+/// What stands at a path.
+#[derive(Clone, Copy)]
+enum Place {
+    Session,
+    Embedded,
+    State,
+    RequestKey,
+    Pay,
+    Pesos,
+    PesosCode,
+    Usdt,
+    Link,
+    LinkSession,
+    Asset,
+    EmbedScript,
+}
+
+/// Answers buyers, and leaves everything else to the gateway.
+pub struct Front<G> {
+    services: Arc<Services>,
+    router: Router<Place>,
+    gateway: G,
+}
+
+impl<G: Answer> Front<G> {
+    /// Before this gateway.
+    pub fn new(services: Arc<Services>, gateway: G) -> Result<Front<G>, BadRoute> {
+        let router = Router::new([
+            (Method::GET, "/checkout/:id", Place::Session),
+            (Method::GET, "/checkout/:id/embed", Place::Embedded),
+            (Method::GET, "/checkout/:id/state", Place::State),
+            (Method::POST, "/checkout/:id/c2p/request", Place::RequestKey),
+            (Method::POST, "/checkout/:id/c2p", Place::Pay),
+            (Method::POST, "/checkout/:id/cop", Place::Pesos),
+            (Method::POST, "/checkout/:id/cop/otp", Place::PesosCode),
+            (Method::POST, "/checkout/:id/usdt", Place::Usdt),
+            (Method::GET, "/pay/:slug", Place::Link),
+            (Method::POST, "/pay/:slug/sessions", Place::LinkSession),
+            (Method::GET, "/checkout-assets/:file", Place::Asset),
+            (Method::GET, "/checkout.js", Place::EmbedScript),
+        ])?;
+        Ok(Front { services, router, gateway })
+    }
+
+    async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let head = &arrival.head;
+        let (place, parameters) = match self.router.lookup(&head.method, head.uri.path()) {
+            Lookup::Found(found) => (*found.value, found.parameters),
+            Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
+            Lookup::NotFound => return Err(Problem::not_found()),
+        };
+        let (services, query) = (&*self.services, head.uri.query());
+        let is_form = is_form(&head.headers);
+        match place {
+            Place::Session => pages::session(services, parameters.get("id"), query, Manner::Whole).await,
+            Place::Embedded => pages::session(services, parameters.get("id"), query, Manner::Embedded).await,
+            Place::State => calls::state(services, parameters.get("id"), &head.headers, query).await,
+            Place::RequestKey if is_form => forms::request(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
+            Place::RequestKey => calls::request(services, parameters.get("id"), arrival, body).await,
+            Place::Pay if is_form => forms::pay(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
+            Place::Pay => calls::pay(services, parameters.get("id"), arrival, body).await,
+            Place::Pesos => calls::collect(services, parameters.get("id"), arrival, body).await,
+            Place::PesosCode => calls::submit_code(services, parameters.get("id"), arrival, body).await,
+            Place::Usdt => calls::deposit_address(services, parameters.get("id"), arrival, body).await,
+            Place::Link => pages::link(services, parameters.get("slug"), query).await,
+            Place::LinkSession if is_form => forms::open(services, parameters.get("slug"), &head.headers, &body.bytes().await?).await,
+            Place::LinkSession => calls::open(services, parameters.get("slug"), arrival, body).await,
+            Place::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
+            Place::EmbedScript => Ok(assets::embed_script()),
+        }
+    }
+}
+
+/// Whether a body is a form's.
+fn is_form(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|text| text.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded")))
+}
+
+impl<G: Answer> Answer for Front<G> {
+    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
+        let path = arrival.head.uri.path();
+        if !(path.starts_with("/checkout/") || path.starts_with("/pay/") || path.starts_with(assets::PREFIX) || path == "/checkout.js") {
+            return self.gateway.answer(arrival, body).await;
+        }
+        match self.handle(&arrival, body).await {
+            Ok(reply) => reply,
+            // A call with a body of JSON, or with a secret, is a script's; whoever else comes reads pages.
+            Err(problem) if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(&arrival) => {
+                Reply::problem(&problem, &arrival.request_id).header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+            }
+            Err(problem) => pages::problem(&problem, arrival.head.uri.query()),
+        }
+    }
+}
+
+/// Whether whoever asks reads JSON rather than pages.
+fn wants_json(arrival: &Arrival) -> bool {
+    let head = &arrival.head;
+    let path = head.uri.path();
+    path.ends_with("/state") || (head.method == Method::POST && !is_form(&head.headers)) || path.starts_with(assets::PREFIX)
+}

@@ -1,0 +1,193 @@
+//! The steps by which a session is paid. The page's forms and the page's calls are two ways to the same functions.
+//!
+//! One attempt at a time: whoever begins one holds the session's name, ends what is pending, and only then asks the engine. What cannot be ended (a charge at the bank, a buyer who has just
+//! paid) refuses the new attempt. So however many tabs are open, at most one of them can be charged by C2P or in pesos at any moment.
+
+use crate::api::crypto::account;
+use crate::api::problem::Problem;
+use crate::api::refusals::problem;
+use crate::checkout::visit::Visit;
+use crate::domain::banks::sends_otp;
+use crate::domain::buyer::Buyer;
+use crate::domain::checkout::{Attempts, Status, Way};
+use crate::domain::cop_payments::collect::NewCopPayment;
+use crate::domain::cop_payments::{Channel, ForSession};
+use crate::domain::crypto::address::Network;
+use crate::domain::crypto::deposits::{Asset, NewDepositAddress, Till};
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::index::Space;
+use crate::domain::machine::{Ask, Domain};
+use crate::domain::money::{Cop, Usdt};
+use crate::domain::payments::charge::Price;
+use crate::domain::payments::{Debtor, c2p};
+use crate::domain::record::Entity;
+use crate::domain::refusal::Refusal;
+use crate::domain::token::Token;
+use crate::server::desk::NameHeld;
+use crate::server::dispatch::failure;
+use crate::server::history;
+use crate::server::services::{Services, fresh_id};
+use actors::Settled;
+
+/// A buyer is charged no more than the page said.
+const TOTAL_CHANGED: &str = "amount_changed";
+
+impl Visit {
+    /// Asks for an intent.
+    pub async fn request(&self, services: &Services, debtor: Debtor) -> Result<Settled<Domain>, Problem> {
+        let (held, attempts) = self.begin_attempt(services, Way::C2p).await?;
+        let rate = self.shop.market(services).bcv_rate.ok_or_else(|| problem(&Refusal::RateUnavailable))?;
+        let usd = self.session.amount;
+        let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
+        let new = c2p::NewIntent {
+            id: fresh_id(),
+            external_ref: self.session.name(),
+            usd,
+            rate,
+            ves,
+            debtor,
+            bank_sends_otp: sends_otp(debtor.bank),
+            checkout: Some(Box::new(self.session.sale())),
+        };
+        let (id, is_new) = attempts.c2p.map_or((new.id, true), |newest| (newest.id, false));
+        self.ask(services, EntityId::payment(id), is_new, Ask::RequestC2p(Box::new(new)), Some(held)).await
+    }
+
+    /// Executes an intent of this session with the buyer's key. Without a debtor it is the one of the intent.
+    pub async fn pay(&self, services: &Services, intent: Id, debtor: Option<Debtor>, token: Token) -> Result<Settled<Domain>, Problem> {
+        let found = history::entity(services.engine.reader(), self.shop.tenant_key, EntityId::payment(intent))?.ok_or_else(Problem::not_found)?;
+        let known = match &*found {
+            Entity::Payment(payment) if payment.checkout.as_ref().is_some_and(|sale| sale.session == self.session.id) => payment.debtor().copied(),
+            _ => None,
+        }
+        .ok_or_else(Problem::not_found)?;
+        match self.status {
+            Status::Paid(paid) if paid != intent => return Err(problem(&Refusal::SessionPaid)),
+            Status::Expired => return Err(problem(&Refusal::SessionExpired)),
+            Status::Open | Status::Processing | Status::Paid(_) => {}
+        }
+        let token_mark = services.mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
+        let execute = c2p::Execute {
+            external_ref: self.session.name(),
+            usd: self.session.amount,
+            debtor: debtor.unwrap_or(known),
+            token,
+            token_mark,
+            marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
+        };
+        let settled = self.ask(services, EntityId::payment(intent), false, Ask::ExecuteC2p(Box::new(execute)), None).await?;
+        match &settled.refusal {
+            // With another key: the session is paid, and that is what a buyer is told.
+            Some(Refusal::IntentCompleted) => Err(problem(&Refusal::SessionPaid)),
+            Some(refusal) => Err(problem(refusal)),
+            None => Ok(settled),
+        }
+    }
+
+    /// Begins to pay in pesos, at the rate of now. `seen` is the total that the buyer was shown: one that rose since then is shown again first.
+    pub async fn collect(&self, services: &Services, channel: Channel, buyer: Option<Buyer>, seen: Option<Cop>) -> Result<Settled<Domain>, Problem> {
+        self.admits(Way::Cop)?;
+        let market = self.shop.market(services);
+        if !market.cop_enabled {
+            return Err(problem(&Refusal::CopNotEnabled));
+        }
+        let price = market.pesos(self.session.amount).map_err(|why| why.problem())?;
+        if seen.is_some_and(|seen| seen < price.total) {
+            return Err(Problem::conflict(TOTAL_CHANGED, "the total in pesos has risen since it was shown; nothing was charged"));
+        }
+        let (held, _) = self.begin_attempt(services, Way::Cop).await?;
+        let (session, id) = (&self.session, fresh_id());
+        let checkout = ForSession { sale: session.sale(), usd: session.amount, rate: price.rate, market_rate: price.market_rate, platform_fee: None };
+        let new = NewCopPayment {
+            id,
+            amount: price.total,
+            channel,
+            buyer,
+            reference: session.reference.clone(),
+            metadata: session.metadata.clone(),
+            marketplace: session.bought.as_ref().and_then(|bought| bought.marketplace),
+            checkout: Some((Box::new(checkout), session.expires_at)),
+        };
+        self.ask(services, EntityId::cop_payment(id), true, Ask::CollectCop(Box::new(new)), Some(held)).await
+    }
+
+    /// Submits the SMS code of the attempt in pesos that waits for it; `None` is what cannot be one.
+    pub async fn submit_code(&self, services: &Services, code: Option<Token>) -> Result<Settled<Domain>, Problem> {
+        let Some(payment) = self.attempts.pending_cop() else {
+            // The session says more than its last attempt: it may be paid, or over.
+            self.status.may_begin().map_err(|refusal| problem(&refusal))?;
+            return Err(problem(&Refusal::PaymentNotPending));
+        };
+        let settled = self.ask(services, EntityId::cop_payment(payment.id), false, Ask::SubmitCopCode(code), None).await?;
+        match &settled.refusal {
+            Some(refusal) => Err(problem(refusal)),
+            None => Ok(settled),
+        }
+    }
+
+    /// The session's address on a network for an asset: the same whenever it is asked for.
+    pub async fn address(&self, services: &Services, network: Network, asset: Asset) -> Result<Settled<Domain>, Problem> {
+        let (held, attempts) = self.begin_attempt(services, Way::Usdt).await?;
+        let session = &self.session;
+        // No customer of the tenant's has a name like this.
+        let name = format!("checkout {} {} {}", session.id, network.name(), asset.name());
+        let till = Till {
+            sale: session.sale(),
+            amount: session.amount,
+            marketplace: session.bought.as_ref().and_then(|bought| bought.marketplace),
+            more: Vec::new(),
+            received: Usdt::ZERO,
+            seller_received: Usdt::ZERO,
+            paid: None,
+        };
+        let new = NewDepositAddress {
+            id: fresh_id(),
+            customer_ref: session.name(),
+            network,
+            asset,
+            address: network.address(&account(&|parts| services.mark(parts), self.shop.tenant.id, &name)),
+            till: Some(Box::new(till)),
+        };
+        let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
+        self.ask(services, EntityId::deposit_address(id), is_new, Ask::OpenDepositAddress(Box::new(new)), Some(held)).await
+    }
+
+    /// Whether an attempt by this way may begin.
+    fn admits(&self, way: Way) -> Result<(), Problem> {
+        if !self.session.offered.includes(way) {
+            return Err(Problem::conflict("method_not_offered", "the checkout does not offer this way to pay"));
+        }
+        self.status.may_begin().map_err(|refusal| problem(&refusal))
+    }
+
+    /// The right to begin an attempt, and what was done before: nothing of it is pending any more, except an intent that a newer one takes the place of.
+    async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
+        self.admits(way)?;
+        let held = services.desk.hold_name(self.shop.tenant_key, Space::Checkout, &self.session.id.to_string()).await;
+        let attempts = self.open_attempts(services)?;
+        if let Some(payment) = attempts.pending_cop() {
+            // Whatever comes of it is read below: it may have been paid in this moment.
+            self.ask(services, EntityId::cop_payment(payment.id), false, Ask::CancelCop, None).await?;
+        }
+        if let Some(intent) = attempts.pending_intent().filter(|_| way != Way::C2p) {
+            self.ask(services, EntityId::payment(intent.id), false, Ask::CancelIntent, None).await?;
+        }
+        let attempts = self.open_attempts(services)?;
+        if attempts.pending_cop().is_some() {
+            return Err(problem(&Refusal::ChargeInProgress));
+        }
+        Ok((held, attempts))
+    }
+
+    /// What was done to pay the session, which is still open.
+    fn open_attempts(&self, services: &Services) -> Result<Attempts, Problem> {
+        let attempts = history::session_attempts(services.engine.reader(), self.shop.tenant_key, self.session.id)?;
+        attempts.standing(&self.session, self.now).may_begin().map_err(|refusal| problem(&refusal))?;
+        Ok(attempts)
+    }
+
+    async fn ask(&self, services: &Services, id: EntityId, is_new: bool, ask: Ask, held: Option<NameHeld>) -> Result<Settled<Domain>, Problem> {
+        let held = held.map(|held| Box::new(held) as actors::Held);
+        services.engine.ask_entity(self.shop.tenant_key, id, is_new, ask.into(), held, None).await.map_err(failure)
+    }
+}

@@ -1,0 +1,136 @@
+//! A visit to a checkout session: whose it is, where it stands, and by what it can be paid now.
+
+use crate::api::checkout::{Attempt, Market, Offer, offers};
+use crate::api::problem::Problem;
+use crate::api::sessions::secret;
+use crate::domain::checkout::{Attempts, Session, Status, Way};
+use crate::domain::cop_payments::CopPayment;
+use crate::domain::ids::{EntityId, Id};
+use crate::domain::index::{self, Space};
+use crate::domain::money::{Currency, Usdt};
+use crate::domain::payments::Payment;
+use crate::domain::platform::{PLATFORM, Tenant, is_live};
+use crate::domain::record::Entity;
+use crate::domain::settings::LiveStatus;
+use crate::domain::time::Timestamp;
+use crate::domain::view::{Query, View};
+use crate::server::dispatch::failure;
+use crate::server::history::{self, Unreadable};
+use crate::server::services::Services;
+use std::sync::Arc;
+
+/// A tenant in a mode, as a buyer comes to it.
+pub struct Shop {
+    /// The tenant in the mode.
+    pub tenant_key: u64,
+    /// The tenant.
+    pub tenant: Arc<Tenant>,
+}
+
+impl Shop {
+    /// Whose key this is; `None` when its live mode is not open to buyers.
+    pub fn of(services: &Services, tenant_key: u64) -> Option<Shop> {
+        let tenant = services.directory.tenant_numbered(u32::try_from(tenant_key / 2).ok()?)?;
+        let open = !is_live(tenant_key) || tenant.sheet.live_status == LiveStatus::Active;
+        open.then_some(Shop { tenant_key, tenant })
+    }
+
+    /// What can be offered now.
+    pub fn market(&self, services: &Services) -> Market {
+        let (now, settings) = (services.now(), &self.tenant.sheet.settings);
+        Market {
+            bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
+            cop_rate: services.market.rate(Currency::Cop, now),
+            cop_enabled: settings.cop_enabled,
+            usdt_enabled: settings.usdt_enabled,
+            has_rail: !is_live(self.tenant_key) || services.engine.machine().live_rails,
+        }
+    }
+}
+
+/// A session, as it stands now.
+pub struct Visit {
+    /// Whose it is.
+    pub shop: Shop,
+    /// What is to be paid.
+    pub session: Session,
+    /// Where it stands.
+    pub status: Status,
+    /// What was done to pay it.
+    pub attempts: Attempts,
+    /// The tenant's clock.
+    pub now: Timestamp,
+}
+
+/// The random part of a session's client secret.
+pub fn secret_of(services: &Services, session: Id) -> [u8; 16] {
+    secret(&|parts| services.mark(parts), session)
+}
+
+impl Visit {
+    /// The session with this id; `None` when there is none that a buyer may see.
+    pub async fn begin(services: &Services, id: Id) -> Result<Option<Visit>, Problem> {
+        let reader = services.engine.reader();
+        let Some(value) = reader.index_get(&index::name(PLATFORM, Space::Session, &id.to_string())).map_err(Unreadable::from)? else { return Ok(None) };
+        let tenant_key = u64::from_be_bytes(value.as_slice().try_into().map_err(|_| Unreadable("a session of no tenant".to_owned()))?);
+        let Some(shop) = Shop::of(services, tenant_key) else { return Ok(None) };
+        let Some(found) = history::entity(reader, tenant_key, EntityId::session(id))? else { return Ok(None) };
+        let Entity::Session(session) = &*found else { return Ok(None) };
+        let View::Clock(now) = services.engine.view(tenant_key, Query::Clock).await.map_err(failure)? else { return Err(Problem::internal_error()) };
+        let attempts = history::session_attempts(reader, tenant_key, id)?;
+        let status = attempts.standing(session, now);
+        Ok(Some(Visit { shop, session: session.clone(), status, attempts, now }))
+    }
+
+    /// The ways to pay it that are shown. The total in pesos is the one that the buyer began to pay, as long as that attempt lasts.
+    pub fn offers(&self, services: &Services) -> Vec<Offer> {
+        let session = &self.session;
+        let chooses = session.bought.as_ref().is_some_and(|bought| bought.chosen);
+        let mut offers = offers(session.amount, chooses, |way| session.offered.includes(way), &self.shop.market(services), &services.banks.now());
+        if let Some(begun) = self.attempts.pending_cop() {
+            offers.retain(|offer| offer.way != Way::Cop);
+            let at = offers.iter().position(|offer| offer.way as u8 > Way::Cop as u8).unwrap_or(offers.len());
+            offers.insert(at, Offer { way: Way::Cop, reason: None, ves: None, cop: Some(begun.amount) });
+        }
+        offers
+    }
+
+    /// What has come in USDT.
+    pub fn received(&self) -> Usdt {
+        self.attempts.till().map_or(Usdt::ZERO, |till| till.received)
+    }
+
+    /// The attempt with this id, if it is one of this session's.
+    pub fn attempt(&self, services: &Services, id: Id) -> Result<Option<Tried>, Problem> {
+        let (reader, tenant) = (services.engine.reader(), self.shop.tenant_key);
+        for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
+            let tried = match history::entity(reader, tenant, whose)?.as_deref() {
+                Some(Entity::Payment(payment)) => payment.checkout.as_ref().map(|sale| (sale.session, Tried::Payment(payment.clone()))),
+                Some(Entity::CopPayment(payment)) => payment.checkout.as_ref().map(|checkout| (checkout.sale.session, Tried::Pesos(payment.clone()))),
+                _ => None,
+            };
+            if let Some((_, tried)) = tried.filter(|(session, _)| *session == self.session.id) {
+                return Ok(Some(tried));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// An attempt to pay.
+pub enum Tried {
+    /// From a bank, or in USDT.
+    Payment(Payment),
+    /// In pesos.
+    Pesos(CopPayment),
+}
+
+impl Tried {
+    /// How it stands.
+    pub fn shown(&self) -> Attempt<'_> {
+        match self {
+            Tried::Payment(payment) => Attempt::of(payment),
+            Tried::Pesos(payment) => Attempt::in_pesos(payment),
+        }
+    }
+}

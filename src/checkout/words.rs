@@ -1,0 +1,171 @@
+//! The words of the pages, in Spanish and English, and how amounts are written in each.
+
+use crate::domain::money::write_minor;
+
+/// A language of the pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// What a page is in unless asked otherwise.
+    #[default]
+    Spanish,
+    /// `?lang=en`.
+    English,
+}
+
+impl Language {
+    /// As `lang` says it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Language::Spanish => "es",
+            Language::English => "en",
+        }
+    }
+
+    /// From what a query or a form says.
+    pub fn from_code(code: Option<&str>) -> Language {
+        if code == Some("en") { Language::English } else { Language::Spanish }
+    }
+
+    /// Its words.
+    pub const fn words(self) -> &'static Words {
+        match self {
+            Language::Spanish => &SPANISH,
+            Language::English => &ENGLISH,
+        }
+    }
+
+    /// An amount with groups of three and the language's point: `1.234,50` or `1,234.50`.
+    pub fn amount(self, minor: i64, decimals: u32) -> String {
+        let mut plain = String::new();
+        // Writing to a text does not fail.
+        let _ = write_minor(&mut plain, minor, decimals);
+        let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
+        let (group, point) = match self {
+            Language::Spanish => ('.', ','),
+            Language::English => (',', '.'),
+        };
+        let mut text = String::with_capacity(plain.len() + 6);
+        for (at, digit) in whole.chars().enumerate() {
+            let after = whole.len() - at;
+            if at > 0 && after.is_multiple_of(3) && !text.ends_with('-') {
+                text.push(group);
+            }
+            text.push(digit);
+        }
+        if !fraction.is_empty() {
+            text.push(point);
+            text.push_str(fraction);
+        }
+        text
+    }
+}
+
+macro_rules! words {
+    ($($name:ident: $spanish:literal, $english:literal;)*) => {
+        /// Everything that a page says.
+        pub struct Words {
+            $(
+                #[doc = $english]
+                pub $name: &'static str,
+            )*
+        }
+
+        const SPANISH: Words = Words { $($name: $spanish,)* };
+        const ENGLISH: Words = Words { $($name: $english,)* };
+    };
+}
+
+words! {
+    title: "Pagar a", "Pay";
+    skip: "Ir al contenido", "Skip to content";
+    test_mode: "Modo de prueba: no se mueve dinero real", "Test mode: no real money moves";
+    pay_to: "Pago a", "Payment to";
+    order: "Pedido", "Order";
+    total: "Total", "Total";
+    in_bolivares: "En bolívares, a la tasa oficial del BCV", "In bolívares, at the official BCV rate";
+    choose: "¿Cómo quieres pagar?", "How would you like to pay?";
+    c2p: "Desde tu banco en Venezuela", "From your bank in Venezuela";
+    c2p_hint: "Pago móvil C2P, con la clave de tu banco", "C2P mobile payment, with your bank's key";
+    cop: "En pesos colombianos", "In Colombian pesos";
+    cop_hint: "Código QR, aprobación en la app o SMS", "QR code, approval in the app or SMS";
+    usdt: "Con USDT", "With USDT";
+    usdt_hint: "Envía desde tu billetera", "Send from your wallet";
+    unavailable: "No disponible ahora", "Not available now";
+    nothing_offered: "Ahora no se puede pagar aquí. Vuelve a intentarlo en unos minutos.", "Nothing can be paid here right now. Please try again in a few minutes.";
+    step_details: "Paso 1 de 2 · Tus datos", "Step 1 of 2 · Your details";
+    step_key: "Paso 2 de 2 · Tu clave", "Step 2 of 2 · Your key";
+    bank: "Tu banco", "Your bank";
+    bank_choose: "Elige tu banco", "Choose your bank";
+    identity: "Cédula o RIF", "ID number (cédula or RIF)";
+    identity_hint: "Por ejemplo, V12345678", "For example, V12345678";
+    phone: "Teléfono registrado en tu banco", "Phone registered with your bank";
+    phone_hint: "Por ejemplo, 04141234567", "For example, 04141234567";
+    request_key: "Pedir clave", "Request key";
+    key: "Clave de pago", "Payment key";
+    key_hint: "De 6 a 8 dígitos. No es la contraseña de tu banco en línea; nunca te la pediremos.", "6 to 8 digits. It is not your online banking password; we will never ask for that.";
+    pay: "Pagar", "Pay";
+    change_details: "Cambiar mis datos", "Change my details";
+    sent_sms: "Tu banco te envió la clave por SMS.", "Your bank has sent you the key by SMS.";
+    how_to_key: "Cómo obtener la clave en cada banco", "How to get the key at each bank";
+    exact_amount: "Monto exacto", "Exact amount";
+    error_bank: "Elige tu banco de la lista.", "Choose your bank from the list.";
+    error_identity: "Escribe tu cédula o RIF con su letra, por ejemplo V12345678.", "Write your ID number with its letter, for example V12345678.";
+    error_phone: "Escribe tu teléfono móvil venezolano, por ejemplo 04141234567.", "Write your Venezuelan mobile number, for example 04141234567.";
+    error_key: "La clave tiene de 6 a 8 dígitos.", "The key has 6 to 8 digits.";
+    error_quantity: "Esta cantidad no está disponible.", "This quantity is not available.";
+    error_summary: "Revisa los campos marcados. No se envió nada.", "Check the marked fields. Nothing was sent.";
+    processing: "Estamos confirmando con tu banco", "We are confirming with your bank";
+    processing_hint: "Puede tardar un par de minutos. No pagues de nuevo: tu dinero no se cobra dos veces.", "It can take a couple of minutes. Do not pay again: you are never charged twice.";
+    paid: "Pago recibido", "Payment received";
+    paid_hint: "Listo. Guarda este comprobante.", "All done. Keep this receipt.";
+    receipt: "Comprobante", "Receipt";
+    bank_reference: "Referencia del banco", "Bank reference";
+    payment_number: "Número de pago", "Payment number";
+    date: "Fecha (Caracas)", "Date (Caracas)";
+    paid_amount: "Pagado", "Paid";
+    back_to_shop: "Volver a la tienda", "Back to the shop";
+    cancel: "Cancelar y volver a la tienda", "Cancel and return to the shop";
+    failed: "No se pudo cobrar", "The payment did not go through";
+    failed_retry: "No se te cobró nada. Puedes intentarlo de nuevo.", "You were not charged. You can try again.";
+    failed_funds: "Tu banco dice que no hay saldo suficiente.", "Your bank says that there are not enough funds.";
+    failed_key: "Tu banco dice que la clave no es correcta. Genera una nueva.", "Your bank says that the key is wrong. Create a new one.";
+    failed_time: "Tu banco no respondió a tiempo.", "Your bank did not answer in time.";
+    failed_superseded: "Se empezó otro intento de pago, o pasaron 15 minutos. Pide una clave nueva.", "Another attempt was started, or 15 minutes went by. Request a new key.";
+    failed_other: "Tu banco no aceptó el pago.", "Your bank did not accept the payment.";
+    expired: "Este cobro venció", "This checkout has expired";
+    expired_hint: "No se te cobró nada. Pide un enlace nuevo a la tienda.", "You were not charged. Ask the shop for a new link.";
+    not_found: "Esta página de pago no existe", "This payment page does not exist";
+    not_found_hint: "Revisa el enlace, o pide uno nuevo a la tienda.", "Check the link, or ask the shop for a new one.";
+    trouble: "Algo salió mal", "Something went wrong";
+    trouble_hint: "No se te cobró nada nuevo. Vuelve a cargar la página.", "Nothing new was charged. Reload the page.";
+    offline: "No hay conexión. Si acabas de pagar, espera: esta página lo dirá sola.", "You are offline. If you have just paid, wait: this page will tell you.";
+    in_progress_elsewhere: "Hay un pago en curso. Espera a que termine.", "A payment is under way. Wait for it to finish.";
+    cannot_now: "La tienda no puede recibir este pago ahora.", "The shop cannot take this payment right now.";
+    busy: "Enviando…", "Sending…";
+    quantity: "Cantidad", "Quantity";
+    each: "cada uno", "each";
+    valid_until: "Puedes pagar hasta", "You can pay until";
+    secured: "Pago seguro con Pasarela", "Secure payment with Pasarela";
+    other_language: "English", "Español";
+    other_language_code: "en", "es";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_as_people_write_them() {
+        for (minor, decimals, spanish, english) in [
+            (0, 2, "0,00", "0.00"),
+            (99_999, 2, "999,99", "999.99"),
+            (123_456_789, 2, "1.234.567,89", "1,234,567.89"),
+            (41_000, 0, "41.000", "41,000"),
+            (-123_456, 2, "-1.234,56", "-1,234.56"),
+            (-12_345, 2, "-123,45", "-123.45"),
+        ] {
+            assert_eq!(Language::Spanish.amount(minor, decimals), spanish);
+            assert_eq!(Language::English.amount(minor, decimals), english);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The figures of a running server, as Prometheus reads them: `GET /metrics` on the operators' listener.
+//!
+//! What is measured is counted where it happens, by plain atomics; here it is only read, when somebody asks. So a scrape costs what reading some thousand numbers costs, and no request waits for it.
+//! Every figure has a help line, and `docs/operating.md` says what to do about those that call for it.
+//!
+//! Layout: `page` what there is to see, in order · `text` how it is written · `process` what the kernel knows.
+
+mod page;
+mod process;
+mod text;
+
+use crate::api::problem::Problem;
+use crate::selfcheck::SelfCheck;
+use crate::server::listen::Traffic;
+use crate::server::respond::Reply;
+use crate::server::services::Services;
+use crate::server::tls::Certificates;
+use hyper::Method;
+use hyper::header::{CACHE_CONTROL, HeaderValue};
+use std::sync::Arc;
+
+/// Where the figures are.
+pub const PATH: &str = "/metrics";
+/// Prometheus' text format.
+const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Everything that is looked at for the figures.
+pub struct Metrics {
+    services: Arc<Services>,
+    selfcheck: Arc<SelfCheck>,
+    traffic: [(&'static str, Arc<Traffic>); 2],
+    certificates: Vec<Arc<Certificates>>,
+    is_open: bool,
+}
+
+impl Metrics {
+    /// Of these parts, with the listeners by name. `is_open`: nobody is asked for a token.
+    pub fn new(
+        services: Arc<Services>,
+        selfcheck: Arc<SelfCheck>,
+        traffic: [(&'static str, Arc<Traffic>); 2],
+        certificates: Vec<Arc<Certificates>>,
+        is_open: bool,
+    ) -> Metrics {
+        Metrics { services, selfcheck, traffic, certificates, is_open }
+    }
+
+    /// Whether everybody may look who reaches the listener.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// The answer to a look.
+    pub fn answer(&self, method: &Method) -> Result<Reply, Problem> {
+        match *method {
+            Method::GET | Method::HEAD => Ok(Reply::new(200, MEDIA, page::write(self)).header(CACHE_CONTROL, HeaderValue::from_static("no-store"))),
+            _ => Err(Problem::method_not_allowed("GET, HEAD".into())),
+        }
+    }
+}

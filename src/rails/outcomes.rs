@@ -1,0 +1,95 @@
+//! How banks answer, counted where they are called. It must not know who shows the figures.
+
+use super::Answer;
+use crate::domain::bank::How;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wal::{Counted, Histogram};
+
+/// Microseconds until a bank has answered: some take long, and are waited for no longer than half a minute.
+const ANSWER_US: [u64; 12] = [1_000, 5_000, 25_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 20_000_000, 30_000_000];
+
+/// In the order of [`place`].
+const ANSWERS: [&str; 5] = ["done", "refused", "waiting", "silent", "never_received"];
+
+const fn place(answer: &Answer) -> usize {
+    match answer {
+        Answer::Done { .. } => 0,
+        Answer::Refused { .. } => 1,
+        Answer::Waiting => 2,
+        Answer::Silent => 3,
+        Answer::NeverReceived => 4,
+    }
+}
+
+/// What a bank answered to one kind of call.
+#[derive(Debug)]
+pub struct Tally {
+    answers: [AtomicU64; ANSWERS.len()],
+    answer_us: Histogram,
+}
+
+impl Tally {
+    fn new() -> Tally {
+        Tally { answers: Default::default(), answer_us: Histogram::new(&ANSWER_US) }
+    }
+
+    /// Each kind of answer and how often it came; one that did not come in time is `silent`.
+    pub fn answers(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        ANSWERS.into_iter().zip(self.answers.iter().map(|count| count.load(Ordering::Relaxed)))
+    }
+
+    /// Microseconds until the answer.
+    pub fn answer_us(&self) -> Counted {
+        self.answer_us.counted()
+    }
+}
+
+/// How a bank answers.
+#[derive(Debug)]
+pub struct Outcomes {
+    /// Its name.
+    pub rail: &'static str,
+    sent: Tally,
+    asked: Tally,
+}
+
+impl Outcomes {
+    /// Of a bank that nobody has called yet.
+    pub fn of(rail: &'static str) -> Outcomes {
+        Outcomes { rail, sent: Tally::new(), asked: Tally::new() }
+    }
+
+    /// Counts an answer.
+    pub fn note(&self, how: How, answer: &Answer, took: Duration) {
+        let tally = match how {
+            How::Send => &self.sent,
+            How::Ask => &self.asked,
+        };
+        tally.answers[place(answer)].fetch_add(1, Ordering::Relaxed);
+        tally.answer_us.note(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    /// By kind of call, with its name.
+    pub fn tallies(&self) -> [(&'static str, &Tally); 2] {
+        [("send", &self.sent), ("ask", &self.asked)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_counted_by_call_and_kind() {
+        let outcomes = Outcomes::of("simulator");
+        let took = Duration::from_millis(3);
+        outcomes.note(How::Send, &Answer::Waiting, took);
+        outcomes.note(How::Send, &Answer::Silent, took);
+        outcomes.note(How::Ask, &Answer::Silent, took);
+        let [(_, sent), (_, asked)] = outcomes.tallies();
+        let counts = |tally: &Tally| tally.answers().filter(|(_, count)| *count > 0).collect::<Vec<_>>();
+        assert_eq!((counts(sent), counts(asked)), (vec![("waiting", 1), ("silent", 1)], vec![("silent", 1)]));
+        assert_eq!((sent.answer_us().total(), sent.answer_us().sum), (2, 6_000));
+    }
+}

@@ -1,0 +1,81 @@
+//! The newest snapshots of some books, derived again: what a running server can do beside its work, where `verify` reads everything.
+//!
+//! A snapshot is the book that decided, as it was in memory. It is right if its totals are what its parts add up to, and if it equals the snapshot before it plus the records in between: then
+//! what is in memory is what is written down, hold by hold. Memory holds the books of one call.
+
+use super::Failed;
+use super::books::{Books, balances, same, unreadable};
+use actors::Machine;
+use std::collections::HashMap;
+use wal::{Damage, Reader, Seq, StoredSnapshot};
+
+/// Records between two calls of `pace`.
+const PACE_RECORDS: u64 = 256;
+
+/// What was found right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rechecked {
+    /// Books whose totals are what their parts add up to.
+    pub books: u64,
+    /// Those of them that were derived again from the snapshot before.
+    pub derived: u64,
+    /// Records that were applied for it.
+    pub records: u64,
+}
+
+/// Checks the newest snapshot of each of these tenant keys. One whose snapshot before is more than `records_max` records back is only added up. `pace` is called now and then, and ends the work by
+/// saying no; what is returned then was right so far.
+pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dyn FnMut() -> bool) -> Result<Rechecked, Failed> {
+    let mut done = Rechecked::default();
+    let mut books = Books::default();
+    let mut newest: HashMap<u64, (Seq, StoredSnapshot)> = HashMap::new();
+    for tenant in tenants {
+        let Some(stored) = reader.snapshot(*tenant, None)? else { continue };
+        let saved = books.machine.restore(*tenant, &stored.state).map_err(|error| unreadable(*tenant, stored.seq, &error))?;
+        balances(&saved).map_err(|breach| damage(&stored, &breach))?;
+        done.books += 1;
+        let before = match stored.seq {
+            0 => None,
+            seq => reader.snapshot(*tenant, Some(seq - 1))?,
+        };
+        let from = before.as_ref().map_or(0, |before| before.seq);
+        if stored.seq - from > records_max {
+            continue;
+        }
+        if let Some(before) = before {
+            let book = books.machine.restore(*tenant, &before.state).map_err(|error| unreadable(*tenant, before.seq, &error))?;
+            books.put(*tenant, book);
+        }
+        newest.insert(*tenant, (from, stored));
+        if !pace() {
+            return Ok(done);
+        }
+    }
+    let (Some(from), Some(to)) = (newest.values().map(|(from, _)| *from).min(), newest.values().map(|(_, stored)| stored.seq).max()) else { return Ok(done) };
+    for record in reader.records(from + 1, Some(to)) {
+        let record = record?;
+        if newest.get(&record.tenant).is_some_and(|(from, stored)| record.seq > *from && record.seq <= stored.seq) {
+            books.apply(&record)?;
+            done.records += 1;
+        }
+        if record.seq.is_multiple_of(PACE_RECORDS) && !pace() {
+            return Ok(done);
+        }
+    }
+    for (tenant, (_, stored)) in newest {
+        let saved = books.machine.restore(tenant, &stored.state).map_err(|error| unreadable(tenant, stored.seq, &error))?;
+        let derived = books.at(tenant, stored.time_ms).map_err(|error| damage(&stored, &error))?;
+        if !same(&saved, &derived) {
+            return Err(damage(&stored, "it is not what the records lead to").into());
+        }
+        done.derived += 1;
+        if !pace() {
+            return Ok(done);
+        }
+    }
+    Ok(done)
+}
+
+fn damage(stored: &StoredSnapshot, why: &str) -> Damage {
+    Damage { seq: stored.seq, detail: format!("the book of tenant key {} as it was in memory after record {}: {why}", stored.tenant, stored.seq) }
+}

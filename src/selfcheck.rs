@@ -1,0 +1,185 @@
+//! The server checks itself while it runs: the books that decide are derived again from what is written down (`recovery/recheck.rs`). If one is not what the records lead to, nothing more is
+//! written and the process ends, as for a broken invariant.
+//!
+//! A thread of its own with the lowest priority does it, after each round of snapshots, and rests so much longer than it works that it costs a small share of one core. On a server that writes
+//! faster than that share can follow, each round takes other books, and every book its newest state: the figures say how many were checked, and how long ago.
+
+use crate::domain::machine::Domain;
+use crate::recovery::Failed;
+use crate::recovery::recheck::{Rechecked, recheck};
+use actors::Engine;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use wal::Seq;
+
+/// Between two looks whether there are new snapshots.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// So many times as long as it works, it rests: a twentieth of a core at most.
+const REST: u32 = 19;
+/// Books in one round: they are in memory twice.
+const BOOKS_MAX: usize = 64;
+/// Records between two snapshots of a book that are applied again; further apart only totals are checked.
+const RECORDS_MAX: u64 = 1_000_000;
+/// The lowest priority that there is.
+const NICENESS: i32 = 19;
+
+/// What was checked since the start.
+#[derive(Debug)]
+pub struct Counters {
+    began: Instant,
+    /// Books whose totals were added up again.
+    pub books: AtomicU64,
+    /// Those of them that were derived again from records.
+    pub derived: AtomicU64,
+    /// Records that were applied again.
+    pub records: AtomicU64,
+    /// Books that were not right; the server ends with the first.
+    pub breaches: AtomicU64,
+    /// When the last book was checked, in milliseconds since `began`; that too when none was new.
+    last_ms: AtomicU64,
+}
+
+impl Counters {
+    fn new() -> Counters {
+        let zero = || AtomicU64::new(0);
+        Counters { began: Instant::now(), books: zero(), derived: zero(), records: zero(), breaches: zero(), last_ms: zero() }
+    }
+
+    /// Since everything that was to be checked had been, or since the start.
+    pub fn age(&self) -> Duration {
+        self.began.elapsed().saturating_sub(Duration::from_millis(self.last_ms.load(Ordering::Relaxed)))
+    }
+
+    fn add(&self, done: Rechecked) {
+        self.books.fetch_add(done.books, Ordering::Relaxed);
+        self.derived.fetch_add(done.derived, Ordering::Relaxed);
+        self.records.fetch_add(done.records, Ordering::Relaxed);
+        self.up_to_date();
+    }
+
+    fn up_to_date(&self) {
+        self.last_ms.store(u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
+/// The thread that checks.
+pub struct SelfCheck {
+    counters: Arc<Counters>,
+    /// Ends it by going.
+    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+}
+
+impl SelfCheck {
+    /// Begins to check the books of an engine.
+    pub fn start(engine: Engine<Domain>) -> Result<SelfCheck, String> {
+        let counters = Arc::new(Counters::new());
+        let (stop, stopped) = channel();
+        let checker = Checker { engine, counters: Arc::clone(&counters), stopped, checked: HashMap::new(), last: 0, seen: 0 };
+        let thread = std::thread::Builder::new().name("selfcheck".to_owned()).spawn(move || checker.run());
+        let thread = thread.map_err(|error| format!("the self-check did not start: {error}"))?;
+        Ok(SelfCheck { counters, thread: Mutex::new(Some((stop, thread))) })
+    }
+
+    /// What was checked.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Ends it; it lets go of the engine.
+    pub fn stop(&self) {
+        if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            drop(stop);
+            if thread.join().is_err() {
+                tracing::error!("the self-check panicked");
+            }
+        }
+    }
+}
+
+struct Checker {
+    engine: Engine<Domain>,
+    counters: Arc<Counters>,
+    stopped: Receiver<()>,
+    /// The newest snapshot of each book in memory that was found right.
+    checked: HashMap<u64, Seq>,
+    /// The tenant key that was checked last: the next round begins behind it.
+    last: u64,
+    /// The round of snapshots that was looked at last.
+    seen: Seq,
+}
+
+impl Checker {
+    fn run(mut self) {
+        // Of this thread alone; where it is not allowed, the rests alone keep it small.
+        let _ = rustix::process::nice(NICENESS);
+        while self.rest(LOOK_EVERY) {
+            match self.round() {
+                Ok(()) => {}
+                Err(Failed::Damaged(damage)) => {
+                    self.counters.breaches.fetch_add(1, Ordering::Relaxed);
+                    self.engine.declare_broken(&format!("the self-check found a breach at record {}: {}", damage.seq, damage.detail));
+                    return;
+                }
+                Err(Failed::Other(why)) => tracing::warn!(why, "a round of the self-check was not finished"),
+            }
+        }
+    }
+
+    /// False when it is to end.
+    fn rest(&self, time: Duration) -> bool {
+        matches!(self.stopped.recv_timeout(time), Err(RecvTimeoutError::Timeout))
+    }
+
+    fn round(&mut self) -> Result<(), Failed> {
+        let snapshots = self.engine.snapshot_seq();
+        if snapshots == self.seen {
+            return Ok(());
+        }
+        let mut tenants = self.engine.books_in_memory();
+        tenants.sort_unstable();
+        self.checked.retain(|tenant, _| tenants.binary_search(tenant).is_ok());
+        let first = tenants.partition_point(|tenant| *tenant <= self.last);
+        tenants.rotate_left(first);
+        let reader = self.engine.reader().clone();
+        let mut group: Vec<(u64, Seq)> = Vec::new();
+        for tenant in tenants {
+            let known = self.checked.get(&tenant).map_or(0, |seq| seq + 1);
+            // Only a key is looked for while nothing is new.
+            if reader.snapshot_from(tenant, known)?.is_none() {
+                continue;
+            }
+            if let Some(newest) = reader.snapshot(tenant, None)? {
+                group.push((tenant, newest.seq));
+            }
+            if group.len() == BOOKS_MAX {
+                break;
+            }
+        }
+        if group.len() < BOOKS_MAX {
+            self.seen = snapshots;
+        }
+        let tenants: Vec<u64> = group.iter().map(|(tenant, _)| *tenant).collect();
+        let mut worked = Instant::now();
+        let mut is_ending = false;
+        let done = recheck(&reader, &tenants, RECORDS_MAX, &mut || {
+            is_ending = !self.rest(worked.elapsed() * REST);
+            worked = Instant::now();
+            !is_ending
+        })?;
+        if is_ending {
+            return Ok(());
+        }
+        self.last = tenants.last().copied().unwrap_or(self.last);
+        self.checked.extend(group);
+        if tenants.is_empty() {
+            self.counters.up_to_date()
+        } else {
+            self.counters.add(done)
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! The figures that Prometheus reads (`contract.md`, sections 2 and 18, "Configuration").
+
+use crate::harness::client::Api;
+use crate::harness::flows::fresh;
+use crate::harness::server::Server;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A page of figures: each sample by its name and labels as they are written.
+struct Figures {
+    samples: BTreeMap<String, String>,
+    types: BTreeMap<String, String>,
+    helps: BTreeSet<String>,
+}
+
+impl Figures {
+    #[track_caller]
+    fn of(api: &Api) -> Figures {
+        let answer = api.get("/metrics");
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/plain; version=0.0.4; charset=utf-8")), "{}", answer.text());
+        let mut figures = Figures { samples: BTreeMap::new(), types: BTreeMap::new(), helps: BTreeSet::new() };
+        for line in answer.text().lines() {
+            if let Some(rest) = line.strip_prefix("# HELP ") {
+                let (name, help) = rest.split_once(' ').expect("a name and a text");
+                assert!(!help.trim().is_empty() && figures.helps.insert(name.to_owned()), "{line}");
+            } else if let Some(rest) = line.strip_prefix("# TYPE ") {
+                let (name, kind) = rest.split_once(' ').expect("a name and a type");
+                assert!(figures.types.insert(name.to_owned(), kind.to_owned()).is_none(), "{line}");
+            } else {
+                let (sample, value) = line.rsplit_once(' ').expect("a sample and a value");
+                assert!(value.parse::<f64>().is_ok(), "{line}");
+                assert!(figures.samples.insert(sample.to_owned(), value.to_owned()).is_none(), "twice: {line}");
+            }
+        }
+        figures
+    }
+
+    #[track_caller]
+    fn number(&self, sample: &str) -> u64 {
+        let value = self.samples.get(sample).unwrap_or_else(|| panic!("no {sample}"));
+        value.parse().unwrap_or_else(|_| panic!("{sample} is {value}"))
+    }
+
+    fn requests(&self, method: &str, route: &str, status: u16) -> u64 {
+        let sample = format!("pasarela_http_requests_total{{method=\"{method}\",route=\"{route}\",status=\"{status}\"}}");
+        self.samples.get(&sample).map_or(0, |value| value.parse().expect("a number"))
+    }
+}
+
+#[test]
+fn every_figure_has_help_a_type_and_a_name_of_ours() {
+    let server = Server::shared();
+    let _ = server.tenant().test.get("/v1/balance").expect(200);
+    let figures = Figures::of(&server.admin());
+    for sample in figures.samples.keys() {
+        let name = sample.split('{').next().unwrap_or_default();
+        let parts = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix));
+        let family = parts.filter(|family| figures.types.get(*family).is_some_and(|kind| kind == "histogram")).unwrap_or(name);
+        assert!(family.starts_with("pasarela_"), "{family}");
+        assert!(figures.helps.contains(family) && figures.types.contains_key(family), "{family} has no help or no type");
+        let counts = figures.types[family] == "counter";
+        assert_eq!(family.ends_with("_total"), counts, "{family} is a {}", figures.types[family]);
+    }
+    for family in [
+        "pasarela_wal_seq",
+        "pasarela_actors{kind=\"book\"}",
+        "pasarela_mailbox_depth",
+        "pasarela_permits_in_use",
+        "pasarela_wal_durable_lag_seconds",
+        "pasarela_snapshot_age_seconds",
+        "pasarela_rate_age_seconds{pair=\"USD/VES\",source=\"bcv\",side=\"OFFICIAL\",method=\"\"}",
+        "pasarela_rail_calls_total{rail=\"simulator\",call=\"send\",outcome=\"done\"}",
+        "pasarela_webhook_backlog",
+        "pasarela_invariants_breached_total",
+        "pasarela_process_open_fds",
+        "pasarela_process_resident_memory_bytes",
+    ] {
+        assert!(figures.samples.contains_key(family), "{family} is missing");
+    }
+}
+
+#[test]
+fn requests_are_counted_by_route_and_status() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "100.00" })).expect(201);
+    let before = Figures::of(&server.admin());
+    for _ in 0..3 {
+        api.get(&format!("/v1/payments/{}", uuid::Uuid::now_v7())).refused(404, "not_found");
+    }
+    api.get("/v1/balance").expect(200);
+    api.request("DELETE", "/v1/balance").refused(405, "method_not_allowed");
+    let path = fresh("no-such-path");
+    api.get(&format!("/{path}")).refused(404, "not_found");
+    server.nobody().get("/v1/balance").refused(401, "unauthorized");
+    server.nobody().get("/api/v1/rates/latest/USD/VES");
+    let after = Figures::of(&server.admin());
+    assert_eq!(after.requests("GET", "/v1/payments/:id", 404) - before.requests("GET", "/v1/payments/:id", 404), 3);
+    assert_eq!((after.requests("GET", "/v1/balance", 200), after.requests("GET", "/v1/balance", 401)), (1, 1));
+    assert_eq!(after.requests("any", "none", 405), 1);
+    assert!(after.requests("any", "none", 404) >= 1 && after.requests("GET", "/metrics", 200) >= 1 && after.requests("POST", "/admin/tenants", 201) == 1);
+    assert!(!after.samples.keys().any(|sample| sample.contains(&path)), "a path became a label");
+    let timed = "pasarela_http_request_duration_seconds_count{method=\"GET\",route=\"/v1/balance\"}";
+    assert_eq!(after.number(timed), 2);
+}
+
+#[test]
+fn the_log_is_counted() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    let mut last = 0;
+    for _ in 0..5 {
+        last = api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).wal_seq();
+    }
+    let figures = Figures::of(&server.admin());
+    assert!(figures.number("pasarela_wal_seq") >= last);
+    assert!(figures.number("pasarela_wal_records_total") >= 5 && figures.number("pasarela_invariants_checked_total") >= 5);
+    assert!(figures.number("pasarela_wal_sync_seconds_count") >= 5 && figures.number("pasarela_wal_batch_records_count") >= 5);
+    assert_eq!(figures.number("pasarela_wal_batch_records_sum"), figures.number("pasarela_wal_records_total"));
+    assert_eq!((figures.number("pasarela_invariants_breached_total"), figures.number("pasarela_ready")), (0, 1));
+    let tail = figures.number("pasarela_snapshot_tail_records");
+    assert_eq!(figures.number("pasarela_wal_seq") - figures.number("pasarela_snapshot_seq"), tail);
+}
+
+#[test]
+fn on_a_loopback_address_nobody_needs_a_token_and_nothing_but_reading_is_taken() {
+    let server = Server::shared();
+    Figures::of(&server.admin_with("some-other-token"));
+    server.admin_with("some-other-token").get("/admin/status").refused(401, "unauthorized");
+    let refused = server.admin().request("POST", "/metrics");
+    refused.refused(405, "method_not_allowed");
+    assert_eq!(refused.header("allow"), Some("GET, HEAD"));
+    server.nobody().get("/metrics").refused(404, "not_found");
+}

@@ -1,0 +1,266 @@
+//! A browser with an empty profile of its own, driven through chromedriver; every wait is bounded. One at a time: they are large.
+
+use serde_json::{Value, json};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use thirtyfour::prelude::*;
+use thirtyfour::{ChromiumLikeCapabilities, TypingData};
+use tokio::runtime::Runtime;
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// How a browser is set up.
+#[derive(Clone, Copy)]
+pub struct Setup {
+    /// A telephone of this width, in CSS pixels; a desktop without.
+    pub phone: Option<u32>,
+    /// Prefers dark.
+    pub dark: bool,
+    /// Runs scripts.
+    pub scripts: bool,
+}
+
+/// A desktop in daylight.
+pub const DESKTOP: Setup = Setup { phone: None, dark: false, scripts: true };
+
+/// A browser.
+pub struct Browser {
+    runtime: Runtime,
+    driver: Option<WebDriver>,
+    process: Child,
+    _profile: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Browser {
+    /// Starts one.
+    pub fn open(setup: Setup) -> Browser {
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        // Plain HTTP to loopback is all that is spoken, but the client wants to know how it would encrypt.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let port = TcpListener::bind(("127.0.0.1", 0)).expect("a free port").local_addr().expect("an address").port();
+        let mut command = Command::new("chromedriver");
+        command.arg(format!("--port={port}")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = command.spawn().expect("chromedriver starts; .ci/prerequisites installs chromium and chromium-driver");
+        let deadline = Instant::now() + PATIENCE;
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < deadline, "chromedriver does not listen");
+            sleep(Duration::from_millis(20));
+        }
+        let profile = tempfile::Builder::new().prefix("pasarela-browser-").tempdir().expect("a temporary directory");
+        let runtime = Runtime::new().expect("a runtime");
+        let mut wanted = DesiredCapabilities::chrome();
+        for argument in [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--hide-scrollbars",
+            "--window-size=900,1100",
+            // There is no other host: a page that asked for one would have an error in its log.
+            "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+        ] {
+            wanted.add_arg(argument).expect("an argument");
+        }
+        wanted.add_arg(&format!("--user-data-dir={}", profile.path().display())).expect("an argument");
+        if setup.dark {
+            wanted.add_arg("--force-dark-mode").expect("an argument");
+        }
+        if let Some(width) = setup.phone {
+            let device = json!({ "deviceMetrics": { "width": width, "height": 700, "pixelRatio": 2.0, "touch": true, "mobile": true } });
+            wanted.add_experimental_option("mobileEmulation", device).expect("an option");
+        }
+        if !setup.scripts {
+            wanted.add_experimental_option("prefs", json!({ "profile.managed_default_content_settings.javascript": 2 })).expect("an option");
+        }
+        let driver = runtime.block_on(WebDriver::new(format!("http://127.0.0.1:{port}"), wanted)).expect("a browser");
+        Browser { runtime, driver: Some(driver), process, _profile: profile, _turn: turn }
+    }
+
+    fn driver(&self) -> &WebDriver {
+        self.driver.as_ref().expect("it is open")
+    }
+
+    /// Opens an address.
+    #[track_caller]
+    pub fn goto(&self, address: &str) {
+        self.runtime.block_on(self.driver().goto(address)).expect("the page loads");
+    }
+
+    /// The address that is shown.
+    pub fn address(&self) -> String {
+        self.runtime.block_on(self.driver().current_url()).expect("an address").to_string()
+    }
+
+    /// Runs a script in the page.
+    #[track_caller]
+    pub fn script(&self, script: &str) -> Value {
+        let result = self.runtime.block_on(self.driver().execute(script.to_owned(), Vec::new()));
+        result.expect("the script runs").json().clone()
+    }
+
+    /// The element, once it is there and shown.
+    #[track_caller]
+    pub fn find(&self, selector: &str) -> WebElement {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let found = self.runtime.block_on(async {
+                let element = self.driver().find(By::Css(selector.to_owned())).await?;
+                Ok::<_, WebDriverError>((element.is_displayed().await?, element))
+            });
+            match found {
+                Ok((true, element)) => return element,
+                _ if Instant::now() < deadline => sleep(Duration::from_millis(30)),
+                _ => panic!("there is no {selector} at {}:\n{}", self.address(), self.text("body")),
+            }
+        }
+    }
+
+    /// Whether the element is there now.
+    pub fn has(&self, selector: &str) -> bool {
+        self.runtime.block_on(self.driver().find(By::Css(selector.to_owned()))).is_ok()
+    }
+
+    /// What the element says.
+    #[track_caller]
+    pub fn text(&self, selector: &str) -> String {
+        let element = self.runtime.block_on(self.driver().find(By::Css(selector.to_owned()))).expect("it is there");
+        self.runtime.block_on(element.text()).expect("its text")
+    }
+
+    /// Clicks on it.
+    #[track_caller]
+    pub fn click(&self, selector: &str) {
+        let element = self.find(selector);
+        self.runtime.block_on(async {
+            element.scroll_into_view().await.expect("it is there");
+            element.click().await.expect("it can be clicked");
+        });
+    }
+
+    /// Types into it, in the place of what was there.
+    #[track_caller]
+    pub fn fill(&self, name: &str, text: &str) {
+        let element = self.find(&format!("[name={name}]"));
+        self.runtime.block_on(async {
+            if element.tag_name().await.expect("a tag") == "select" {
+                let option = element.find(By::Css(format!("option[value=\"{text}\"]"))).await.expect("the option is there");
+                option.click().await.expect("it can be chosen");
+            } else {
+                element.clear().await.expect("it can be cleared");
+                element.send_keys(text).await.expect("it takes text");
+            }
+        });
+    }
+
+    /// Presses keys, wherever the focus is.
+    #[track_caller]
+    pub fn press(&self, keys: impl Into<TypingData>) {
+        let keys = keys.into();
+        self.runtime.block_on(async {
+            let element = self.driver().active_element().await.expect("something has the focus");
+            element.send_keys(keys).await.expect("it takes keys");
+        });
+    }
+
+    /// Waits until the page has this status.
+    #[track_caller]
+    pub fn wait_for(&self, status: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let now = self.script("const main = document.querySelector('main'); return main && main.dataset.status;");
+            if now == status {
+                return;
+            }
+            assert!(Instant::now() < deadline, "the page says {now}, not {status}:\n{}", self.text("body"));
+            sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// Waits until the script gives true.
+    #[track_caller]
+    pub fn wait_until(&self, script: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.script(script) != true {
+            assert!(Instant::now() < deadline, "never true: {script}");
+            sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// Goes into a frame.
+    #[track_caller]
+    pub fn enter(&self, selector: &str) {
+        let frame = self.find(selector);
+        self.runtime.block_on(frame.enter_frame()).expect("the frame opens");
+    }
+
+    /// Leaves all frames.
+    pub fn leave(&self) {
+        self.runtime.block_on(self.driver().enter_default_frame()).expect("there is a page around it");
+    }
+
+    /// Opens another tab and goes there; the tab that it came from.
+    pub fn new_tab(&self) -> WindowHandle {
+        self.runtime.block_on(async {
+            let before = self.driver().window().await.expect("a tab");
+            let tab = self.driver().new_tab().await.expect("a new tab");
+            self.driver().switch_to_window(tab).await.expect("it is there");
+            before
+        })
+    }
+
+    /// Goes to a tab; the one that it came from.
+    pub fn switch(&self, to: &WindowHandle) -> WindowHandle {
+        self.runtime.block_on(async {
+            let before = self.driver().window().await.expect("a tab");
+            self.driver().switch_to_window(to.clone()).await.expect("it is there");
+            before
+        })
+    }
+
+    /// Asserts that nothing was asked of another host than `base`, and that the browser had nothing to complain about.
+    #[track_caller]
+    pub fn assert_at_home(&self, base: &str) {
+        let asked =
+            self.script("return [...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')].map((entry) => entry.name);");
+        let foreign: Vec<&Value> = asked.as_array().expect("a list").iter().filter(|name| !name.as_str().is_some_and(|name| name.starts_with(base))).collect();
+        assert!(foreign.is_empty(), "asked of others: {foreign:?}");
+        let complaints = self.runtime.block_on(self.driver().browser_log()).unwrap_or_default();
+        let bad: Vec<String> = complaints
+            .iter()
+            .map(|entry| format!("{entry:?}"))
+            .filter(|entry| entry.contains("Content Security Policy") || entry.contains("NOT_RESOLVED"))
+            .collect();
+        assert!(bad.is_empty(), "{bad:?}");
+    }
+
+    /// Keeps a picture, when `PASARELA_SCREENSHOTS` names a directory.
+    pub fn picture(&self, name: &str) {
+        if let Some(directory) = std::env::var_os("PASARELA_SCREENSHOTS") {
+            let path = PathBuf::from(directory).join(format!("{name}.png"));
+            self.runtime.block_on(self.driver().screenshot(&path)).expect("a picture");
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if let Some(driver) = self.driver.take() {
+            let _ = self.runtime.block_on(driver.quit());
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

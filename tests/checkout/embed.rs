@@ -1,0 +1,87 @@
+//! The checkout in a shop's own page: who may frame it, and what the shop is told.
+
+use crate::browser::{Browser, DESKTOP};
+use crate::c2p::{ask_for_key, pay_with, session};
+use crate::harness::check::text;
+use crate::harness::server::Server;
+use serde_json::json;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
+/// A shop with one page, on a port of its own; its origin.
+fn shop(listener: TcpListener, page: String) {
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(&stream).lines();
+            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", page.len());
+            let _ = (&stream).write_all(head.as_bytes()).and_then(|()| (&stream).write_all(page.as_bytes()));
+        }
+    });
+}
+
+#[test]
+fn a_shop_embeds_the_checkout_and_is_told() {
+    let server = Server::start();
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let origin = format!("http://127.0.0.1:{}", listener.local_addr().expect("an address").port());
+    let tenant = server.tenant_with(json!({ "checkout": { "allowedOrigins": [origin] } }));
+    let made = session(&tenant);
+    let secret = text(&made, "clientSecret");
+    shop(
+        listener,
+        format!(
+            "<!doctype html><title>Tienda</title><div id=pay></div><script src=\"{}/checkout.js\"></script><script>
+            const told = []; const heard = [];
+            addEventListener('message', (event) => heard.push([event.origin, event.data]));
+            Pasarela.mount('#pay', {{ clientSecret: '{secret}', onPaid: (it) => told.push(['paid', it.sessionId]), onFailed: (it) => told.push(['failed', it.sessionId]) }});
+            </script>",
+            server.url()
+        ),
+    );
+    let browser = Browser::open(DESKTOP);
+    browser.goto(&origin);
+    browser.enter("#pay iframe");
+    browser.click("[data-action=choose-c2p]");
+    ask_for_key(&browser);
+    pay_with(&browser, "99999999");
+    browser.wait_for("failed");
+    browser.leave();
+    browser.wait_until("return told.length === 1");
+    browser.picture("embed");
+    browser.enter("#pay iframe");
+    ask_for_key(&browser);
+    pay_with(&browser, "12345678");
+    browser.wait_for("paid");
+    browser.leave();
+    browser.wait_until("return told.length === 2");
+    assert_eq!(browser.script("return told"), json!([["failed", made["id"]], ["paid", made["id"]]]));
+    let heard = browser.script("return heard");
+    assert!(!heard.to_string().contains("_secret_"), "the secret stays where it is");
+    assert!(heard.as_array().is_some_and(|heard| heard.iter().all(|each| each[0] == server.url() && each[1]["source"] == "pasarela")));
+    let height = browser.script("return document.querySelector('iframe').getBoundingClientRect().height");
+    assert!(height.as_f64().is_some_and(|height| height > 300.0), "{height}");
+}
+
+#[test]
+fn others_may_not_frame_it() {
+    let server = Server::start();
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let origin = format!("http://127.0.0.1:{}", listener.local_addr().expect("an address").port());
+    let tenant = server.tenant_with(json!({ "checkout": { "allowedOrigins": ["https://shop.example"] } }));
+    let made = session(&tenant);
+    let address = text(&made, "url");
+    shop(
+        listener,
+        format!(
+            "<!doctype html><title>Otra</title><iframe id=whole src=\"{address}\"></iframe><iframe id=embedded src=\"{address}/embed?origin={origin}\"></iframe>"
+        ),
+    );
+    let browser = Browser::open(DESKTOP);
+    browser.goto(&origin);
+    for frame in ["#whole", "#embedded"] {
+        browser.enter(frame);
+        assert!(!browser.has("main"), "{frame} shows the checkout");
+        browser.leave();
+    }
+}

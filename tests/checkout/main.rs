@@ -1,0 +1,10 @@
+//! What buyers see, in a real browser: headless Chromium against the real server. `.ci/prerequisites` installs Debian's chromium and chromium-driver.
+
+#[path = "../api/harness/mod.rs"]
+mod harness;
+
+mod access;
+mod browser;
+mod c2p;
+mod embed;
+mod tabs;
