@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const AMOUNT: &str = "250.00";
 
 /// Connections that make quotes.
-const QUOTERS: usize = 64;
+const QUOTERS: usize = 256;
 
 /// Every so many answers of a connection the body is read.
 const BODY_EVERY: usize = 64;

@@ -83,8 +83,14 @@ impl Http {
     pub fn report(&self) -> Outcome<Report> {
         let place = self.place.made()?;
         let machine = machine::describe(&place);
-        let built = self.peers.as_deref().map(Built::at).transpose()?;
-        let contested = self.contest(&place, built.as_ref()).run()?;
+        // Without peers there is still the gateway.
+        let (built, missing) = match self.peers.as_deref().map(Built::at) {
+            Some(Ok(built)) => (Some(built), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
+        };
+        let mut contested = self.contest(&place, built.as_ref()).run()?;
+        contested.failures.extend(missing);
         let mut table = contested.table("Payouts and conversions over HTTP");
         table.remark(format!(
             "POST /v1/payouts in test mode, two durable records each, POST /v1/payouts/batch with {BATCH} items, and POST /v1/conversions with quotes made beforehand, one durable record each, \
