@@ -263,7 +263,8 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .plain("id", payment.id)
         .plain("paymentId", payment.id)
         .plain("object", "payment")
-        .text("externalRef", &*payment.external_ref)
+        // What came to an address was never asked for under a name.
+        .maybe_text("externalRef", in_bolivares.then_some(&*payment.external_ref))
         .plain("status", payment.status.name())
         .plain("method", payment.method().name())
         .maybe_text("failureCode", payment.failure_code.as_deref())

@@ -213,6 +213,9 @@ words! {
     transaction: "Transacción", "Transaction";
     expired_received: "Llegaron", "We have received";
     expired_ask: "Escribe a la tienda para completar el pago o recuperarlos.", "Write to the shop to complete the payment or to get them back.";
+    tip: "Para probar", "To try it";
+    tip_c2p: "cualquier clave paga; 99999999 no tiene saldo, 88888888 es incorrecta, 77777777 deja al banco sin respuesta.", "any key pays; 99999999 has no funds, 88888888 is wrong, 77777777 leaves the bank silent.";
+    tip_code: "el código es 123456.", "the code is 123456.";
     other_language: "English", "Español";
     other_language_code: "en", "es";
 }

@@ -188,6 +188,7 @@ fn usdt_pays_when_what_came_reaches_the_amount_whatever_the_networks() {
     let payment = tenant.test.get(&format!("/v1/payments/{}", text(&state, "paymentId"))).expect(200);
     assert_eq!((text(&payment, "method"), text(&payment, "status"), payment["usdAmount"].to_string().as_str()), ("USDT", "COMPLETED", "10.00"));
     assert_eq!((&payment["vesAmount"], &payment["bcvRate"], &payment["feeVes"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert_eq!(payment["externalRef"], Value::Null);
     assert_eq!((text(&payment, "amountUsdt"), &payment["txHash"], &payment["checkoutSession"]["id"]), ("10.01", &last["txHash"], &made["id"]));
     assert_eq!(tenant.test.query("/v1/payments", &[("method", "USDT")]).expect(200)["items"][0], payment);
     let data = &told(&tenant.test, "payment.completed")[0];

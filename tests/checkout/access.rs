@@ -138,3 +138,38 @@ fn the_keyboard_is_enough() {
     browser.wait_until("return document.activeElement.tagName === 'H1'");
     assert_ne!(browser.script("return document.getElementById('live').textContent"), Value::Null);
 }
+
+#[test]
+fn the_keyboard_is_enough_for_pesos_and_for_another_way() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let made = session(&tenant);
+    let browser = Browser::open(DESKTOP);
+    browser.goto(text(&made, "url"));
+    tab_to(&browser, "[data-action=choose-usdt]");
+    browser.press(Key::Enter);
+    browser.find("[data-field=address]");
+    browser.wait_until("return document.activeElement.tagName === 'H2'");
+    tab_to(&browser, "[data-action=choose-again]");
+    browser.press(Key::Enter);
+    browser.find("[data-action=choose-cop]");
+    tab_to(&browser, "[data-action=choose-cop]");
+    browser.press(Key::Enter);
+    browser.find("[data-action=channel-sms]");
+    tab_to(&browser, "[data-action=channel-sms]");
+    browser.press(Key::Enter);
+    browser.wait_until("return document.activeElement.name === 'email'");
+    for (name, typed) in [("email", "ana@example.com"), ("phone", "3001234567"), ("documentType", "C"), ("documentNumber", "1020304050")] {
+        if browser.script(&format!("return document.activeElement.name === '{name}'")) != true {
+            tab_to(&browser, &format!("[name={name}]"));
+        }
+        browser.press(typed);
+    }
+    browser.press(Key::Enter);
+    browser.find("[name=otp]");
+    browser.wait_until("return document.activeElement.name === 'otp'");
+    browser.press("123456");
+    browser.press(Key::Enter);
+    browser.wait_for("paid");
+    browser.wait_until("return document.activeElement.tagName === 'H1'");
+}

@@ -64,6 +64,45 @@ fn a_shop_embeds_the_checkout_and_is_told() {
 }
 
 #[test]
+fn every_way_goes_in_a_frame() {
+    let server = Server::start();
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let origin = format!("http://127.0.0.1:{}", listener.local_addr().expect("an address").port());
+    let tenant = server.tenant_with(json!({ "checkout": { "allowedOrigins": [origin] } }));
+    let made = session(&tenant);
+    let secret = text(&made, "clientSecret");
+    shop(
+        listener,
+        format!(
+            "<!doctype html><title>Tienda</title><div id=pay></div><script src=\"{}/checkout.js\"></script><script>
+            const told = [];
+            Pasarela.mount('#pay', {{ clientSecret: '{secret}', lang: 'en', onPaid: (it) => told.push(it.sessionId), onFailed: () => told.push('failed') }});
+            </script>",
+            server.url()
+        ),
+    );
+    let browser = Browser::open(DESKTOP);
+    browser.goto(&origin);
+    browser.enter("#pay iframe");
+    browser.click("[data-action=choose-cop]");
+    browser.click("[data-action=channel-qr]");
+    browser.find("[data-field=transferKey]");
+    let pending = tenant.test.query("/v1/payments", &[("method", "COP")]).expect(200);
+    tenant.test.cop_buyer(&pending["items"][0], "decline").expect(200);
+    browser.wait_for("failed");
+    browser.click("[data-action=choose-usdt]");
+    browser.find("[data-field=address]");
+    let to = json!({ "address": browser.text("[data-field=address]"), "network": "TRC20", "asset": "USDT" });
+    browser.picture("embed-usdt");
+    tenant.test.buyer_sends(&to, "25.50");
+    browser.wait_for("paid");
+    assert!(browser.text("main").contains("Payment received"), "the language stays");
+    browser.leave();
+    browser.wait_until("return told.length === 2");
+    assert_eq!(browser.script("return told"), json!(["failed", made["id"]]));
+}
+
+#[test]
 fn others_may_not_frame_it() {
     let server = Server::start();
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");

@@ -241,7 +241,7 @@ fn payment() -> Schema {
         .member("id", uuid())
         .member("paymentId", uuid().about("Equal to `id`; of C2P the `intentId` too."))
         .member("object", text().constant("payment"))
-        .member("externalRef", shown_ref().or_null().about("Null of payments in pesos."))
+        .member("externalRef", shown_ref().or_null().about("Null of payments in pesos and in USDT; of one through a checkout session, the session's id."))
         .member("status", one_of(Status::ALL.map(Status::name)))
         .member("method", one_of(Method::ALL.map(Method::name)))
         .member("failureCode", text().or_null().about("The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key)."))
