@@ -85,7 +85,7 @@ words! {
     in_bolivares: "A la tasa oficial del BCV", "At the official BCV rate";
     choose: "¿Cómo quieres pagar?", "How would you like to pay?";
     c2p: "Banco venezolano", "Venezuelan bank";
-    c2p_hint: "Pago móvil C2P, con tu clave", "C2P mobile payment, with your key";
+    c2p_hint: "Pago móvil C2P", "C2P mobile payment";
     cop: "Pesos colombianos", "Colombian pesos";
     cop_hint: "QR, app o SMS", "QR, app or SMS";
     usdt: "USDT", "USDT";

@@ -392,6 +392,10 @@ fn every_way_survives_a_kill() {
     assert_eq!(text(&of(&tenant, &usdt), "status"), "paid");
     assert_eq!(text(&Page::of(&server, &part).state(), "receivedUsdt"), "6.00");
     assert_eq!(Page::of(&server, &part).usdt("TRC20").expect(200)["address"], parts["address"]);
-    tenant.test.buyer_sends(&parts, "4.00");
+    let polygon = Page::of(&server, &part).usdt("POLYGON").expect(201);
+    tenant.test.buyer_sends(&polygon, "4.00");
     assert_eq!(text(&of(&tenant, &part), "status"), "paid");
+    // The log tells all of it again: entities, names and books.
+    let proved = server.command(&["wal", "verify"]);
+    assert!(proved.status.success(), "{}", String::from_utf8_lossy(&proved.stderr));
 }

@@ -201,4 +201,7 @@
   if (opened === "paid" || opened === "expired") tell(opened);
   const focus = main().querySelector("[data-focus]");
   if (focus) focus.focus({ preventScroll: true });
+  // On a telephone what was chosen is below the choice.
+  const panel = document.getElementById("panel");
+  if (panel && !main().querySelector("[role=alert]") && panel.getBoundingClientRect().top > innerHeight / 2) panel.scrollIntoView();
 })();
