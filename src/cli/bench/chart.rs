@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_chart_has_its_lines_and_names() {
         let points = vec![Some(2_483), None, Some(60_567)];
-        let series = vec![Series { name: "a < b".to_owned(), points }, Series { name: "c".to_owned(), points: vec![Some(40), Some(0), Some(7)] }];
+        let series = [Series { name: "a < b".to_owned(), points }, Series { name: "c".to_owned(), points: vec![Some(40), Some(0), Some(7)] }];
         for by_factors in [false, true] {
             let steps = ["16", "64", "256"].map(str::to_owned).to_vec();
             let series = series.iter().map(|one| Series { name: one.name.clone(), points: one.points.clone() }).collect();
