@@ -24,8 +24,10 @@ test:
 ci:
 	.ci/run
 
-# One table of figures, each beside a baseline of the same run.
+# Measures everything beside its baselines and peers of the same run, in some 20 minutes, and writes benches/report/. BENCH="--only http,engine" runs these parts alone; `pasarela bench --help`
+# has them one by one.
 bench:
 	@.ci/prerequisites
 	cargo build --release --locked
-	$(CARGO_TARGET_DIR)/release/pasarela bench all
+	benches/peers/build $(CARGO_TARGET_DIR)/peers
+	$(CARGO_TARGET_DIR)/release/pasarela bench all --peers $(CARGO_TARGET_DIR)/peers --out benches/report --commit "$$(git rev-parse --short HEAD 2>/dev/null)" $(BENCH)

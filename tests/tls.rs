@@ -92,7 +92,7 @@ async fn both_protocols_are_spoken_as_the_other_side_likes() {
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.expect("HTTP/1.1");
         tokio::spawn(connection);
         for _ in 0..3 {
-            sender.ready().await.expect("a connection that is still there");
+            sender.ready().await.expect("the connection stays");
             let answer = sender.send_request(request(Version::HTTP_11, server.address, body.clone())).await.expect("an answer");
             assert_eq!(answer.into_body().collect().await.expect("a body").to_bytes(), "300000");
         }

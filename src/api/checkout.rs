@@ -238,7 +238,7 @@ pub const fn page_status(status: Status) -> &'static str {
 pub struct Attempt<'a> {
     status: PaymentStatus,
     /// The bank's code, or the processor's, if it failed.
-    failure_code: Option<&'a str>,
+    pub failure_code: Option<&'a str>,
 }
 
 impl<'a> Attempt<'a> {

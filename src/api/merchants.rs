@@ -28,8 +28,13 @@ const EMAIL_MAX: usize = 254;
 /// An e-mail address.
 pub fn email(value: Value<'_>) -> Result<String, Bad> {
     let text = value.trimmed(3..=EMAIL_MAX)?;
+    if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
+}
+
+/// Whether a text without white space around it can be an e-mail address.
+pub fn is_email(text: &str) -> bool {
     let well_formed = text.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.'));
-    if well_formed && !text.chars().any(char::is_whitespace) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
+    well_formed && text.chars().count() <= EMAIL_MAX && !text.chars().any(char::is_whitespace)
 }
 
 /// POST /v1/merchants

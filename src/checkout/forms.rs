@@ -1,17 +1,24 @@
 //! What the pages' forms send: the way to pay without a script. A form carries the session's client secret, which no other site knows; and a browser that says that the form came from
 //! another site is believed.
 
+use crate::api::merchants::is_email;
 use crate::api::problem::Problem;
+use crate::api::refusals::problem;
 use crate::checkout::calls::{is_secret, on_sale, session_of};
 use crate::checkout::form::Form;
 use crate::checkout::pages::{Manner, Typed, Wish, show, show_link};
 use crate::checkout::visit::Visit;
 use crate::checkout::words::Language;
 use crate::domain::banks::{BankCode, Service};
+use crate::domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use crate::domain::checkout::Way;
+use crate::domain::cop_payments::Channel;
+use crate::domain::crypto::address::Network;
+use crate::domain::crypto::deposits::Asset;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::machine::Ask;
+use crate::domain::money::Cop;
 use crate::domain::payments::Debtor;
 use crate::domain::phone::MobilePhone;
 use crate::domain::token::Token;
@@ -32,30 +39,35 @@ async fn admitted(services: &Services, id: &str, headers: &HeaderMap, form: &For
     Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
 }
 
-fn wish(form: &Form) -> Wish {
+fn wish(form: &Form, way: Way) -> Wish {
     let manner = if form.get("view") == Some("embed") { Manner::Embedded } else { Manner::Whole };
-    Wish { way: Some(Way::C2p), ..Wish::read(form, manner) }
+    Wish { way: Some(way), ..Wish::read(form, manner) }
 }
 
 /// What people put between digits is not meant.
 fn compact(text: &str) -> String {
-    text.chars().filter(|character| !matches!(character, ' ' | '-' | '.' | '(' | ')' | '\u{a0}')).collect()
+    bare(text).replace(['-', '(', ')'], "")
+}
+
+/// The same where a dash may belong to it.
+fn bare(text: &str) -> String {
+    text.replace([' ', '.', '\u{a0}'], "")
 }
 
 /// POST /checkout/:id/c2p/request
 pub async fn request(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
     let form = Form::read(body);
     let visit = admitted(services, id, headers, &form).await?;
-    let mut wish = wish(&form);
-    let mut typed = Typed {
-        bank: form.text("debtorBankCode").to_owned(),
-        identity: form.text("debtorId").to_owned(),
-        phone: form.text("debtorCellPhone").to_owned(),
-        wrong: Vec::new(),
-    };
-    let bank = typed.bank.parse().ok().and_then(|number| BankCode::from_number(number).ok()).filter(|bank| services.banks.now().offers(*bank, Service::C2p));
-    let identity = IdentityDocument::parse(&compact(&typed.identity)).ok();
-    let phone = MobilePhone::parse(&compact(&typed.phone)).ok();
+    let mut wish = wish(&form, Way::C2p);
+    let mut typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
+    let bank = typed
+        .get("debtorBankCode")
+        .parse()
+        .ok()
+        .and_then(|number| BankCode::from_number(number).ok())
+        .filter(|bank| services.banks.now().offers(*bank, Service::C2p));
+    let identity = IdentityDocument::parse(&compact(typed.get("debtorId"))).ok();
+    let phone = MobilePhone::parse(&compact(typed.get("debtorCellPhone"))).ok();
     let (Some(bank), Some(identity), Some(phone)) = (bank, identity, phone) else {
         let found = [("debtorBankCode", bank.is_some()), ("debtorId", identity.is_some()), ("debtorCellPhone", phone.is_some())];
         typed.wrong = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
@@ -65,37 +77,117 @@ pub async fn request(services: &Services, id: &str, headers: &HeaderMap, body: &
     let refused = match settled {
         Ok(settled) => match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
             (None, Some(intent)) => return Ok(see(&wish.address(visit.session.id, &format!("intent={}", intent.state.id().id)))),
-            (Some(refusal), _) => crate::api::refusals::problem(&refusal),
+            (Some(refusal), _) => problem(&refusal),
             (None, None) => Problem::internal_error(),
         },
         Err(problem) => problem,
     };
-    if is_told_by_the_page(&refused) {
-        return Ok(see(&wish.address(visit.session.id, "")));
-    }
-    wish.notice = Some(notice(&refused, wish.language));
-    Ok(show(services, &visit, Wish { typed, ..wish }, refused.status))
+    wish.typed = typed;
+    Ok(refuse(services, &visit, wish, &refused))
 }
 
 /// POST /checkout/:id/c2p
 pub async fn pay(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
     let form = Form::read(body);
     let visit = admitted(services, id, headers, &form).await?;
-    let mut wish = wish(&form);
+    let wish = wish(&form, Way::C2p);
     let intent = form.get("intentId").and_then(Id::parse).ok_or_else(Problem::not_found)?;
     let Ok(token) = Token::parse_c2p(&compact(form.text("token"))) else {
-        let typed = Typed { wrong: vec!["token"], ..Typed::default() };
+        let typed = Typed::wrong("token");
         return Ok(show(services, &visit, Wish { typed, intent: Some(intent), ..wish }, 400));
     };
     match visit.pay(services, intent, None, token).await {
         Ok(_) => Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}")))),
         // The page says how the attempt stands: superseded, failed, at the bank, paid.
         Err(problem) if problem.status == 409 || problem.status == 404 => Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}")))),
-        Err(problem) => {
-            wish.notice = Some(notice(&problem, wish.language));
-            Ok(show(services, &visit, wish, problem.status))
-        }
+        Err(problem) => Ok(refuse(services, &visit, wish, &problem)),
     }
+}
+
+/// POST /checkout/:id/cop
+pub async fn collect(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
+    let form = Form::read(body);
+    let visit = admitted(services, id, headers, &form).await?;
+    let wish = wish(&form, Way::Cop);
+    let Some(channel) = wish.channel else { return Ok(show(services, &visit, wish, 400)) };
+    let mut typed = Typed::read(&form, &["email", "phone", "documentType", "documentNumber"]);
+    let buyer = match (channel, read_buyer(&typed, channel)) {
+        (Channel::Qr, _) => None,
+        (Channel::Push | Channel::Sms, Ok(buyer)) => Some(buyer),
+        (Channel::Push | Channel::Sms, Err(wrong)) => {
+            typed.wrong = wrong;
+            return Ok(show(services, &visit, Wish { typed, anew: true, ..wish }, 400));
+        }
+    };
+    let seen = form.get("amountCop").and_then(|text| text.parse().ok()).map(Cop::from_minor);
+    let refused = match visit.collect(services, channel, buyer, seen).await {
+        Ok(settled) => match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
+            (None, Some(begun)) => {
+                let begun = format!("attempt={}", begun.state.id().id);
+                return Ok(see(&Wish { channel: None, ..wish }.address(visit.session.id, &begun)));
+            }
+            (Some(refusal), _) => problem(&refusal),
+            (None, None) => Problem::internal_error(),
+        },
+        Err(problem) => problem,
+    };
+    Ok(refuse(services, &visit, Wish { typed, anew: true, ..wish }, &refused))
+}
+
+/// The fields of a buyer in Colombia, or the names of those that cannot be.
+fn read_buyer(typed: &Typed, channel: Channel) -> Result<Buyer, Vec<&'static str>> {
+    let documents: &[DocumentType] = if channel == Channel::Sms { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
+    let email = Some(typed.get("email")).filter(|text| is_email(text)).map(str::to_owned);
+    let phone = ColombianPhone::parse(&compact(typed.get("phone"))).ok();
+    let document_type = documents.iter().copied().find(|document| document.name() == typed.get("documentType"));
+    let document_number = DocumentNumber::parse(&bare(typed.get("documentNumber"))).ok();
+    let found =
+        [("email", email.is_some()), ("phone", phone.is_some()), ("documentType", document_type.is_some()), ("documentNumber", document_number.is_some())];
+    let wrong: Vec<&'static str> = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
+    if wrong.is_empty() { Ok(Buyer { email, phone, document_type, document_number }) } else { Err(wrong) }
+}
+
+/// POST /checkout/:id/cop/otp
+pub async fn submit_code(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
+    let form = Form::read(body);
+    let visit = admitted(services, id, headers, &form).await?;
+    let wish = wish(&form, Way::Cop);
+    let attempt = visit.attempts.cop.as_ref().map(|payment| format!("attempt={}", payment.id)).unwrap_or_default();
+    match visit.submit_code(services, Token::parse_debit(&compact(form.text("otp"))).ok()).await {
+        Err(problem) if problem.code == "invalid_otp" => {
+            let typed = Typed::wrong("otp");
+            Ok(show(services, &visit, Wish { typed, ..wish }, 400))
+        }
+        // The page says how the attempt stands: paid, over, or still asked for.
+        Ok(_) => Ok(see(&wish.address(visit.session.id, &attempt))),
+        Err(problem) if problem.status == 409 => Ok(see(&wish.address(visit.session.id, &attempt))),
+        Err(problem) => Ok(refuse(services, &visit, wish, &problem)),
+    }
+}
+
+/// POST /checkout/:id/usdt
+pub async fn deposit_address(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
+    let form = Form::read(body);
+    let visit = admitted(services, id, headers, &form).await?;
+    let wish = wish(&form, Way::Usdt);
+    let Some((network, asset)) = wish.place else { return Ok(show(services, &visit, wish, 400)) };
+    let refused = match visit.address(services, network, asset).await {
+        Ok(settled) => match settled.refusal {
+            None => return Ok(see(&wish.address(visit.session.id, &format!("network={}&asset={}", network.name(), asset.name())))),
+            Some(refusal) => problem(&refusal),
+        },
+        Err(problem) => problem,
+    };
+    Ok(refuse(services, &visit, wish, &refused))
+}
+
+/// What a page says when an attempt cannot begin: the session's own page when that tells it, else a note above the form.
+fn refuse(services: &Services, visit: &Visit, mut wish: Wish, refused: &Problem) -> Reply {
+    if is_told_by_the_page(refused) {
+        return see(&wish.address(visit.session.id, ""));
+    }
+    wish.notice = Some(notice(refused, wish.language));
+    show(services, visit, wish, refused.status)
 }
 
 /// POST /pay/:slug/sessions
@@ -115,16 +207,16 @@ pub async fn open(services: &Services, slug: &str, headers: &HeaderMap, body: &[
     let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;
     let settled = outcome.map_err(failure)?;
     if let Some(refusal) = &settled.refusal {
-        return Err(crate::api::refusals::problem(refusal));
+        return Err(problem(refusal));
     }
-    Ok(see(&wish(&form).with_way(form.get("method")).address(id, "")))
-}
-
-impl Wish {
-    /// With the way to pay that was named.
-    fn with_way(self, name: Option<&str>) -> Wish {
-        Wish { way: Way::ALL.into_iter().find(|way| Some(way.name()) == name), ..self }
+    let wish = Wish::read(&form, Manner::Whole);
+    // The buyer has chosen: a page that shows where to send to is one step less.
+    if wish.way == Some(Way::Usdt)
+        && let Some(visit) = Visit::begin(services, id).await?
+    {
+        visit.address(services, Network::Trc20, Asset::Usdt).await?;
     }
+    Ok(see(&wish.address(id, "")))
 }
 
 /// The session's own page says these: it is paid, expired, or being paid.
@@ -135,8 +227,12 @@ fn is_told_by_the_page(problem: &Problem) -> bool {
 fn notice(problem: &Problem, language: Language) -> &'static str {
     let w = language.words();
     match problem.code {
-        "merchant_inactive" | "rail_not_configured" | "rate_unavailable" | "not_found" | "method_not_offered" => w.cannot_now,
+        "merchant_inactive" | "cop_not_enabled" | "usdt_not_enabled" | "rail_not_configured" | "rate_unavailable" | "not_found" | "method_not_offered" => {
+            w.cannot_now
+        }
         "charge_in_progress" => w.in_progress_elsewhere,
+        "amount_changed" => w.total_changed,
+        "amount_below_minimum" => w.cop_minimum,
         _ => w.trouble,
     }
 }

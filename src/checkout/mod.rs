@@ -1,6 +1,6 @@
 //! What buyers see: the hosted checkout, its pages, and the calls that a page may make (`service.md`, "Hosted checkout"; `contract.md`, sections 12 and 18, "Checkout").
 //!
-//! In reading order: `visit.rs` finds a session and takes the two steps of a payment, `calls.rs` answers what a page's script asks in JSON, `forms.rs` what a page's forms send
+//! In reading order: `visit.rs` finds a session, `steps.rs` takes the steps of a payment, `calls.rs` answers what a page's script asks in JSON, `forms.rs` what a page's forms send
 //! without one, `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say, `assets.rs` what they load. No page asks anything of another host, and none carries a
 //! script or a style of its own, so the policy that browsers are told is strict. No rule about money is here.
 
@@ -95,6 +95,9 @@ impl<G: Answer> Front<G> {
             Place::RequestKey => calls::request(services, parameters.get("id"), arrival, body).await,
             Place::Pay if is_form => forms::pay(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
             Place::Pay => calls::pay(services, parameters.get("id"), arrival, body).await,
+            Place::Pesos if is_form => forms::collect(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
+            Place::PesosCode if is_form => forms::submit_code(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
+            Place::Usdt if is_form => forms::deposit_address(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
             Place::Pesos => calls::collect(services, parameters.get("id"), arrival, body).await,
             Place::PesosCode => calls::submit_code(services, parameters.get("id"), arrival, body).await,
             Place::Usdt => calls::deposit_address(services, parameters.get("id"), arrival, body).await,

@@ -126,6 +126,11 @@ pub enum Tried {
 }
 
 impl Tried {
+    /// The bank's code, or the processor's, if it failed.
+    pub fn failure_code(&self) -> Option<&str> {
+        self.shown().failure_code
+    }
+
     /// How it stands.
     pub fn shown(&self) -> Attempt<'_> {
         match self {

@@ -6,7 +6,7 @@
 //! before it is over. USDT can come at any time; one entity counts what comes for a session. What comes although the session is paid is a payment like any other.
 
 use crate::domain::conversions::price::with_four_decimals;
-use crate::domain::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
+use crate::domain::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment, Phase as CopPhase};
 use crate::domain::crypto::deposits::{DepositAddress, Till};
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::external_ref::ExternalRef;
@@ -201,7 +201,7 @@ pub struct Sale {
 pub enum Status {
     /// It can be paid.
     Open,
-    /// A bank has the charge, and nobody knows yet.
+    /// A bank has the charge, or the processor the code, and nobody knows yet.
     Processing,
     /// It was paid, by this payment.
     Paid(Id),
@@ -259,15 +259,18 @@ impl Attempts {
         [c2p, cop, usdt].into_iter().flatten().min().map(|(_, id)| id)
     }
 
-    /// Where a session stands. A charge that is at the bank when the session ends is still waited for, and money that comes later pays it all the same.
+    /// Where a session stands. What is at a bank or the processor when the session ends is still waited for, and money that comes later pays it all the same.
     pub fn standing(&self, session: &Session, now: Timestamp) -> Status {
         if let Some(payment) = self.paid() {
             return Status::Paid(payment);
         }
-        match self.c2p.as_ref().map(|payment| (payment.status, &payment.phase)) {
-            Some((PaymentStatus::Pending, Phase::Charging { .. })) => Status::Processing,
-            _ if now >= session.expires_at => Status::Expired,
-            _ => Status::Open,
+        let charging = self.c2p.as_ref().is_some_and(|payment| payment.status == PaymentStatus::Pending && matches!(payment.phase, Phase::Charging { .. }));
+        // The processor has the buyer's code, or is to call it off, and has not answered: nothing else can begin before it has.
+        let telling = self.pending_cop().is_some_and(|payment| matches!(payment.phase, CopPhase::Collecting { telling: Some(_), .. }));
+        match charging || telling {
+            true => Status::Processing,
+            false if now >= session.expires_at => Status::Expired,
+            false => Status::Open,
         }
     }
 

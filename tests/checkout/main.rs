@@ -7,4 +7,6 @@ mod access;
 mod browser;
 mod c2p;
 mod embed;
+mod pesos;
 mod tabs;
+mod usdt;

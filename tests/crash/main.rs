@@ -5,6 +5,7 @@ mod harness;
 
 mod auto_convert;
 mod batches;
+mod checkout;
 mod collections;
 mod conversions;
 mod durability;

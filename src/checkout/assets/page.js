@@ -17,6 +17,9 @@
     token: (text) => /^\d{6,8}$/.test(bare(text)),
     quantity: (text, input) => /^\d{1,3}$/.test(text) && +text >= 1 && (!input.max || +text <= +input.max),
     email: (text) => /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text),
+    phone: (text) => /^(\+57)?3\d{9}$/.test(bare(text)),
+    documentType: (text) => text !== "",
+    documentNumber: (text) => /^[A-Za-z0-9-]{3,20}$/.test(text.replace(/[\s.\u00a0]/g, "")),
     otp: (text) => /^\d{4,8}$/.test(bare(text)),
   };
 
@@ -99,8 +102,8 @@
     const before = { status: main().dataset.status, text: button ? button.textContent : "" };
     const data = new FormData(form);
     if (button && button.name) data.set(button.name, button.value);
-    for (const name of ["debtorBankCode", "debtorId", "debtorCellPhone"]) if (data.has(name)) kept[name] = data.get(name);
-    if (button) { button.disabled = true; button.textContent = button.dataset.busy || button.textContent; }
+    for (const name of ["debtorBankCode", "debtorId", "debtorCellPhone", "email", "phone", "documentType", "documentNumber"]) if (data.has(name)) kept[name] = data.get(name);
+    if (button) { button.disabled = true; if (button.dataset.busy && !button.firstElementChild) button.textContent = button.dataset.busy; }
     wait(form);
     try {
       await load(form.action, { method: "POST", body: new URLSearchParams(data) });
@@ -109,7 +112,7 @@
       form.hidden = false;
       main().querySelectorAll(".overlay").forEach((note) => note.remove());
       main().dataset.status = before.status;
-      if (button) { button.disabled = false; button.textContent = before.text; }
+      if (button) { button.disabled = false; if (!button.firstElementChild) button.textContent = before.text; }
       say(main().dataset.offline);
     } finally {
       sending = false;
@@ -118,14 +121,18 @@
   }
 
   async function look() {
-    const { base, secret, status } = main().dataset;
+    const { base, secret, status, attempt, received } = main().dataset;
     if (!base || sending) return;
     try {
-      const answer = await fetch(base + "/state", { headers: { Authorization: "Bearer " + secret }, credentials: "omit" });
+      const query = attempt ? "?attempt=" + attempt : "";
+      const answer = await fetch(base + "/state" + query, { headers: { Authorization: "Bearer " + secret }, credentials: "omit" });
       if (!answer.ok) return;
-      const now = (await answer.json()).status;
-      const changed = now !== status && !(now === "open" && status === "failed");
-      if (changed && !sending) await load(location.href);
+      const now = await answer.json();
+      const changed = now.status !== status && !(now.status === "open" && status === "failed");
+      const ended = attempt && now.attemptStatus !== "PENDING";
+      // What has come is told; what was typed meanwhile is not lost for it.
+      const came = now.receivedUsdt !== received && !main().querySelector("form :focus");
+      if ((changed || ended || came) && !sending) await load(location.href);
     } catch (_) {
       say(main().dataset.offline);
     }
@@ -146,7 +153,21 @@
     text.textContent = (chosen && chosen.dataset.help) || "";
   }
 
+  // Where the buyer says how many, pesos can be chosen from some number on.
+  function least() {
+    const quantity = main().querySelector("#quantity");
+    const button = main().querySelector("[data-least]");
+    if (!quantity || !button) return;
+    const hint = button.querySelector(".choice-hint");
+    hint.dataset.why = hint.dataset.why || (button.disabled ? hint.textContent : "");
+    const enough = +quantity.value >= +button.dataset.least;
+    button.disabled = !enough;
+    hint.textContent = enough ? button.dataset.hint : hint.dataset.why || hint.textContent;
+  }
+
   function begin() {
+    main().querySelectorAll("[data-copy]").forEach((button) => { button.hidden = !navigator.clipboard; });
+    least();
     document.querySelectorAll("form[method=post]").forEach((form) => { form.noValidate = true; });
     help();
     watch();
@@ -163,12 +184,15 @@
     send(form, event.submitter || form.querySelector("button[type=submit]"));
   });
   document.addEventListener("change", (event) => { if (event.target.id === "debtorBankCode") { help(); if (event.target.value) judge(event.target); } });
-  document.addEventListener("input", (event) => { if (event.target.getAttribute("aria-invalid") === "true") judge(event.target); });
+  document.addEventListener("input", (event) => { if (event.target.id === "quantity") least(); if (event.target.getAttribute("aria-invalid") === "true") judge(event.target); });
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
+    const before = button.textContent;
     await navigator.clipboard.writeText(button.dataset.copy);
-    say(button.dataset.copied || "");
+    button.textContent = button.dataset.copied;
+    say(button.dataset.copied);
+    setTimeout(() => { button.textContent = before; }, 2000);
   });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) { look(); watch(); } });
   new ResizeObserver(() => tell("resize")).observe(document.documentElement);

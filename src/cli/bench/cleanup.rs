@@ -1,15 +1,23 @@
 //! What must be gone when the benchmark ends, however it ends: child processes and data. Dropping them does it; on a signal, or when the time is up, a thread of its own does.
 
 use super::Outcome;
+use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 
-static CHILDREN: Mutex<Vec<Arc<Mutex<Child>>>> = Mutex::new(Vec::new());
+/// The children, and whether each is asked before it is killed.
+static CHILDREN: Mutex<Vec<(Arc<Mutex<Child>>, bool)>> = Mutex::new(Vec::new());
 static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// How long a process that was asked to end may take.
+const LAST_WORDS: Duration = Duration::from_secs(8);
+
+/// Attempts to remove a directory in which somebody may still write.
+const REMOVALS_MAX: usize = 5;
+
 static WATCH: Once = Once::new();
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -23,11 +31,12 @@ pub fn watch(limit: Duration) {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let why = runtime.map_or("there is no runtime to watch with", |runtime| runtime.block_on(ended(limit)));
             eprintln!("pasarela bench: {why}");
-            for child in locked(&CHILDREN).drain(..) {
-                end(&child);
+            for (child, is_asked) in locked(&CHILDREN).drain(..) {
+                if is_asked { ask_to_end(&child) } else { end(&child) }
             }
             for directory in locked(&DIRECTORIES).drain(..) {
-                let _ = std::fs::remove_dir_all(directory);
+                // Again when a file came meanwhile from a part that does not know yet.
+                let _ = (0..REMOVALS_MAX).find(|_| std::fs::remove_dir_all(&directory).is_ok());
             }
             std::process::exit(1);
         });
@@ -52,32 +61,63 @@ fn end(child: &Mutex<Child>) {
     let _ = child.wait();
 }
 
+/// SIGQUIT, which asks PostgreSQL to end at once and to clean up behind itself; what does not listen is killed.
+fn ask_to_end(child: &Mutex<Child>) {
+    let is_over = || !matches!(locked(child).try_wait(), Ok(None));
+    let pid = i32::try_from(locked(child).id()).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid.filter(|_| !is_over()) {
+        let _ = kill_process(pid, Signal::QUIT);
+        let deadline = Instant::now() + LAST_WORDS;
+        while Instant::now() < deadline && !is_over() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    end(child);
+}
+
 /// A child process that ends with us.
-pub struct Ward(Arc<Mutex<Child>>);
+pub struct Ward {
+    child: Arc<Mutex<Child>>,
+    /// Whether it is asked before it is killed.
+    is_asked: bool,
+}
 
 impl Ward {
     /// Takes care of it.
     pub fn new(child: Child) -> Ward {
+        Ward::of(child, false)
+    }
+
+    /// Takes care of one that has children of its own: it is asked to end before it is killed.
+    pub fn of_parent(child: Child) -> Ward {
+        Ward::of(child, true)
+    }
+
+    fn of(child: Child, is_asked: bool) -> Ward {
         let child = Arc::new(Mutex::new(child));
-        locked(&CHILDREN).push(Arc::clone(&child));
-        Ward(child)
+        locked(&CHILDREN).push((Arc::clone(&child), is_asked));
+        Ward { child, is_asked }
     }
 
     /// The process itself.
     pub fn child(&self) -> MutexGuard<'_, Child> {
-        locked(&self.0)
+        locked(&self.child)
     }
 
     /// SIGKILL, as a crash would; returns when it is gone.
     pub fn kill(&self) {
-        end(&self.0);
+        end(&self.child);
     }
 }
 
 impl Drop for Ward {
     fn drop(&mut self) {
-        self.kill();
-        locked(&CHILDREN).retain(|child| !Arc::ptr_eq(child, &self.0));
+        if self.is_asked {
+            ask_to_end(&self.child)
+        } else {
+            end(&self.child)
+        }
+        locked(&CHILDREN).retain(|(child, _)| !Arc::ptr_eq(child, &self.child));
     }
 }
 

@@ -24,6 +24,14 @@ pub struct Answer<'a> {
     pub status: u16,
     /// The bytes of the body.
     pub body: &'a [u8],
+    head: &'a [u8],
+}
+
+impl Answer<'_> {
+    /// Whether it says when to come again.
+    pub fn has_retry_after(&self) -> bool {
+        self.head.split(|byte| *byte == b'\n').any(|line| line.split_at_checked(12).is_some_and(|(name, _)| name.eq_ignore_ascii_case(b"retry-after:")))
+    }
 }
 
 impl Connection {
@@ -51,7 +59,7 @@ impl Connection {
         if filled > head + body {
             return Err("the server says more than it was asked".to_owned());
         }
-        Ok(Answer { status, body: &self.buffer[head..filled] })
+        Ok(Answer { status, body: &self.buffer[head..filled], head: &self.buffer[..head] })
     }
 
     async fn send(&mut self, mut bytes: &[u8]) -> Outcome<()> {

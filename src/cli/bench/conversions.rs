@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const AMOUNT: &str = "250.00";
 
 /// Connections that make quotes.
-const QUOTERS: usize = 64;
+const QUOTERS: usize = 256;
 
 /// Every so many answers of a connection the body is read.
 const BODY_EVERY: usize = 64;
@@ -32,6 +32,15 @@ pub struct Conversions {
     next: AtomicUsize,
 }
 
+/// How many quotes are enough.
+#[derive(Clone, Copy, Debug)]
+pub enum Enough {
+    /// What can be made in this time: a quote costs less than accepting it.
+    For(Duration),
+    /// So many.
+    Count(usize),
+}
+
 /// What is looked at in an answer.
 #[derive(Deserialize)]
 struct Converted<'a> {
@@ -41,14 +50,17 @@ struct Converted<'a> {
 }
 
 impl Conversions {
-    /// Makes quotes for `time`, which must be enough: a quote costs less than accepting it.
-    pub fn prepare(server: &Server, tenant: &Tenant, time: Duration) -> Outcome<Conversions> {
+    /// Makes quotes of this tenant.
+    pub fn prepare(server: &Server, tenant: &Tenant, enough: Enough) -> Outcome<Conversions> {
         let request = Arc::new(post(server.api, tenant, "/v1/conversions/quotes", &format!(r#"{{"sourceAmountVes":"{AMOUNT}"}}"#)));
-        let until = Instant::now() + time;
+        let (until, each) = match enough {
+            Enough::For(time) => (Some(Instant::now() + time), usize::MAX),
+            Enough::Count(count) => (None, count.div_ceil(QUOTERS)),
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
         let address = server.api;
         let quotes = runtime.block_on(async {
-            let lanes: Vec<_> = (0..QUOTERS).map(|_| tokio::spawn(quotes(address, Arc::clone(&request), until))).collect();
+            let lanes: Vec<_> = (0..QUOTERS).map(|_| tokio::spawn(quotes(address, Arc::clone(&request), until, each))).collect();
             let mut quotes = Vec::new();
             for lane in lanes {
                 quotes.extend(lane.await.map_err(|error| error.to_string())??);
@@ -64,10 +76,11 @@ impl Conversions {
     }
 }
 
-async fn quotes(address: SocketAddr, request: Arc<Vec<u8>>, until: Instant) -> Outcome<Vec<String>> {
+/// Quotes over one connection, at most so many and, if there is an end, until then.
+async fn quotes(address: SocketAddr, request: Arc<Vec<u8>>, until: Option<Instant>, most: usize) -> Outcome<Vec<String>> {
     let mut connection = Connection::open(address).await?;
     let mut quotes = Vec::new();
-    while Instant::now() < until {
+    while quotes.len() < most && until.is_none_or(|until| Instant::now() < until) {
         let answer = connection.exchange(&request).await?;
         let fail = |why: &str| format!("{why}: {} {}", answer.status, String::from_utf8_lossy(answer.body));
         let quote: Converted<'_> = serde_json::from_slice(answer.body).map_err(|error| fail(&error.to_string()))?;

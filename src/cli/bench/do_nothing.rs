@@ -1,7 +1,9 @@
 //! The baseline over HTTP: the same hyper, a payout read with serde into a struct, an answer of the same size, and nothing in between. No key is looked up, no money moves, nothing is
-//! kept. What it does per second is what hyper, JSON, the kernel and the generator leave to everybody on this machine.
+//! kept. What it does per second is what hyper, JSON, the kernel and the generator leave to everybody on this machine. With `--file` it does one thing: it appends a record to a plain file
+//! with group commit before it answers, which is the ceiling of whatever is durable.
 
 use super::Outcome;
+use super::plain_file::PlainFile;
 use bytes::Bytes;
 use clap::Args;
 use http_body_util::{BodyExt, Full};
@@ -13,8 +15,13 @@ use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::net::TcpListener;
+
+/// A record of the plain file: as much as a debit takes in the gateway's log.
+const RECORD_BYTES: usize = 200;
 
 /// The longest blank answer.
 const BLANK_BYTES_MAX: usize = 1 << 20;
@@ -25,6 +32,9 @@ pub struct DoNothing {
     /// Where to listen
     #[arg(long, default_value = "127.0.0.1:8089")]
     listen: SocketAddr,
+    /// Append every request to this file, synced, before it is answered
+    #[arg(long)]
+    file: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -69,24 +79,27 @@ impl DoNothing {
     /// Serves until it is killed, on as many threads as there are cores, like the gateway.
     pub fn run(self) -> Outcome<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| format!("the runtime did not start: {error}"))?;
-        runtime.block_on(serve(self.listen))
+        let file = self.file.map(|path| PlainFile::create(&path, RECORD_BYTES)).transpose()?.map(Arc::new);
+        runtime.block_on(serve(self.listen, file))
     }
 }
 
-async fn serve(listen: SocketAddr) -> Outcome<()> {
+async fn serve(listen: SocketAddr, file: Option<Arc<PlainFile>>) -> Outcome<()> {
     let listener = TcpListener::bind(listen).await.map_err(|error| format!("{listen}: {error}"))?;
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let _ = stream.set_nodelay(true);
+        let file = file.clone();
         tokio::spawn(async move {
+            let answer = service_fn(move |request| answer(request, file.clone()));
             // Who goes away goes away.
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
         });
     }
 }
 
-async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
-    let (status, body) = if request.method() == Method::GET {
+async fn answer(request: Request<Incoming>, file: Option<Arc<PlainFile>>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (mut status, body) = if request.method() == Method::GET {
         (StatusCode::OK, blank(request.uri().query()))
     } else {
         match request.into_body().collect().await.map(|body| pay(&body.to_bytes())) {
@@ -94,6 +107,12 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
             Ok(None) | Err(_) => (StatusCode::BAD_REQUEST, b"{}".to_vec()),
         }
     };
+    if status == StatusCode::CREATED
+        && let Some(file) = file
+        && file.append(body.len()).await.is_err()
+    {
+        status = StatusCode::SERVICE_UNAVAILABLE;
+    }
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -3,7 +3,8 @@
 use super::cleanup::{self, Scratch};
 use super::load::{histogram, microseconds};
 use super::plain_file::PlainFile;
-use super::table::{Line, Report, Table, grouped, median, milliseconds, nanoseconds_each, per_second, ratio};
+use super::report::{Bar, Line, Report};
+use super::table::{Table, grouped, median, milliseconds, nanoseconds_each, per_second, ratio};
 use super::{Outcome, Place, machine, progress, table};
 use crate::api::render::render;
 use crate::domain::adjustments::Adjustment;
@@ -30,6 +31,9 @@ const TENANT: u32 = 1;
 
 /// Before what counts.
 const WARM_UP: Duration = Duration::from_millis(300);
+
+/// Callers of the bar.
+const MOST: usize = 1_024;
 
 /// Histograms that the callers share, so that few meet at one.
 const SHARDS: usize = 8;
@@ -77,8 +81,17 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
 
 /// Adds cents to a balance, or takes them; returns how long the book's turn took.
 pub async fn adjust(engine: &Engine<Domain>, tenant: u64, minor: i64) -> Outcome<Duration> {
+    post(engine, tenant, minor, false).await
+}
+
+/// Adds cents to a balance that are held for a day.
+pub async fn hold(engine: &Engine<Domain>, tenant: u64, minor: i64) -> Outcome<Duration> {
+    post(engine, tenant, minor, true).await
+}
+
+async fn post(engine: &Engine<Domain>, tenant: u64, minor: i64, held: bool) -> Outcome<Duration> {
     let description = "bench".to_owned();
-    let ask = Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant: None, held: false, description, external_ref: None };
+    let ask = Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant: None, held, description, external_ref: None };
     let settled = engine.ask_book(tenant, Ask::Adjust(Box::new(ask)).into(), None).await.map_err(|failure| format!("{failure:?}"))?;
     match (settled.refusal, settled.record) {
         (None, Some(_)) => Ok(settled.timing.apply),
@@ -95,6 +108,10 @@ struct Measured {
     turns: Duration,
     /// CPU of this process.
     cpu: Duration,
+    /// Synced writes of the engine, from the first call to the last answer.
+    syncs: u64,
+    /// And records.
+    logged: u64,
 }
 
 struct Case {
@@ -134,7 +151,7 @@ impl InProcess {
         let scratch = Scratch::new(&self.place.made()?, "engine")?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
         let (size, cases) = self.measure(&runtime, scratch.path())?;
-        Ok(Report { table: self.table(&machine, &size, &cases), lines: lines(&cases) })
+        Ok(Report { tables: vec![self.table(&machine, &size, &cases)], lines: lines(&cases), bars: bars(&cases), ..Report::default() })
     }
 
     fn measure(&self, runtime: &Runtime, dir: &Path) -> Outcome<(Size, Vec<Case>)> {
@@ -153,6 +170,7 @@ impl InProcess {
         for round in 1..=self.rounds {
             for case in &mut cases {
                 let time = Duration::from_secs(self.seconds);
+                let before = engine.status().log;
                 let measured = if case.plain {
                     let file = Arc::clone(&file);
                     runtime.block_on(closed_loop(case.callers, time, move |caller| {
@@ -166,7 +184,10 @@ impl InProcess {
                         async move { adjust(&engine, tenant, -1).await }
                     }))
                 };
-                let measured = measured.map_err(|why| format!("{}: {why}", case.name()))?;
+                let mut measured = measured.map_err(|why| format!("{}: {why}", case.name()))?;
+                let log = engine.status().log;
+                measured.syncs = log.batches - before.batches;
+                measured.logged = log.records - before.records;
                 progress(&format!(
                     "round {round}/{}: {}, {} callers: {}/s",
                     self.rounds,
@@ -183,7 +204,8 @@ impl InProcess {
     }
 
     fn table(&self, machine: &str, size: &Size, cases: &[Case]) -> Table {
-        let columns = ["case", "callers", "records/s", "spread", "p50 ms", "p99 ms", "of plain file", "CPU µs/record", "book's turn µs"];
+        let columns =
+            ["case", "callers", "records/s", "spread", "p50 ms", "p99 ms", "of plain file", "CPU µs/record", "book's turn µs", "syncs/s", "records/sync"];
         let mut table = Table::new("Debits on one balance, in process", &columns);
         table.remark(format!(
             "Each caller debits one cent and waits until it is durable; {} rounds of {} s with all cases interleaved, medians. A record has {} bytes with its frame (the plain file writes as \
@@ -197,6 +219,7 @@ impl InProcess {
             let spread = rates().max().unwrap_or(0) - rates().min().unwrap_or(0);
             let plain = baseline(cases, case.callers);
             let quantile = |q: f64| milliseconds(median(case.rounds.iter().map(|round| round.latency.value_at_quantile(q))));
+            let logged = |figure: &dyn Fn(&Measured) -> u64| if case.plain { "–".to_owned() } else { grouped(median(case.rounds.iter().map(figure))) };
             table.row([
                 case.name().to_owned(),
                 case.callers.to_string(),
@@ -207,6 +230,8 @@ impl InProcess {
                 if case.plain { "1".to_owned() } else { ratio(rate, plain) },
                 table::microseconds(median(case.rounds.iter().map(|round| nanoseconds_each(round.cpu, round.count)))),
                 if case.plain { "–".to_owned() } else { table::microseconds(case.turn_ns()) },
+                logged(&|round| per_second(round.syncs, round.time + WARM_UP)),
+                logged(&|round| round.logged / round.syncs.max(1)),
             ]);
         }
         let most = cases.iter().filter(|case| !case.plain).max_by_key(|case| case.callers);
@@ -226,6 +251,13 @@ impl InProcess {
 /// What the plain file did.
 fn baseline(cases: &[Case], callers: usize) -> u64 {
     cases.iter().find(|other| other.plain && other.callers == callers).map_or(0, Case::rate)
+}
+
+/// What is asked for.
+fn bars(cases: &[Case]) -> Vec<Bar> {
+    let asked = cases.iter().filter(|case| !case.plain && case.callers == MOST);
+    let what = format!("durable debits on one balance in process, of a plain file, {} callers", grouped(MOST as u64));
+    asked.map(|case| Bar::ratio(&what, case.rate(), baseline(cases, case.callers), 43)).collect()
 }
 
 /// The figures that count.
@@ -296,5 +328,5 @@ where
     for shard in shards.iter() {
         latency.add(&*shard.lock().unwrap_or_else(PoisonError::into_inner)).map_err(|error| error.to_string())?;
     }
-    Ok(Measured { count: latency.len(), time, latency, turns: Duration::from_nanos(turns_ns.load(Ordering::Relaxed)), cpu })
+    Ok(Measured { count: latency.len(), time, latency, turns: Duration::from_nanos(turns_ns.load(Ordering::Relaxed)), cpu, syncs: 0, logged: 0 })
 }

@@ -3,7 +3,7 @@
 
 use super::Outcome;
 use super::connection::Connection;
-use super::machine;
+use super::machine::Spent;
 use super::requests::Workload;
 use super::server::Server;
 use hdrhistogram::Histogram;
@@ -42,8 +42,8 @@ pub struct Measured {
     pub time: Duration,
     /// Microseconds from request to answer.
     pub latency: Histogram<u64>,
-    /// What the server's process used meanwhile.
-    pub server_cpu: Duration,
+    /// What the server used meanwhile, its database included.
+    pub server: Spent,
 }
 
 /// An empty histogram of microseconds.
@@ -69,16 +69,15 @@ impl Load<'_> {
             let begin = *start.get_or_init(Instant::now) + self.warm_up;
             gate.wait();
             std::thread::sleep(begin.saturating_duration_since(Instant::now()));
-            let cpu_before = machine::cpu_time(self.server.pid());
+            let before = self.server.spent();
             std::thread::sleep((begin + self.time).saturating_duration_since(Instant::now()));
-            let cpu_after = machine::cpu_time(self.server.pid());
+            let after = self.server.spent();
             let mut latency = histogram();
             for lane in lanes {
                 let counted = lane.join().map_err(|_| "the generator panicked")??;
                 latency.add(counted).map_err(|error| error.to_string())?;
             }
-            let server_cpu = cpu_after?.saturating_sub(cpu_before?);
-            Ok(Measured { answers: latency.len(), time: self.time, latency, server_cpu })
+            Ok(Measured { answers: latency.len(), time: self.time, latency, server: after?.since(before?) })
         });
         measured.map_err(|why: String| format!("{} connections: {why}: {}", self.connections, self.server.last_words()))
     }

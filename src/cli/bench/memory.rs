@@ -4,9 +4,10 @@
 use super::cleanup::{self, Scratch};
 use super::load::Load;
 use super::prepare::{self, Extent};
+use super::report::{Bar, Line, Report, Unit};
 use super::requests::{Requests, Workload};
 use super::server::Server;
-use super::table::{Line, Report, Table, bytes_each, grouped, mebibytes, microseconds, nanoseconds_each};
+use super::table::{Table, bytes_each, grouped, mebibytes, microseconds, nanoseconds_each};
 use super::{Outcome, Place, machine, progress};
 use clap::Args;
 use std::sync::Arc;
@@ -20,6 +21,12 @@ const READY: Duration = Duration::from_secs(60);
 
 /// Payouts go on for so long between two looks at the memory.
 const SLICE: Duration = Duration::from_secs(2);
+
+/// What an idle tenant may take.
+const IDLE_BYTES_MAX: u64 = 1 << 10;
+
+/// What a finished payout may seem to take: none of it is the payout's, but a page more or less of an allocator is seen as a few bytes each.
+const FINISHED_BYTES_MAX: u64 = 16;
 
 /// Connections that pay.
 const CONNECTIONS: usize = 256;
@@ -63,11 +70,32 @@ impl Memory {
         table.remark(machine::describe(&self.place.made()?));
         let idle = self.idle(&mut table)?;
         let finished = self.finished(&mut table)?;
-        let line = |what: &str, bytes: String| Line { what: what.to_owned(), figure: format!("{bytes} bytes"), baseline: String::new(), ratio: String::new() };
-        Ok(Report { table, lines: vec![line("memory per idle tenant", idle), line("memory per finished payout", finished)] })
+        let line = |what: &str, (bytes, _): &(String, u64)| Line {
+            what: what.to_owned(),
+            figure: format!("{bytes} bytes"),
+            baseline: String::new(),
+            ratio: String::new(),
+        };
+        let bars = vec![
+            Bar::at_most("memory per idle tenant", Unit::Bytes, idle.1, IDLE_BYTES_MAX, format!("{} tenants with funds", grouped(self.tenants as u64))),
+            Bar::at_most(
+                "memory per finished payout, none but for what caches and allocator do by themselves",
+                Unit::Bytes,
+                finished.1,
+                FINISHED_BYTES_MAX,
+                format!("{} payouts after as many that do not count", grouped(self.payouts)),
+            ),
+        ];
+        Ok(Report {
+            tables: vec![table],
+            lines: vec![line("memory per idle tenant", &idle), line("memory per finished payout", &finished)],
+            bars,
+            ..Report::default()
+        })
     }
 
-    fn idle(&self, table: &mut Table) -> Outcome<String> {
+    /// Bytes each, as shown and as a number: 0 if it became less.
+    fn idle(&self, table: &mut Table) -> Outcome<(String, u64)> {
         let scratch = Scratch::new(&self.place.made()?, "idle")?;
         let few = after_restart(&scratch, FEW)?;
         table.row([format!("just started, {FEW} tenants"), mebibytes(few), String::new(), String::new()]);
@@ -75,10 +103,10 @@ impl Memory {
         let many = after_restart(&scratch, self.tenants)?;
         let each = bytes_each(few, many, self.tenants as u64);
         table.row([format!("just started, {} idle tenants more, each with funds", grouped(self.tenants as u64)), mebibytes(many), each.clone(), String::new()]);
-        Ok(each)
+        Ok((each, many.saturating_sub(few) / (self.tenants as u64).max(1)))
     }
 
-    fn finished(&self, table: &mut Table) -> Outcome<String> {
+    fn finished(&self, table: &mut Table) -> Outcome<(String, u64)> {
         let scratch = Scratch::new(&self.place.made()?, "finished")?;
         let server = Server::gateway(scratch.path(), READY)?;
         let tenants = prepare::tenants(&server, PAYERS, Extent::Payable)?;
@@ -88,7 +116,7 @@ impl Memory {
         let mut before = None;
         loop {
             let measured = load.run()?;
-            let cpu = microseconds(nanoseconds_each(measured.server_cpu, measured.answers));
+            let cpu = microseconds(nanoseconds_each(measured.server.cpu, measured.answers));
             server.rest()?;
             let paid = requests.sent();
             let memory = machine::own_memory(server.pid())?;
@@ -101,7 +129,7 @@ impl Memory {
                 Some((first, bytes)) if paid >= first + self.payouts => {
                     let each = bytes_each(bytes, memory, paid - first);
                     table.row([format!("after {} finished payouts", grouped(paid)), mebibytes(memory), each.clone(), cpu]);
-                    return Ok(each);
+                    return Ok((each, memory.saturating_sub(bytes) / (paid - first).max(1)));
                 }
                 _ => {}
             }

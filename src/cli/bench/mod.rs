@@ -3,30 +3,40 @@
 //! What is measured runs as it does in production: servers are child processes of this very binary, the data is on the disk that is named, every answer is checked. The load comes from
 //! the same machine, so absolute figures say as much about the machine as about the program; the ratios to the baselines are what to look at.
 //!
-//! Layout: `http` the cases over HTTP · `load` the generator · `requests` and `conversions` what it sends · `connection` how · `prepare` the tenants · `do_nothing` the server that the others are
-//! compared with · `in_process` and `plain_file` the engine and its baseline · `restart` and `fill` · `memory` · `rates` and `reads` the public interface · `webhooks` and `receiver` · `server` child processes ·
-//! `cleanup` what ends with us · `machine`, `table`
-//! what is printed.
+//! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·
+//! `latency`, `overload` at fixed rates · `in_process`, `pause` the engine alone · `growth`, `restart`, `fill` what it holds · `memory` · `rates` the public interface · `webhooks`, `receiver` ·
+//! `load`, `open_loop` the generators · `requests`, `conversions`, `reads` what they send, `connection` how · `prepare` the tenants · `do_nothing`, `plain_file` the baselines · `peers`
+//! PostgreSQL (`benches/peers/`) · `server` child processes · `cleanup` what ends with us · `machine`.
 
-mod all;
+mod chart;
 mod cleanup;
 mod connection;
+mod contest;
 mod conversions;
 mod do_nothing;
 mod fill;
+mod growth;
 mod http;
 mod in_process;
+mod latency;
 mod load;
 mod machine;
 mod memory;
+mod open_loop;
+mod overload;
+mod pause;
+mod peers;
 mod plain_file;
 mod prepare;
 mod rates;
 mod reads;
 mod receiver;
+mod report;
 mod requests;
 mod restart;
 mod server;
+mod slow_disk;
+mod suite;
 mod table;
 mod webhooks;
 
@@ -46,12 +56,22 @@ pub struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Everything, and the machine it ran on
-    All(all::All),
-    /// Payouts and conversions over HTTP, beside a server that does nothing
+    /// Everything, and one report of it
+    All(suite::All),
+    /// Payouts and conversions over HTTP, beside a server that does nothing and PostgreSQL
     Http(http::Http),
+    /// The same on a disk whose syncs take longer
+    SlowDisk(slow_disk::SlowDisk),
+    /// Latency at fixed rates, server and generator on cores of their own
+    Latency(latency::Latency),
+    /// Twice as much load as it can take, and what comes after
+    Overload(overload::Overload),
     /// Debits on one balance in process, beside a plain file
     Engine(in_process::InProcess),
+    /// What a snapshot of a balance with many holds does to its debits
+    Pause(pause::Pause),
+    /// Throughput, memory, disk and restart with more tenants, holds and history
+    Growth(growth::Growth),
     /// Seconds until a server with this many records is ready
     Restart(restart::Restart),
     /// Memory per idle tenant and per finished payout
@@ -88,7 +108,12 @@ pub fn run(args: BenchArgs) -> ExitCode {
     let outcome = match args.what {
         What::All(all) => all.run(),
         What::Http(http) => http.run(),
+        What::SlowDisk(slow_disk) => slow_disk.run(),
+        What::Latency(latency) => latency.run(),
+        What::Overload(overload) => overload.run(),
         What::Engine(engine) => engine.run(),
+        What::Pause(pause) => pause.run(),
+        What::Growth(growth) => growth.run(),
         What::Restart(restart) => restart.run(),
         What::Memory(memory) => memory.run(),
         What::Webhooks(webhooks) => webhooks.run(),

@@ -4,9 +4,10 @@ use super::cleanup::{self, Scratch};
 use super::load::{Load, Measured};
 use super::prepare::Client;
 use super::reads::Reads;
+use super::report::{Line, Report};
 use super::requests::Workload;
 use super::server::Server;
-use super::table::{Line, Report, Table, grouped, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio, seconds};
+use super::table::{Table, grouped, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio, seconds};
 use super::{Outcome, Place, machine, progress};
 use crate::domain::buckets::price;
 use crate::domain::samples::{Pair, Sample, Series};
@@ -106,7 +107,7 @@ impl Rates {
                 case.rounds.push(measured);
             }
         }
-        Ok(Report { table: self.table(&machine, filled_in, &cases), lines: lines(&cases) })
+        Ok(Report { tables: vec![self.table(&machine, filled_in, &cases)], lines: lines(&cases), ..Report::default() })
     }
 
     /// Writes the samples as feeds do, evenly over a year.
@@ -175,7 +176,7 @@ impl Rates {
                 case.quantile(0.99),
                 grouped(nothing.rate()),
                 ratio(case.rate(), nothing.rate()),
-                microseconds(median(case.rounds.iter().map(|round| nanoseconds_each(round.server_cpu, round.answers)))),
+                microseconds(median(case.rounds.iter().map(|round| nanoseconds_each(round.server.cpu, round.answers)))),
             ]);
         }
         table

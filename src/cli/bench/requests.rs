@@ -77,6 +77,16 @@ impl Requests {
         Requests::new(tenants, |tenant, prefix| Template::new(address, tenant, "/v1/payouts", &payout(tenant, prefix, "")), false)
     }
 
+    /// Credits to a phone: payouts by tenants that need not have a merchant.
+    pub fn credits(address: SocketAddr, tenants: &[Tenant]) -> Requests {
+        let credit = |prefix: &str| {
+            format!(
+                r#"{{"banco":"0134","telefono":"04147654321","cedula":"V87654321","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{prefix}{MARK}"}}"#
+            )
+        };
+        Requests::new(tenants, |tenant, prefix| Template::new(address, tenant, "/v1/payments/credit", &credit(prefix)), false)
+    }
+
     /// Batches of [`BATCH`] payouts of these tenants to their merchants.
     pub fn batches(address: SocketAddr, tenants: &[Tenant]) -> Requests {
         let batch = |tenant: &Tenant, prefix: &str| {

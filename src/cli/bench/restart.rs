@@ -1,19 +1,21 @@
 //! How long a start takes after a crash: a directory is filled, its process killed, and the gateway started on it. A balance is read afterwards, so that what was replayed is known to be
 //! right.
 
-use super::cleanup::{self, Scratch, Ward};
-use super::fill::{DONE, TENANTS, balance_minor, key_of};
+use super::cleanup::{self, Scratch};
+use super::fill::{Filling, key_of};
 use super::prepare::Client;
-use super::server::{Server, this_binary};
-use super::table::{Line, Report, Table, grouped, mebibytes, per_second, seconds};
+use super::report::{Line, Report};
+use super::server::Server;
+use super::table::{Table, grouped, mebibytes, per_second, seconds};
 use super::{Outcome, Place, machine, progress};
 use crate::domain::money::Ves;
 use crate::recovery::directory::LOG_DIRECTORY;
 use clap::Args;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+/// Tenants that the records are spread over.
+const TENANTS: u32 = 100;
 
 /// Until a server is ready, however much it has to replay.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -54,50 +56,38 @@ impl Restart {
         Ok(())
     }
 
+    /// What the directory is filled with.
+    fn filling(&self) -> Filling {
+        Filling { tenants: TENANTS, holds: 0, records: self.records, tail: self.tail }
+    }
+
     fn measure(&self) -> Outcome<Started> {
         let scratch = Scratch::new(&self.place.made()?, "restart")?;
         progress(&format!("filling {} records", grouped(self.records)));
-        let filled_in = self.fill(&scratch.path().join("data"))?;
+        let filled_in = self.filling().done_in(&scratch.path().join("data"))?;
         let disk = bytes_in(&scratch.path().join("data").join(LOG_DIRECTORY));
         let server = Server::gateway(scratch.path(), PATIENCE)?;
         let memory = machine::own_memory(server.pid())?;
         progress(&format!("ready after {} s", seconds(server.ready_after)));
-        self.check(&server)?;
+        check(&server, &self.filling())?;
         Ok(Started { records: self.records, tail: self.tail.min(self.records), filled_in, ready_after: server.ready_after, memory, disk })
     }
+}
 
-    /// Has a process fill the directory, and kills it.
-    fn fill(&self, data: &Path) -> Outcome<Duration> {
-        let began = Instant::now();
-        let mut command = this_binary()?;
-        command.args(["bench", "fill", "--records", &self.records.to_string(), "--tail", &self.tail.to_string(), "--data"]).arg(data);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
-        let said = child.stdout.take();
-        let ward = Ward::new(child);
-        let mut line = String::new();
-        if let Some(said) = said {
-            BufReader::new(said).read_line(&mut line).map_err(|error| error.to_string())?;
-        }
-        let took = began.elapsed();
-        ward.kill();
-        if line.trim() == DONE { Ok(took) } else { Err("the directory was not filled".to_owned()) }
-    }
-
-    /// Reads the balances of the first and the last tenant.
-    fn check(&self, server: &Server) -> Outcome<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-        runtime.block_on(async {
-            let mut client = Client::open(server.api).await?;
-            for tenant in [1, TENANTS] {
-                let balance = client.get(&format!("x-api-key: {}", key_of(tenant)), "/v1/balance", 200).await?;
-                let expected = Ves::from_minor(balance_minor(tenant, self.records)).to_string();
-                if balance["availableVes"] != expected.as_str() {
-                    return Err(format!("tenant {tenant} should have {expected}: {balance}"));
-                }
+/// Reads the balances of the first and the last tenant.
+pub fn check(server: &Server, filling: &Filling) -> Outcome<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        let mut client = Client::open(server.api).await?;
+        for tenant in [1, filling.tenants] {
+            let balance = client.get(&format!("x-api-key: {}", key_of(tenant)), "/v1/balance", 200).await?;
+            let expected = Ves::from_minor(filling.balance_minor(tenant)).to_string();
+            if balance["availableVes"] != expected.as_str() {
+                return Err(format!("tenant {tenant} should have {expected}: {balance}"));
             }
-            Ok(())
-        })
-    }
+        }
+        Ok(())
+    })
 }
 
 /// Measures each, one after the other.
@@ -125,10 +115,11 @@ pub fn report(restarts: &[Restart]) -> Outcome<Report> {
             seconds(started.filled_in),
         ]);
     }
-    Ok(Report { table, lines })
+    Ok(Report { tables: vec![table], lines, ..Report::default() })
 }
 
-fn bytes_in(dir: &Path) -> u64 {
+/// Bytes of the files in a directory.
+pub fn bytes_in(dir: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
     entries.filter_map(|entry| entry.ok()?.metadata().ok()).map(|metadata| metadata.len()).sum()
 }

@@ -1,12 +1,16 @@
-//! Servers as child processes of this very binary: the gateway on a data directory, and the one that does nothing.
+//! Servers as child processes: of this very binary the gateway on a data directory and the one that does nothing, and the peers over their database.
 
-use super::Outcome;
 use super::cleanup::Ward;
+use super::machine::Spent;
+use super::peers::Database;
+use super::prepare::Client;
+use super::{Outcome, machine};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The operators' token of every server here.
@@ -44,10 +48,29 @@ every_seconds = 60
 holidays = []
 "#;
 
+/// In what surroundings a server runs.
+#[derive(Clone, Debug, Default)]
+pub struct Setting {
+    /// The cores that it may use; all if there are none here.
+    pub cores: Vec<usize>,
+    /// The library that makes the disk slower, and by how many microseconds.
+    pub slow_sync: Option<(PathBuf, u64)>,
+}
+
+impl Setting {
+    /// What the environment of a process has to say for its disk to be slow.
+    pub fn slow_disk(&self) -> Vec<(&'static str, String)> {
+        let Some((library, us)) = &self.slow_sync else { return Vec::new() };
+        vec![("LD_PRELOAD", library.display().to_string()), ("SLOW_SYNC_US", us.to_string())]
+    }
+}
+
 /// A server that answers.
 pub struct Server {
     ward: Ward,
     pid: u32,
+    /// What else works for it.
+    database: Option<Arc<Database>>,
     /// Where its API listens.
     pub api: SocketAddr,
     /// Where its operators' API listens.
@@ -60,6 +83,11 @@ pub struct Server {
 impl Server {
     /// The gateway on `dir/data`; what it logs goes to `dir/server.log`.
     pub fn gateway(dir: &Path, patience: Duration) -> Outcome<Server> {
+        Server::gateway_in(dir, patience, &Setting::default())
+    }
+
+    /// The same in other surroundings.
+    pub fn gateway_in(dir: &Path, patience: Duration, setting: &Setting) -> Outcome<Server> {
         let config = dir.join("config.toml");
         std::fs::write(&config, CONFIG).map_err(|error| format!("{}: {error}", config.display()))?;
         let (api, admin) = (free_address()?, free_address()?);
@@ -75,7 +103,8 @@ impl Server {
         ] {
             command.env(name, value);
         }
-        Server::start(command, api, admin, dir.join("server.log"), patience)
+        command.envs(setting.slow_disk());
+        machine::on_cores(&setting.cores, || Server::start(command, api, admin, dir.join("server.log"), patience, None))
     }
 
     /// The server that does nothing.
@@ -83,17 +112,33 @@ impl Server {
         let api = free_address()?;
         let mut command = this_binary()?;
         command.args(["bench", "do-nothing", "--listen"]).arg(api.to_string());
-        Server::start(command, api, api, dir.join("do-nothing.log"), Duration::from_secs(10))
+        Server::start(command, api, api, dir.join("do-nothing.log"), Duration::from_secs(10), None)
     }
 
-    fn start(mut command: Command, api: SocketAddr, admin: SocketAddr, log: PathBuf, patience: Duration) -> Outcome<Server> {
+    /// The server that writes every request to a plain file before it answers.
+    pub fn plain_file(dir: &Path, setting: &Setting) -> Outcome<Server> {
+        let api = free_address()?;
+        let mut command = this_binary()?;
+        command.args(["bench", "do-nothing", "--listen"]).arg(api.to_string()).arg("--file").arg(dir.join("plain"));
+        command.envs(setting.slow_disk());
+        Server::start(command, api, api, dir.join("plain-file.log"), Duration::from_secs(10), None)
+    }
+
+    /// A peer over a database; the command lacks the address.
+    pub fn peer(mut command: Command, database: &Arc<Database>, log: PathBuf) -> Outcome<Server> {
+        let api = free_address()?;
+        command.arg("--listen").arg(api.to_string());
+        Server::start(command, api, api, log, Duration::from_secs(60), Some(Arc::clone(database)))
+    }
+
+    fn start(mut command: Command, api: SocketAddr, admin: SocketAddr, log: PathBuf, patience: Duration, database: Option<Arc<Database>>) -> Outcome<Server> {
         let fail = |error: std::io::Error| format!("{}: {error}", log.display());
         let out = File::options().create(true).append(true).open(&log).map_err(fail)?;
         let errors = out.try_clone().map_err(fail)?;
         let began = Instant::now();
         let child = command.stdin(Stdio::null()).stdout(out).stderr(errors).spawn().map_err(|error| format!("the server cannot be started: {error}"))?;
         let pid = child.id();
-        let mut server = Server { ward: Ward::new(child), pid, api, admin, ready_after: Duration::ZERO, log };
+        let mut server = Server { ward: Ward::new(child), pid, database, api, admin, ready_after: Duration::ZERO, log };
         while !is_ready(api) {
             if let Ok(Some(status)) = server.ward.child().try_wait() {
                 return Err(format!("the server ended with {status}: {}", server.last_words()));
@@ -110,6 +155,23 @@ impl Server {
     /// Its process.
     pub fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// What it and its database have used so far.
+    pub fn spent(&self) -> Outcome<Spent> {
+        let own = machine::spent(self.pid)?;
+        self.database.as_ref().map_or(Ok(own), |database| Ok(own.and(machine::spent_by_family(database.pid)?)))
+    }
+
+    /// What the gateway has written so far.
+    pub fn log_status(&self) -> Outcome<LogStatus> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let status = runtime.block_on(async {
+            let mut client = Client::open(self.admin).await?;
+            client.get(&format!("authorization: Bearer {ADMIN_TOKEN}"), "/admin/status", 200).await
+        })?;
+        let number = |name: &str| status["log"][name].as_u64().ok_or_else(|| format!("/admin/status says no {name}: {status}"));
+        Ok(LogStatus { records: number("records")?, batches: number("batches")?, bytes: number("bytes")? })
     }
 
     /// Asks it to end and waits until it has.
@@ -139,13 +201,35 @@ impl Server {
     /// Waits until it does next to nothing, so that what is left of one case is not counted in the next; not for ever.
     pub fn rest(&self) -> Outcome<()> {
         for _ in 0..50 {
-            let before = super::machine::cpu_time(self.pid)?;
+            let before = self.spent()?.cpu;
             std::thread::sleep(Duration::from_millis(100));
-            if super::machine::cpu_time(self.pid)? <= before + Duration::from_millis(10) {
+            if self.spent()?.cpu <= before + Duration::from_millis(10) {
                 break;
             }
         }
         Ok(())
+    }
+}
+
+/// What the gateway says of its log.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogStatus {
+    /// Durable records.
+    pub records: u64,
+    /// Synced writes.
+    pub batches: u64,
+    /// Bytes in those: keys and values.
+    pub bytes: u64,
+}
+
+impl LogStatus {
+    /// What was written since `before`.
+    pub fn since(self, before: LogStatus) -> LogStatus {
+        LogStatus {
+            records: self.records.saturating_sub(before.records),
+            batches: self.batches.saturating_sub(before.batches),
+            bytes: self.bytes.saturating_sub(before.bytes),
+        }
     }
 }
 

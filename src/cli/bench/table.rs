@@ -1,5 +1,6 @@
 //! What is printed: Markdown tables, and numbers for people. All of it from integers, so that what is shown is what was counted.
 
+use serde_json::{Value, json};
 use std::fmt;
 use std::time::Duration;
 
@@ -27,32 +28,11 @@ impl Table {
         assert_eq!(row.len(), self.rows[0].len(), "a row has a cell for every column");
         self.rows.push(row);
     }
-}
 
-/// One of the figures that count, beside its baseline.
-pub struct Line {
-    /// What was measured.
-    pub what: String,
-    /// What came of it.
-    pub figure: String,
-    /// What came of the baseline in the same run; empty when there is none.
-    pub baseline: String,
-    /// The one of the other.
-    pub ratio: String,
-}
-
-/// What a part of the benchmark found.
-pub struct Report {
-    /// Everything.
-    pub table: Table,
-    /// What counts.
-    pub lines: Vec<Line>,
-}
-
-impl Report {
-    /// To stdout.
-    pub fn print(&self) {
-        println!("{}", self.table);
+    /// The same for programs: rows are objects, cells are as they are printed.
+    pub fn to_json(&self) -> Value {
+        let object = |row: &Vec<String>| Value::Object(self.rows[0].iter().cloned().zip(row.iter().cloned().map(Value::String)).collect());
+        json!({ "title": self.title, "remarks": self.remarks, "rows": self.rows[1..].iter().map(object).collect::<Vec<_>>() })
     }
 }
 
@@ -100,7 +80,7 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// `number / 10^decimals`, with all its decimals.
-fn decimal(number: u64, decimals: u32) -> String {
+pub fn decimal(number: u64, decimals: u32) -> String {
     let unit = 10_u64.pow(decimals);
     format!("{}.{:0width$}", number / unit, number % unit, width = decimals as usize)
 }
@@ -118,6 +98,11 @@ pub fn microseconds(ns: u64) -> String {
 /// A time in seconds.
 pub fn seconds(time: Duration) -> String {
     decimal(u64::try_from((time.as_millis() + 5) / 10).unwrap_or(u64::MAX), 2)
+}
+
+/// A time in milliseconds.
+pub fn milliseconds_of(time: Duration) -> String {
+    milliseconds(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
 }
 
 /// Bytes in MiB.

@@ -4,9 +4,10 @@ use super::cleanup::{self, Scratch};
 use super::load::{Load, Measured};
 use super::prepare::{self, Client, Extent, Tenant};
 use super::receiver::Receiver;
+use super::report::{Line, Report};
 use super::requests::{Requests, Workload};
 use super::server::Server;
-use super::table::{Line, Report, Table, grouped, median, milliseconds, per_second, ratio};
+use super::table::{Table, grouped, median, milliseconds, per_second, ratio};
 use super::{Outcome, Place, machine, progress};
 use clap::Args;
 use serde_json::{Value, json};
@@ -104,7 +105,7 @@ impl Webhooks {
                 case.rounds.push(measured);
             }
         }
-        Ok(Report { table: self.table(&machine, &cases), lines: cases.iter().map(Case::line).collect() })
+        Ok(Report { tables: vec![self.table(&machine, &cases)], lines: cases.iter().map(Case::line).collect(), ..Report::default() })
     }
 
     fn round(&self, server: &Server, receiver: &Receiver, case: &Case) -> Outcome<Round> {

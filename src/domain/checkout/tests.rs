@@ -1,7 +1,7 @@
 //! What a price comes to in pesos, and where a session stands by its attempts, whatever their order.
 
 use super::*;
-use crate::domain::cop_payments::{Channel, ForSession, Phase as CopPhase};
+use crate::domain::cop_payments::{Channel, ForSession, Telling};
 use crate::domain::crypto::address::Network;
 use crate::domain::crypto::deposits::{Asset, Till};
 use crate::domain::money::Usdt;
@@ -96,6 +96,11 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
     }
 }
 
+/// The processor has been sent the code, and has not answered.
+fn told(payment: CopPayment) -> CopPayment {
+    CopPayment { phase: CopPhase::Collecting { looks: 0, next_look: OPENED, telling: Some(Telling::Code) }, ..payment }
+}
+
 fn usdt(paid: Option<i64>) -> DepositAddress {
     let paid = paid.map(|ms| (OPENED.plus_ms(ms), Id::derived(1, 4, 0)));
     let (received, seller_received) = (Usdt::ZERO, Usdt::ZERO);
@@ -122,6 +127,7 @@ fn where_a_session_stands() {
         (late - 1, Some(c2p(Pending, None, false)), Some(cop(Pending, None)), Some(usdt(None)), Status::Open),
         (late, Some(c2p(Pending, None, false)), Some(cop(Pending, None)), Some(usdt(None)), Status::Expired),
         (late, Some(c2p(Pending, None, true)), None, None, Status::Processing),
+        (late, None, Some(told(cop(Pending, None))), None, Status::Processing),
         (0, Some(c2p(Failed, None, false)), Some(cop(Canceled, None)), None, Status::Open),
         (0, Some(c2p(Completed, Some(5), false)), None, None, Status::Paid(c2p_id)),
         // What was given back afterwards was paid all the same.

@@ -1,0 +1,65 @@
+//! The page of a payment link: what is sold, how many, and by what it is paid.
+
+use super::figures::dollars;
+use super::session::{Choice, choices};
+use super::{Shell, page};
+use crate::api::checkout::{offers, priced};
+use crate::api::problem::Problem;
+use crate::checkout::calls::{OnSale, on_sale};
+use crate::checkout::form::Form;
+use crate::checkout::words::Language;
+use crate::domain::checkout::Way;
+use crate::domain::platform::is_live;
+use crate::server::respond::Reply;
+use crate::server::services::Services;
+use askama::Template;
+
+#[derive(Template)]
+#[template(path = "link.html", config = "src/checkout/askama.toml")]
+struct LinkPage {
+    shell: Shell,
+    slug: String,
+    name: String,
+    description: Option<String>,
+    price: String,
+    quantity: Option<Quantity>,
+    choices: Vec<Choice>,
+}
+
+struct Quantity {
+    value: String,
+    max: u16,
+    wrong: bool,
+}
+
+/// GET /pay/:slug
+pub async fn link(services: &Services, slug: &str, query: Option<&str>) -> Result<Reply, Problem> {
+    let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
+    let language = Language::from_code(Form::query(query).get("lang"));
+    Ok(show_link(services, &sale, language, None, 200))
+}
+
+/// The page of a link; with what was typed as the quantity when that cannot be.
+pub fn show_link(services: &Services, sale: &OnSale, language: Language, wrong_quantity: Option<&str>, status: u16) -> Reply {
+    let (product, link) = (&sale.product, &sale.link);
+    let mut shell = Shell::new(language, format!("{} · {}", product.name, sale.shop.tenant.name));
+    shell.shop.clone_from(&sale.shop.tenant.name);
+    shell.test_mode = !is_live(sale.shop.tenant_key);
+    let market = sale.shop.market(services);
+    let mut choices = choices(&offers(product.price, link.allow_quantity, |_| true, &market, &services.banks.now()), product.price, None, language);
+    if link.allow_quantity {
+        let least = (1..=link.max_quantity).find(|quantity| priced(product, link, *quantity).is_ok_and(|total| market.pesos(total).is_ok()));
+        for choice in &mut choices {
+            // The totals are those of one; how many it will be is not known yet.
+            choice.total = None;
+            if choice.code == Way::Cop.name() {
+                choice.least = least;
+            }
+        }
+    }
+    let value = wrong_quantity.unwrap_or("1").to_owned();
+    let quantity = link.allow_quantity.then(|| Quantity { value, max: link.max_quantity, wrong: wrong_quantity.is_some() });
+    let price = dollars(product.price, language);
+    let (slug, name, description) = (link.slug.clone(), product.name.clone(), product.description.clone());
+    page(status, LinkPage { shell, slug, name, description, price, quantity, choices }.render(), None)
+}

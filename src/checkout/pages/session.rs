@@ -1,0 +1,495 @@
+//! Which page a session shows.
+
+use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
+use super::{ANEW, Manner, Shell, Typed, Wish, page};
+use crate::api::checkout::{Offer, page_status};
+use crate::api::problem::Problem;
+use crate::api::sessions::client_secret;
+use crate::checkout::form::Form;
+use crate::checkout::key_help::key_help;
+use crate::checkout::visit::{Tried, Visit, secret_of};
+use crate::checkout::words::{Language, Words};
+use crate::domain::banks::{BankCode, Catalogue, Service, sends_otp};
+use crate::domain::buyer::{ColombianPhone, DocumentType};
+use crate::domain::checkout::{Session, Status, Way};
+use crate::domain::cop_payments::{Channel, CopPayment, Failure};
+use crate::domain::crypto::address::Network;
+use crate::domain::crypto::deposits::{Asset, DepositAddress};
+use crate::domain::ids::Id;
+use crate::domain::money::{Usd, Usdt};
+use crate::domain::payments::{Debtor, Means, Payment, Phase, Status as PaymentStatus};
+use crate::domain::platform::is_live;
+use crate::server::respond::Reply;
+use crate::server::services::Services;
+use askama::Template;
+
+/// What is being paid.
+struct Bill {
+    amount: String,
+    description: Option<String>,
+    reference: Option<String>,
+}
+
+/// What the script needs to know of a session, and every form.
+struct Handle {
+    session: Id,
+    secret: String,
+    status: &'static str,
+    /// The address that the forms send to.
+    base: String,
+    embedded: bool,
+    parent: String,
+    /// The attempt that the page waits for.
+    attempt: Option<Id>,
+    /// What had come in USDT when the page was made.
+    received: String,
+}
+
+/// A way to pay, as a button.
+pub(super) struct Choice {
+    pub(super) code: &'static str,
+    pub(super) name: &'static str,
+    pub(super) hint: &'static str,
+    /// Why it cannot be used.
+    pub(super) why: Option<&'static str>,
+    pub(super) total: Option<String>,
+    /// From how many on it can be used, where the buyer says how many.
+    pub(super) least: Option<u16>,
+    chosen: bool,
+}
+
+/// An option of a list.
+struct Choosable {
+    code: String,
+    name: String,
+    help: &'static str,
+    chosen: bool,
+}
+
+/// The panel of a bank.
+struct C2pPanel {
+    ves: Option<String>,
+    banks: Vec<Choosable>,
+}
+
+/// The panel of pesos: the channels, or who pays by the one that was chosen.
+struct PesosPanel {
+    total: String,
+    minor: i64,
+    rate: Option<String>,
+    channel: Option<Channel>,
+    /// Those whose buyer must be known: code, name, hint.
+    channels: [(&'static str, &'static str, &'static str); 2],
+    documents: Vec<Choosable>,
+    other: String,
+}
+
+/// The panel of USDT: the networks.
+struct UsdtPanel {
+    networks: Vec<Choosable>,
+    assets: Vec<Choosable>,
+}
+
+#[derive(Template)]
+#[template(path = "details.html", config = "src/checkout/askama.toml")]
+struct DetailsPage {
+    shell: Shell,
+    bill: Bill,
+    handle: Handle,
+    choices: Vec<Choice>,
+    c2p: Option<C2pPanel>,
+    pesos: Option<PesosPanel>,
+    usdt: Option<UsdtPanel>,
+    typed: Typed,
+    failure: Option<&'static str>,
+    notice: Option<&'static str>,
+    valid_until: String,
+    cancel_url: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "key.html", config = "src/checkout/askama.toml")]
+struct KeyPage {
+    shell: Shell,
+    bill: Bill,
+    handle: Handle,
+    intent: Id,
+    ves: String,
+    bank: String,
+    payer: String,
+    help: &'static str,
+    sent_sms: bool,
+    wrong: bool,
+    back: String,
+}
+
+#[derive(Template)]
+#[template(path = "pesos.html", config = "src/checkout/askama.toml")]
+struct PesosPage {
+    shell: Shell,
+    bill: Bill,
+    handle: Handle,
+    channel: Channel,
+    total: String,
+    key: String,
+    qr: Drawing,
+    phone: String,
+    wrong: bool,
+    until: String,
+    again: String,
+    home: String,
+}
+
+#[derive(Template)]
+#[template(path = "usdt.html", config = "src/checkout/askama.toml")]
+struct UsdtPage {
+    shell: Shell,
+    bill: Bill,
+    handle: Handle,
+    amount: String,
+    address: String,
+    qr: Drawing,
+    network: &'static str,
+    asset: &'static str,
+    panel: UsdtPanel,
+    received: Option<String>,
+    left: String,
+    /// In cents.
+    of: i64,
+    came: i64,
+    until: String,
+    home: String,
+}
+
+#[derive(Template)]
+#[template(path = "processing.html", config = "src/checkout/askama.toml")]
+struct ProcessingPage {
+    shell: Shell,
+    bill: Bill,
+    handle: Handle,
+}
+
+#[derive(Template)]
+#[template(path = "paid.html", config = "src/checkout/askama.toml")]
+struct PaidPage {
+    shell: Shell,
+    bill: Bill,
+    handle: Handle,
+    lines: Vec<(&'static str, String)>,
+    success_url: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "expired.html", config = "src/checkout/askama.toml")]
+struct ExpiredPage {
+    shell: Shell,
+    bill: Bill,
+    handle: Handle,
+    received: Option<String>,
+    cancel_url: Option<String>,
+}
+
+/// GET /checkout/:id and /checkout/:id/embed
+pub async fn session(services: &Services, id: &str, query: Option<&str>, manner: Manner) -> Result<Reply, Problem> {
+    let visit = match Id::parse(id) {
+        Some(id) => Visit::begin(services, id).await?,
+        None => None,
+    };
+    let visit = visit.ok_or_else(Problem::not_found)?;
+    Ok(show(services, &visit, Wish::read(&Form::query(query), manner), 200))
+}
+
+/// The page that a session shows now.
+pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Reply {
+    let language = wish.language;
+    let w = language.words();
+    let session = &visit.session;
+    let settings = &visit.shop.tenant.sheet.settings;
+    let parent = wish.parent.clone().filter(|parent| wish.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent));
+    let attempt = wish.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
+    let failure = attempt.as_ref().and_then(|attempt| failure(attempt, w));
+    let embedded = wish.manner == Manner::Embedded;
+    let shell = Shell {
+        shop: visit.shop.tenant.name.clone(),
+        test_mode: !is_live(visit.shop.tenant_key),
+        refreshes: visit.status == Status::Processing,
+        embedded,
+        other_language: wish.other_language(),
+        ..Shell::new(language, format!("{} {}", w.title, visit.shop.tenant.name))
+    };
+    let bill = Bill { amount: dollars(session.amount, language), description: session.description.clone(), reference: session.reference.clone() };
+    let handle = Handle {
+        session: session.id,
+        secret: client_secret(session.id, secret_of(services, session.id)),
+        status: if failure.is_some() && visit.status == Status::Open { "failed" } else { page_status(visit.status) },
+        base: format!("/checkout/{}", session.id),
+        embedded,
+        parent: parent.unwrap_or_default(),
+        attempt: None,
+        received: visit.received().to_string(),
+    };
+    let html = match visit.status {
+        Status::Paid(payment) => {
+            let lines = visit.attempt(services, payment).ok().flatten().map(|paid| receipt(&paid, language)).unwrap_or_default();
+            PaidPage { shell, bill, handle, lines, success_url: session.success_url.clone() }.render()
+        }
+        Status::Processing => ProcessingPage { shell, bill, handle }.render(),
+        Status::Expired => {
+            let received = Some(visit.received()).filter(|received| *received > Usdt::ZERO).map(|received| usdt(received, language));
+            ExpiredPage { shell, bill, handle, received, cancel_url: session.cancel_url.clone() }.render()
+        }
+        Status::Open => open(services, visit, wish, shell, bill, handle, failure),
+    };
+    let ancestors = embedded.then_some(settings.checkout_allowed_origins.as_slice());
+    page(status, html, ancestors)
+}
+
+/// The page of a session that can be paid: what waits for the buyer by the way that was chosen, or the ways.
+fn open(services: &Services, visit: &Visit, wish: Wish, shell: Shell, bill: Bill, handle: Handle, failure: Option<&'static str>) -> askama::Result<String> {
+    let (language, session, banks) = (wish.language, &visit.session, services.banks.now());
+    let offered = visit.offers(services);
+    let usable = |way: Way| offered.iter().any(|offer| offer.way == way && offer.reason.is_none());
+    // One way is no question.
+    let only = if let [offer] = &*offered { Some(offer.way) } else { None };
+    let chosen = wish.way.or(only).filter(|way| usable(*way));
+    let home = wish.towards(session.id, None, "");
+    let waiting = visit.attempts.c2p.as_ref().filter(|payment| wish.intent == Some(payment.id) && waits_for_key(payment, visit));
+    if let Some((payment, debtor)) = waiting.and_then(|payment| Some((payment, payment.debtor()?))) {
+        let back = wish.towards(session.id, Some(Way::C2p), "");
+        return key_page(payment, debtor, &banks, wish.typed.is_wrong("token"), back, language, (shell, bill, handle));
+    }
+    if let Some(payment) = visit.attempts.pending_cop().filter(|_| chosen == Some(Way::Cop) && !wish.anew && wish.channel.is_none()) {
+        let key = payment.transfer_key();
+        let phone = payment.buyer.as_ref().and_then(|buyer| buyer.phone).map(|phone| ColombianPhone::masked(phone).to_string());
+        return PesosPage {
+            channel: payment.channel,
+            total: pesos(payment.amount, language),
+            qr: drawing(&key),
+            key,
+            phone: phone.unwrap_or_default(),
+            wrong: wish.typed.is_wrong("otp"),
+            until: in_bogota(payment.expires_at),
+            again: wish.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
+            home,
+            shell,
+            bill,
+            handle: Handle { attempt: Some(payment.id), ..handle },
+        }
+        .render();
+    }
+    if let Some(till) = visit.attempts.usdt.as_ref().filter(|_| chosen == Some(Way::Usdt)) {
+        return usdt_page(session, till, wish.place, language, home, (shell, bill, handle));
+    }
+    DetailsPage {
+        choices: choices(&offered, session.amount, chosen, language),
+        c2p: (chosen == Some(Way::C2p)).then(|| C2pPanel {
+            ves: offered.iter().find_map(|offer| offer.ves).map(|ves| bolivares(ves, language)),
+            banks: bank_options(&banks, wish.typed.get("debtorBankCode"), language),
+        }),
+        pesos: offered.iter().find(|offer| offer.way == Way::Cop && chosen == Some(Way::Cop)).and_then(|offer| offer.cop).map(|begun| {
+            // What waits already was at the rate of its start; a new start has a new one.
+            let price = visit.shop.market(services).pesos(session.amount).ok();
+            let total = price.map_or(begun, |price| price.total);
+            PesosPanel {
+                total: pesos(total, language),
+                minor: total.minor(),
+                rate: price.map(|price| rate(price.rate, language)),
+                channel: wish.channel.filter(|channel| *channel != Channel::Qr),
+                channels: {
+                    let w = language.words();
+                    [("push", w.channel_push, w.channel_push_hint), ("sms", w.channel_sms, w.channel_sms_hint)]
+                },
+                documents: document_options(wish.channel, wish.typed.get("documentType"), language),
+                other: wish.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
+            }
+        }),
+        usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(wish.place, language)),
+        typed: wish.typed,
+        failure,
+        notice: wish.notice,
+        valid_until: in_caracas(session.expires_at),
+        cancel_url: session.cancel_url.clone(),
+        shell,
+        bill,
+        handle,
+    }
+    .render()
+}
+
+fn waits_for_key(payment: &Payment, visit: &Visit) -> bool {
+    payment.status == PaymentStatus::Pending && payment.phase == Phase::Idle && payment.expires_at.is_none_or(|at| at > visit.now)
+}
+
+fn key_page(
+    payment: &Payment,
+    debtor: &Debtor,
+    banks: &Catalogue,
+    wrong: bool,
+    back: String,
+    language: Language,
+    (shell, bill, handle): (Shell, Bill, Handle),
+) -> askama::Result<String> {
+    KeyPage {
+        intent: payment.id,
+        ves: bolivares(payment.ves, language),
+        bank: banks.get(debtor.bank).map(|bank| bank.name.clone()).unwrap_or_default(),
+        payer: format!("{} · {}", debtor.id.masked(), debtor.phone.masked()),
+        help: key_help(debtor.bank, language),
+        sent_sms: sends_otp(debtor.bank),
+        wrong,
+        back,
+        shell,
+        bill,
+        handle,
+    }
+    .render()
+}
+
+fn usdt_page(
+    session: &Session,
+    to: &DepositAddress,
+    wanted: Option<(Network, Asset)>,
+    language: Language,
+    home: String,
+    (shell, bill, handle): (Shell, Bill, Handle),
+) -> askama::Result<String> {
+    let shown = to.places().find(|place| wanted == Some((place.0, place.1))).or_else(|| to.places().next());
+    let (network, asset, address) = shown.unwrap_or((to.network, to.asset, &to.address));
+    let came = to.till.as_ref().map_or(Usdt::ZERO, |till| till.received);
+    let all = Usdt::from_minor(session.amount.minor());
+    UsdtPage {
+        amount: usdt(all, language),
+        address: address.to_owned(),
+        qr: drawing(address),
+        network: network_name(network),
+        asset: asset.name(),
+        panel: usdt_panel(Some((network, asset)), language),
+        received: (came > Usdt::ZERO).then(|| usdt(came, language)),
+        left: usdt(all.minus(came).unwrap_or(all), language),
+        of: all.minor(),
+        came: came.minor(),
+        until: in_caracas(session.expires_at),
+        home,
+        shell,
+        bill,
+        handle,
+    }
+    .render()
+}
+
+/// Why an attempt did not pay; `None` while it still may.
+fn failure(attempt: &Tried, w: &'static Words) -> Option<&'static str> {
+    let (status, pesos) = match attempt {
+        Tried::Payment(payment) => (payment.status, None),
+        Tried::Pesos(payment) => (payment.status, Some(payment.failure)),
+    };
+    match (status, pesos) {
+        (PaymentStatus::Failed, Some(Some(Failure::Expired))) => Some(w.failed_expired),
+        (PaymentStatus::Failed, Some(_)) => Some(w.failed_rejected),
+        (PaymentStatus::Canceled, Some(_)) => Some(w.failed_replaced),
+        (PaymentStatus::Failed, None) => Some(match attempt.failure_code() {
+            Some("AM04" | "51") => w.failed_funds,
+            Some("TKCM" | "15" | "55") => w.failed_key,
+            Some("AB01" | "05" | "87") => w.failed_time,
+            _ => w.failed_other,
+        }),
+        (PaymentStatus::Canceled, None) => Some(w.failed_superseded),
+        (PaymentStatus::Pending | PaymentStatus::Completed | PaymentStatus::Reversed, _) => None,
+    }
+}
+
+fn receipt(paid: &Tried, language: Language) -> Vec<(&'static str, String)> {
+    let w = language.words();
+    match paid {
+        Tried::Payment(payment) => {
+            let mut lines = match &payment.means {
+                Means::Usdt { amount, tx_hash, .. } => vec![(w.paid_amount, usdt(*amount, language)), (w.transaction, tx_hash.clone())],
+                _ => vec![(w.paid_amount, bolivares(payment.ves, language))],
+            };
+            lines.extend(payment.completed_at.map(|at| (w.date, in_caracas(at))));
+            lines.extend(payment.bank_reference.clone().map(|reference| (w.bank_reference, reference)));
+            lines.push((w.payment_number, payment.id.to_string()));
+            lines
+        }
+        Tried::Pesos(payment) => in_pesos(payment, language),
+    }
+}
+
+fn in_pesos(payment: &CopPayment, language: Language) -> Vec<(&'static str, String)> {
+    let w = language.words();
+    let mut lines = vec![(w.paid_amount, pesos(payment.amount, language))];
+    lines.extend(payment.checkout.as_ref().map(|checkout| (w.rate, rate(checkout.rate, language))));
+    lines.extend(payment.completed_at.map(|at| (w.date, in_caracas(at))));
+    lines.extend(payment.processor_reference.clone().map(|reference| (w.bank_reference, reference)));
+    lines.push((w.payment_number, payment.id.to_string()));
+    lines
+}
+
+pub(super) fn choices(offers: &[Offer], amount: Usd, chosen: Option<Way>, language: Language) -> Vec<Choice> {
+    let w = language.words();
+    let choice = |offer: &Offer| {
+        let (name, hint) = match offer.way {
+            Way::C2p => (w.c2p, w.c2p_hint),
+            Way::Cop => (w.cop, w.cop_hint),
+            Way::Usdt => (w.usdt, w.usdt_hint),
+        };
+        let total = match offer.way {
+            Way::C2p => offer.ves.map(|ves| bolivares(ves, language)),
+            Way::Cop => offer.cop.map(|cop| pesos(cop, language)),
+            // A USDT is a dollar.
+            Way::Usdt => Some(usdt(Usdt::from_minor(amount.minor()), language)),
+        };
+        let why = offer.reason.map(|reason| if reason == "amount_below_minimum" { w.cop_minimum } else { w.unavailable });
+        Choice { code: offer.way.name(), name, hint, why, total, least: None, chosen: chosen == Some(offer.way) }
+    };
+    offers.iter().map(choice).collect()
+}
+
+fn bank_options(banks: &Catalogue, typed: &str, language: Language) -> Vec<Choosable> {
+    let option = |code: BankCode, name: &str| {
+        let code_text = code.to_string();
+        Choosable { chosen: code_text == typed, help: key_help(code, language), name: format!("{name} ({code_text})"), code: code_text }
+    };
+    let mut options: Vec<Choosable> = banks.shown().filter(|bank| banks.offers(bank.code, Service::C2p)).map(|bank| option(bank.code, &bank.name)).collect();
+    options.sort_by(|a, b| a.name.cmp(&b.name));
+    options
+}
+
+fn document_options(channel: Option<Channel>, typed: &str, language: Language) -> Vec<Choosable> {
+    let documents: &[DocumentType] = if channel == Some(Channel::Sms) { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
+    let w = language.words();
+    let option = |document: &DocumentType| {
+        let name = match document {
+            DocumentType::Cc => w.document_cc,
+            DocumentType::Ce => w.document_ce,
+            DocumentType::Ti => w.document_ti,
+            DocumentType::Nit => w.document_nit,
+            DocumentType::Pp => w.document_pp,
+        };
+        Choosable { code: document.name().to_owned(), name: name.to_owned(), help: "", chosen: document.name() == typed }
+    };
+    documents.iter().map(option).collect()
+}
+
+/// A network, as wallets call it.
+const fn network_name(network: Network) -> &'static str {
+    match network {
+        Network::Trc20 => "TRON (TRC20)",
+        Network::Erc20 => "Ethereum (ERC20)",
+        Network::Bep20 => "BNB Smart Chain (BEP20)",
+        Network::Polygon => "Polygon",
+    }
+}
+
+fn usdt_panel(chosen: Option<(Network, Asset)>, language: Language) -> UsdtPanel {
+    let w = language.words();
+    let chosen = chosen.unwrap_or((Network::Trc20, Asset::Usdt));
+    let option = |code: &str, name: &str, chosen| Choosable { code: code.to_owned(), name: name.to_owned(), help: "", chosen };
+    UsdtPanel {
+        networks: Network::NAMES.into_iter().map(|(code, network)| option(code, network_name(network), network == chosen.0)).collect(),
+        assets: Asset::NAMES
+            .into_iter()
+            .map(|(code, asset)| option(code, if asset == Asset::Usdt { w.asset_usdt } else { w.asset_usdc }, asset == chosen.1))
+            .collect(),
+    }
+}
