@@ -31,7 +31,7 @@ fn describe(object: Object, key: &ApiKey) -> Object {
         .text("prefix", &key.prefix)
         .list("scopes", key.scopes.iter().map(|scope| text(scope.name())))
         .plain("createdAt", key.created_at)
-        .maybe_plain("expiresAt", key.expires_at)
+        .maybe_plain("expiresAt", key.ends_at())
 }
 
 /// POST /admin/tenants/:id/keys

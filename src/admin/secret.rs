@@ -78,6 +78,7 @@ impl Secret {
             created_at: Timestamp::EPOCH,
             expires_at: None,
             revoked_at: None,
+            retires_at: None,
         }
     }
 

@@ -135,12 +135,19 @@ pub struct ApiKey {
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
+    /// When its successor takes its place, on the server's clock. Apart from when it expires: a successor inherits that, and not this.
+    pub retires_at: Option<Timestamp>,
 }
 
 impl ApiKey {
     /// Whether it works at `now`.
     pub fn works_at(&self, now: Timestamp) -> bool {
-        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
+        self.revoked_at.is_none() && self.ends_at().is_none_or(|at| now < at)
+    }
+
+    /// When it stops working by itself: it expires or its successor takes its place, whichever comes first.
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        [self.expires_at, self.retires_at].into_iter().flatten().min()
     }
 }
 
@@ -220,7 +227,7 @@ pub enum PlatformAsk {
     AddKey(ApiKey),
     /// A key stops working now.
     RevokeKey(Id),
-    /// A key gets a successor, and stops working at `ends_at`.
+    /// A key gets a successor, and stops working at `ends_at` if not before.
     RotateKey {
         /// The old one.
         id: Id,
@@ -317,8 +324,8 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         PlatformAsk::RotateKey { id, ends_at, successor } => {
             let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else { return Outcome::refuse(Refusal::NotFound) };
             let Some(tenant) = book.tenants.get(&key.tenant) else { return Outcome::refuse(Refusal::NotFound) };
-            let ends_at = key.expires_at.map_or(ends_at, |at| at.min(ends_at));
-            let old = Arc::new(ApiKey { expires_at: Some(ends_at), ..(**key).clone() });
+            // Rotated again while it is being retired, it retires when the newest word says.
+            let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
             let successor =
                 Arc::new(ApiKey { tenant: key.tenant, mode: key.mode, scopes: key.scopes, expires_at: key.expires_at, created_at: now, ..successor });
             write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })

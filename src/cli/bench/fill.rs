@@ -101,6 +101,7 @@ async fn open_tenants(engine: &Engine<Domain>) -> Outcome<()> {
             created_at: now,
             expires_at: None,
             revoked_at: None,
+            retires_at: None,
         };
         let ask = PlatformAsk::Open { id: id(0), name: format!("bench {tenant}"), settings: Settings::default(), keys: vec![key] };
         engine.ask_book(PLATFORM, Ask::Platform(Box::new(ask)).into(), None).await.map_err(|failure| format!("{failure:?}"))?;
