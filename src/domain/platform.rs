@@ -242,6 +242,15 @@ pub enum PlatformAsk {
     RefreshBanks(Vec<Listed>),
     /// Something was done that is to be remembered.
     Note(Act),
+    /// What a call was answered that no rule of this book or another's decided, for the key under which it came.
+    Answered {
+        /// What was done, unless it was refused.
+        act: Option<Act>,
+        /// The status.
+        status: u16,
+        /// The body, byte by byte.
+        body: Vec<u8>,
+    },
 }
 
 /// The operator's book.
@@ -260,9 +269,10 @@ pub struct PlatformBook {
 }
 
 impl PlatformBook {
-    /// Applies a record's change.
-    pub fn evolve(&mut self, change: &PlatformChange, time: Timestamp) {
+    /// Applies a record's change; one that only keeps an answer has none.
+    pub fn evolve(&mut self, change: Option<&PlatformChange>, time: Timestamp) {
         self.last = self.last.max(time);
+        let Some(change) = change else { return };
         match change {
             PlatformChange::Tenant(tenant) => {
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
@@ -339,12 +349,19 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         }
         // Written also when it lists nothing new: that it was asked is what the next week counts from.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
-        PlatformAsk::Note(act) => {
-            let mut draft = Draft::new(Cause::OperatorActed);
-            draft.platform = Some(PlatformChange::Acted(act));
+        PlatformAsk::Note(act) => Outcome::write(noted(act)),
+        PlatformAsk::Answered { act, status, body } => {
+            let mut draft = act.map_or_else(|| Draft::new(Cause::RefusalKept), noted);
+            draft.answer = Some((status, body));
             Outcome::write(draft)
         }
     }
+}
+
+fn noted(act: Act) -> Draft {
+    let mut draft = Draft::new(Cause::OperatorActed);
+    draft.platform = Some(PlatformChange::Acted(act));
+    draft
 }
 
 fn write(change: PlatformChange) -> Outcome {
