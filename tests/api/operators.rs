@@ -174,7 +174,7 @@ fn writes_say_where_their_time_went() {
     let server = Server::shared();
     let tenant = server.tenant();
     let settings = server.admin().patch(&format!("/admin/tenants/{}/settings", tenant.id), &json!({ "sellerHoldBusinessDays": 1 }));
-    let own = tenant.test.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": "10.0000" } } }));
+    let own = tenant.test.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 10 } } }));
     for answer in [settings, own] {
         assert!(answer.status == 200 && answer.wal_seq() > 0, "{}", answer.text());
         let timing = answer.header("server-timing").expect("Server-Timing");
