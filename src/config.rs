@@ -26,7 +26,8 @@ pub const DEFAULT_FILE: &str = "config.toml";
 pub struct ConfigError(String);
 
 impl ConfigError {
-    fn new(text: impl AsRef<str>) -> Self {
+    /// In words, the key first.
+    pub fn new(text: impl AsRef<str>) -> Self {
         // One line, whatever a file name or a parser brings along.
         ConfigError(text.as_ref().split_whitespace().collect::<Vec<_>>().join(" "))
     }

@@ -29,6 +29,7 @@ fn a_bad_configuration_is_one_line_and_exit_2() {
         ("[server]\nlisten = 1\n", ("UNUSED", ""), "server.listen"),
         ("[server]\nlistne = 1\n", ("UNUSED", ""), "server.listne"),
         ("[server\n", ("UNUSED", ""), "line 1"),
+        ("[admin]\ntoken = \"t\"\n[webhooks]\nextra_ca_file = \"/nowhere.pem\"\n", ("UNUSED", ""), "webhooks.extra_ca_file: /nowhere.pem"),
         ("", ("PASARELA__SERVER__MAX_CONNECTIONS", "0"), "server.max_connections"),
         ("", ("PASARELA__SERVER__LISTNE", "x"), "PASARELA__SERVER__LISTNE"),
     ] {
@@ -53,6 +54,9 @@ fn help_lists_the_commands() {
     for option in ["--config", "--data-dir", "--take-over"] {
         assert!(said.contains(option), "{said}");
     }
+    let output = pasarela(&["admin", "tenant", "--help"]).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("Open a tenant") && said.contains("Change settings") && !said.contains("Where the settings come from"), "{said}");
 }
 
 #[test]

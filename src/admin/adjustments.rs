@@ -2,8 +2,7 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use super::kept::{self, Reservation};
-use crate::api::balance::{new_movement, show_movement};
+use crate::api::balance::show_movement;
 use crate::api::fields::{Bad, Fields};
 use crate::api::number;
 use crate::api::problem::Problem;
@@ -14,12 +13,12 @@ use crate::domain::external_ref::ExternalRef;
 use crate::domain::index::{self, Space};
 use crate::domain::kept::Shape;
 use crate::domain::ledger::Row;
-use crate::domain::machine::{Ask, Command, Facts};
+use crate::domain::machine::{Ask, Command};
 use crate::domain::money::Currency;
 use crate::domain::platform::{Mode, tenant_key};
 use crate::domain::record::Cause;
 use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::server::dispatch::failure;
 use crate::server::history::{self, Read, Unreadable};
 use crate::server::services::Services;
 use rust_decimal::Decimal;
@@ -42,12 +41,6 @@ pub async fn create(call: Call) -> Outcome {
     let wanted = read(&call.body)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, wanted.mode);
-    let keep = match kept::reserve(&call, tenant_key, Shape::Movement).await? {
-        Reservation::None => None,
-        Reservation::Fresh(keep, held) => Some((keep, held)),
-        Reservation::Replay(done) => return Ok(done),
-    };
-    let (keep, _key_held) = keep.unzip();
     // Held to the end: who comes with the same reference meanwhile waits, and finds this movement then.
     let _name_held = services.desk.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
     if let Some(known) = find(services, tenant_key, &wanted.external_ref)? {
@@ -62,17 +55,10 @@ pub async fn create(call: Call) -> Outcome {
         description: wanted.description,
         external_ref: Some(wanted.external_ref),
     };
-    let settled = ask::book(services, tenant_key, Command { ask: Ask::Adjust(Box::new(ask)), keep }).await?;
-    let facts = Facts {
-        record: settled.record.as_deref(),
-        time: Timestamp::from_unix_ms(settled.time_ms),
-        entity: None,
-        refusal: None,
-        request_id: &call.request_id,
-        related: &[],
-    };
-    let (status, body) = new_movement(&facts);
-    Ok(Done { status, ..Done::ok(body) }.wrote(settled.seq))
+    let (keep, key_held) = call.keep(Shape::Movement);
+    let command = Command { ask: Ask::Adjust(Box::new(ask)), keep };
+    let settled = services.engine.ask_book(tenant_key, command, key_held).await.map_err(failure)?;
+    call.answer(Shape::Movement, &settled)
 }
 
 fn read(body: &[u8]) -> Result<Wanted, Problem> {
@@ -129,7 +115,7 @@ fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Res
 impl Known {
     /// The same movement for the same payload, and for another one the names of what differs.
     fn compare(&self, wanted: &Wanted) -> Outcome {
-        let Read { record, time } = &self.read;
+        let Read { record, time, .. } = &self.read;
         let posting = &record.postings[self.posting];
         let amount = |minor, currency: Currency| Decimal::new(minor, currency.decimals());
         let description = posting.row.as_deref().map_or("", |row: &Row| &row.description);

@@ -5,7 +5,9 @@ use crate::api::fields::{Bad, Fields};
 use crate::api::problem::Problem;
 use crate::api::value::Value;
 use crate::api::writer::{Object, text};
+use crate::domain::acts::Deed;
 use crate::domain::banks::{self, Bank, BankCode, Catalogue, Edit, Service};
+use crate::domain::kept::Shape;
 use crate::domain::platform::{PLATFORM, PlatformAsk};
 use crate::domain::time::DAY_MS;
 use crate::domain::view::{Query, View};
@@ -29,7 +31,17 @@ pub async fn list(call: Call) -> Outcome {
 pub async fn refresh_now(call: Call) -> Outcome {
     Fields::parse_optional(&call.body)?.finish()?;
     let changed = refresh(&call.services).await?;
-    Ok(Done::ok(show_all(&call.services.banks.now())).wrote(changed.seq))
+    let shown = show_all(&call.services.banks.now());
+    // The record holds what the feed lists, and not what the operator changed about it: the answer has one of its own.
+    let (keep, _held) = call.keep(Shape::Platform);
+    let trace = match keep {
+        None => changed.trace,
+        keep => {
+            let deed = Deed::Called { operation: "refreshBanks".to_owned(), path: call.path.clone() };
+            ask::answered(&call.services, Some(call.act(deed)), keep, (200, &shown)).await?
+        }
+    };
+    Ok(Done::ok(shown).traced(trace))
 }
 
 /// PATCH /admin/banks/:code
@@ -51,7 +63,7 @@ pub async fn update(call: Call) -> Outcome {
     let changed = change(&call.services, PlatformAsk::EditBank(code, edit)).await?;
     let banks = call.services.banks.now();
     let bank = banks.get(code).ok_or_else(Problem::not_found)?;
-    Ok(Done::ok(show(bank)).wrote(changed.seq))
+    Ok(Done::ok(show(bank)).traced(changed.trace))
 }
 
 fn service(value: Value<'_>) -> Result<Service, Bad> {
@@ -90,7 +102,7 @@ async fn refresh(services: &Services) -> Result<Changed, Problem> {
 
 async fn change(services: &Services, ask: PlatformAsk) -> Result<Changed, Problem> {
     let _turn = services.banks.turn().await;
-    let changed = ask::platform(services, ask).await?;
+    let changed = ask::platform(services, ask, None).await?;
     learn(services).await?;
     Ok(changed)
 }

@@ -1,9 +1,16 @@
 //! What a handler of the operators' API gets, and what it gives back.
 
+use super::kept::Slot;
 use crate::api::problem::Problem;
+use crate::api::refusals;
+use crate::api::render::render;
 use crate::domain::acts::{Act, Deed};
 use crate::domain::ids::Id;
+use crate::domain::kept::{KeepRef, Shape};
+use crate::domain::machine::{Domain, Facts};
 use crate::domain::platform::Tenant;
+use crate::domain::time::Timestamp;
+use crate::server::respond::Trace;
 use crate::server::services::Services;
 use crate::server::sheets::Turns;
 use bytes::Bytes;
@@ -25,6 +32,8 @@ pub struct Call {
     pub query: Option<String>,
     /// The Idempotency-Key, if one was sent.
     pub idempotency_key: Option<String>,
+    /// The same, reserved; until it goes into a command.
+    pub slot: Arc<Slot>,
     /// Who sent it.
     pub peer: SocketAddr,
     /// The request's id.
@@ -44,20 +53,42 @@ impl Call {
         Act::of_operator(self.peer.ip().to_string(), self.request_id.clone(), deed)
     }
 
+    /// Which answer is to be kept for the call's key, and what is held until it is; to be taken once, for the command that decides.
+    pub fn keep(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Held>) {
+        self.slot.take(shape)
+    }
+
+    /// What an entity's or a book's decision is answered.
+    pub fn answer(&self, shape: Shape, settled: &actors::Settled<Domain>) -> Outcome {
+        if let (Some(refusal), None) = (&settled.refusal, settled.seq) {
+            return Err(refusals::problem(refusal));
+        }
+        let facts = Facts {
+            record: settled.record.as_deref(),
+            time: Timestamp::from_unix_ms(settled.time_ms),
+            entity: settled.entity.as_deref(),
+            refusal: settled.refusal.as_ref(),
+            request_id: &self.request_id,
+            related: &[],
+        };
+        let (status, body) = render(shape, &facts);
+        Ok(Done { status, ..Done::ok(body) }.traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
+    }
+
     /// The tenant that the path names.
     pub fn tenant(&self) -> Option<Arc<Tenant>> {
         self.services.directory.tenant(self.id("id")?)
     }
 }
 
-/// A success.
+/// A success, or a refusal that was written down.
 pub struct Done {
     /// HTTP status.
     pub status: u16,
     /// JSON.
     pub body: Vec<u8>,
-    /// The record that was written.
-    pub wal_seq: Option<u64>,
+    /// The record that was written, and where the time went.
+    pub trace: Trace,
     /// Whether it is the kept answer of an earlier request.
     pub replayed: bool,
 }
@@ -65,7 +96,7 @@ pub struct Done {
 impl Done {
     /// 200.
     pub fn ok(body: Vec<u8>) -> Done {
-        Done { status: 200, body, wal_seq: None, replayed: false }
+        Done { status: 200, body, trace: Trace::default(), replayed: false }
     }
 
     /// 201.
@@ -73,9 +104,9 @@ impl Done {
         Done { status: 201, ..Done::ok(body) }
     }
 
-    /// The same, naming the record if there is one.
-    pub fn wrote(self, wal_seq: Option<u64>) -> Done {
-        Done { wal_seq, ..self }
+    /// The same, with what its headers say.
+    pub fn traced(self, trace: Trace) -> Done {
+        Done { trace, ..self }
     }
 }
 

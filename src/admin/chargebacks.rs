@@ -1,19 +1,15 @@
 //! Chargebacks as operators record them: what the bank took back of a card payment, and how the dispute about it ended.
 
 use super::ask;
-use super::call::{Call, Done, Outcome};
-use super::kept::{self, Reservation};
+use super::call::{Call, Outcome};
 use crate::api::chargebacks::{read_new, read_verdict};
 use crate::api::fields::Fields;
 use crate::api::problem::Problem;
-use crate::api::refusals;
-use crate::api::render::render;
 use crate::domain::ids::EntityId;
 use crate::domain::index::{self, Space};
 use crate::domain::kept::Shape;
-use crate::domain::machine::{Ask, Command, Facts};
+use crate::domain::machine::{Ask, Command};
 use crate::domain::platform::{Mode, PLATFORM, tenant_key};
-use crate::domain::time::Timestamp;
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Unreadable};
 use crate::server::services::fresh_id;
@@ -52,24 +48,7 @@ pub async fn close(call: Call) -> Outcome {
 
 /// Has the entity decide, once per Idempotency-Key.
 pub(super) async fn tell(call: &Call, tenant_key: u64, entity: EntityId, ask: Ask, shape: Shape) -> Outcome {
-    let (keep, held) = match kept::reserve(call, tenant_key, shape).await? {
-        Reservation::None => (None, None),
-        Reservation::Fresh(keep, held) => (Some(keep), Some(held)),
-        Reservation::Replay(done) => return Ok(done),
-    };
-    let held: Option<actors::Held> = held.map(|held| Box::new(held) as actors::Held);
+    let (keep, held) = call.keep(shape);
     let settled = call.services.engine.ask_entity(tenant_key, entity, false, Command { ask, keep }, None, held).await.map_err(failure)?;
-    if let Some(refusal) = &settled.refusal {
-        return Err(refusals::problem(refusal));
-    }
-    let facts = Facts {
-        record: settled.record.as_deref(),
-        time: Timestamp::from_unix_ms(settled.time_ms),
-        entity: settled.entity.as_deref(),
-        refusal: None,
-        request_id: &call.request_id,
-        related: &[],
-    };
-    let (status, body) = render(shape, &facts);
-    Ok(Done { status, ..Done::ok(body) }.wrote(settled.seq))
+    call.answer(shape, &settled)
 }

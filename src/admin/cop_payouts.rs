@@ -1,13 +1,10 @@
 //! Payouts of pesos as the operator makes them: asked for here, debited at once, paid at a bank in Colombia, and settled here again.
 
 use super::ask;
-use super::call::{Call, Done, Outcome};
-use super::kept::{self, Reservation};
+use super::call::{Call, Outcome};
 use crate::api::fields::{Bad, Fields};
 use crate::api::number;
 use crate::api::problem::Problem;
-use crate::api::refusals;
-use crate::api::render::render;
 use crate::api::value::Value;
 use crate::domain::buyer::{DocumentNumber, DocumentType};
 use crate::domain::cop_payments::AMOUNT_MAX;
@@ -16,10 +13,9 @@ use crate::domain::external_ref::ExternalRef;
 use crate::domain::ids::EntityId;
 use crate::domain::index::{self, Space};
 use crate::domain::kept::Shape;
-use crate::domain::machine::{Ask, Command, Facts};
+use crate::domain::machine::{Ask, Command};
 use crate::domain::money::Cop;
 use crate::domain::platform::{Mode, PLATFORM, tenant_key};
-use crate::domain::time::Timestamp;
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Unreadable};
 use crate::server::services::fresh_id;
@@ -34,20 +30,12 @@ pub async fn create(call: Call) -> Outcome {
     let (mode, new) = read(&call.body)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, mode);
-    let reservation = kept::reserve(&call, tenant_key, Shape::CopPayoutCreated).await?;
     // Held until the record is durable: who comes with the same reference meanwhile waits, and finds this payout then.
     let name_held = call.services.desk.hold_name(tenant_key, Space::CopPayout, &new.external_ref).await;
     let known = history::named(call.services.engine.reader(), tenant_key, Space::CopPayout, &new.external_ref)?;
     let id = EntityId::cop_payout(known.unwrap_or(new.id));
-    tell(
-        &call,
-        reservation,
-        tenant_key,
-        Target { id, new: known.is_none(), name_held: Some(Box::new(name_held)) },
-        Ask::PayCop(Box::new(new)),
-        Shape::CopPayoutCreated,
-    )
-    .await
+    tell(&call, tenant_key, Target { id, new: known.is_none(), name_held: Some(Box::new(name_held)) }, Ask::PayCop(Box::new(new)), Shape::CopPayoutCreated)
+        .await
 }
 
 fn read(body: &[u8]) -> Result<(Mode, NewCopPayout), Problem> {
@@ -107,9 +95,8 @@ async fn settle(call: &Call, verdict: Verdict) -> Outcome {
     let whose = reader.index_get(&index::name(PLATFORM, Space::CopPayout, &id.to_string())).map_err(Unreadable::from)?;
     let whose = whose.ok_or_else(Problem::not_found)?;
     let tenant_key = <[u8; 8]>::try_from(whose.as_slice()).map(u64::from_be_bytes).map_err(|_| ask::defect("a payout in pesos of no tenant"))?;
-    let reservation = kept::reserve(call, tenant_key, Shape::CopPayout).await?;
     let target = Target { id: EntityId::cop_payout(id), new: false, name_held: None };
-    tell(call, reservation, tenant_key, target, Ask::SettleCopPayout(verdict), Shape::CopPayout).await
+    tell(call, tenant_key, target, Ask::SettleCopPayout(verdict), Shape::CopPayout).await
 }
 
 /// Which payout is told something.
@@ -120,27 +107,11 @@ struct Target {
 }
 
 /// Has the payout decide, once per Idempotency-Key.
-async fn tell(call: &Call, reservation: Reservation, tenant_key: u64, target: Target, ask: Ask, shape: Shape) -> Outcome {
-    let (keep, key_held) = match reservation {
-        Reservation::None => (None, None),
-        Reservation::Fresh(keep, held) => (Some(keep), Some(Box::new(held) as actors::Held)),
-        Reservation::Replay(done) => return Ok(done),
-    };
+async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Ask, shape: Shape) -> Outcome {
+    let (keep, key_held) = call.keep(shape);
     let command = Command { ask, keep };
     let settled = call.services.engine.ask_entity(tenant_key, target.id, target.new, command, target.name_held, key_held).await.map_err(failure)?;
-    if let Some(refusal) = &settled.refusal {
-        return Err(refusals::problem(refusal));
-    }
-    let facts = Facts {
-        record: settled.record.as_deref(),
-        time: Timestamp::from_unix_ms(settled.time_ms),
-        entity: settled.entity.as_deref(),
-        refusal: None,
-        request_id: &call.request_id,
-        related: &[],
-    };
-    let (status, body) = render(shape, &facts);
-    Ok(Done { status, ..Done::ok(body) }.wrote(settled.seq))
+    call.answer(shape, &settled)
 }
 
 #[cfg(test)]

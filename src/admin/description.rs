@@ -11,21 +11,10 @@ use crate::domain::banks::Service;
 use crate::domain::cop_payouts::AccountType;
 use crate::domain::platform::{Mode, Scope};
 use crate::domain::settings::LiveStatus;
+use hyper::Method;
 
 const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, corrections, chargebacks, banks, rates, and the state of the server.\n\n\
-Send `Authorization: Bearer <admin token>`; a server for local work may need none. Every call has a twin in the command line, `pasarela admin …`. Errors and conventions are those of the tenants' API.";
-
-/// Calls that keep their answer for an Idempotency-Key: those that move money. A kept answer of the others could hold an API key.
-const KEEPS: [&str; 8] = [
-    "createAdjustment",
-    "openChargeback",
-    "closeChargeback",
-    "approveCryptoPayout",
-    "rejectCryptoPayout",
-    "createCopPayout",
-    "completeCopPayout",
-    "failCopPayout",
-];
+Send `Authorization: Bearer <admin token>`; a server for local work may need none. Every call has a twin in the command line, `pasarela admin …`. Every POST takes an `Idempotency-Key`, which belongs to operators and not to a tenant. Errors and conventions are those of the tenants' API.";
 
 /// The heading of what the server knows of the world.
 const BANKS: &str = "Rates and banks";
@@ -33,7 +22,7 @@ const BANKS: &str = "Rates and banks";
 /// The document of the admin listener.
 pub fn document() -> Document {
     let rows = routes().into_iter().map(|route| Row {
-        takes_key: KEEPS.contains(&route.operation),
+        takes_key: route.method == Method::POST,
         method: route.method,
         path: route.path,
         operation: route.operation,
@@ -53,7 +42,7 @@ pub fn document() -> Document {
 fn tenants() -> Chapter {
     let status = || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
     let begin = || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", status());
-    let first_key = || object().member("keyId", uuid()).member("key", text().about("Shown here and never again."));
+    let first_key = || object().member("keyId", uuid()).member("key", text().about("Shown here, and again only to a repeat with the same Idempotency-Key."));
     Chapter {
         tag: "Tenants",
         about: "The accounts of this server.",

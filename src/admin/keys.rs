@@ -1,4 +1,4 @@
-//! API keys: made, listed, revoked, rotated. A key is shown once, in the answer that makes it.
+//! API keys: made, listed, revoked, rotated. A key is shown in the answer that makes it, and to who repeats that very call.
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
@@ -6,33 +6,17 @@ use super::secret::Secret;
 use crate::api::fields::{Bad, Fields};
 use crate::api::page::list_json;
 use crate::api::problem::Problem;
+use crate::api::tenants::{self, show_key};
 use crate::api::value::Value;
-use crate::api::writer::{Object, text};
-use crate::domain::platform::{ApiKey, Mode, PlatformAsk, PlatformChange, Scope, Scopes};
+use crate::domain::ids::Id;
+use crate::domain::kept::Shape;
+use crate::domain::platform::{ApiKey, Mode, PlatformAsk, Scope, Scopes};
 use crate::domain::time::{SECOND_MS, Timestamp};
+use crate::server::services::fresh_id;
 use std::sync::Arc;
 
 /// The longest time for which a rotated key works on: 30 days.
 const OVERLAP_SECONDS_MAX: i64 = 30 * 24 * 60 * 60;
-
-/// A key as JSON, without its secret.
-fn show(key: &ApiKey, last_used_at: Option<Timestamp>) -> Vec<u8> {
-    describe(Object::new().plain("keyId", key.id), key).maybe_plain("lastUsedAt", last_used_at).maybe_plain("revokedAt", key.revoked_at).end()
-}
-
-/// A new key with its secret: the only time.
-fn show_new(key: &ApiKey, secret: &Secret) -> Vec<u8> {
-    describe(Object::new().plain("keyId", key.id).plain("key", secret.reveal()), key).end()
-}
-
-fn describe(object: Object, key: &ApiKey) -> Object {
-    object
-        .plain("mode", key.mode.name())
-        .text("prefix", &key.prefix)
-        .list("scopes", key.scopes.iter().map(|scope| text(scope.name())))
-        .plain("createdAt", key.created_at)
-        .maybe_plain("expiresAt", key.expires_at)
-}
 
 /// POST /admin/tenants/:id/keys
 pub async fn create(call: Call) -> Outcome {
@@ -45,13 +29,19 @@ pub async fn create(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let mode = mode.get(&sound);
-    let secret = Secret::generate(mode)?;
-    let key = ApiKey { tenant: tenant.number, scopes: scopes.get(&sound).unwrap_or(Scopes::ALL), expires_at: expires_at.get(&sound), ..secret.key(mode) };
-    let changed = ask::platform(services, PlatformAsk::AddKey(key)).await?;
-    match changed.change() {
-        Some(PlatformChange::Key(key)) => Ok(Done::created(show_new(key, &secret)).wrote(changed.seq)),
-        _ => Err(ask::defect("a key was made and its record does not say so")),
-    }
+    let id = fresh_id();
+    let secret = Secret::new(services, id, mode, call.idempotency_key.as_deref())?;
+    let key = ApiKey { tenant: tenant.number, scopes: scopes.get(&sound).unwrap_or(Scopes::ALL), expires_at: expires_at.get(&sound), ..secret.key(id, mode) };
+    make(&call, id, &secret, PlatformAsk::AddKey(key)).await
+}
+
+/// Has a key made, and shows it: the only time, but for a repeat of the call.
+async fn make(call: &Call, id: Id, secret: &Secret, ask: PlatformAsk) -> Outcome {
+    let (keep, _held) = call.keep(Shape::KeyMade(id));
+    let changed = ask::platform(&call.services, ask, keep).await?;
+    let shown = changed.record.as_deref().and_then(|record| tenants::made(record, id, &|_| Some(secret.reveal().to_owned())));
+    let shown = shown.ok_or_else(|| ask::defect("a key was made and its record does not say so"))?;
+    Ok(Done::created(shown).traced(changed.trace))
 }
 
 fn read_scopes(value: Value<'_>) -> Result<Scopes, Bad> {
@@ -69,7 +59,7 @@ fn read_expiry(value: Value<'_>, now: Timestamp) -> Result<Timestamp, Bad> {
 pub async fn list(call: Call) -> Outcome {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let keys = call.services.directory.keys_of(tenant.number);
-    Ok(Done::ok(list_json(keys.iter().map(|(key, last_used_at)| show(key, *last_used_at)))))
+    Ok(Done::ok(list_json(keys.iter().map(|(key, last_used_at)| show_key(key, *last_used_at)))))
 }
 
 /// The key that the path names.
@@ -81,10 +71,10 @@ fn named(call: &Call) -> Result<Arc<ApiKey>, Problem> {
 pub async fn revoke(call: Call) -> Outcome {
     let key = named(&call)?;
     let _turn = call.turns.of(key.tenant).await;
-    let changed = ask::platform(&call.services, PlatformAsk::RevokeKey(key.id)).await?;
+    let changed = ask::platform(&call.services, PlatformAsk::RevokeKey(key.id), None).await?;
     let keys = call.services.directory.keys_of(key.tenant);
     let (key, last_used_at) = keys.iter().find(|(known, _)| known.id == key.id).ok_or_else(Problem::not_found)?;
-    Ok(Done::ok(show(key, *last_used_at)).wrote(changed.seq))
+    Ok(Done::ok(show_key(key, *last_used_at)).traced(changed.trace))
 }
 
 /// POST /admin/keys/:keyId/rotate
@@ -95,15 +85,8 @@ pub async fn rotate(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let old = named(&call)?;
     let _turn = call.turns.of(old.tenant).await;
-    let secret = Secret::generate(old.mode)?;
-    let successor = secret.key(old.mode);
+    let id = fresh_id();
+    let secret = Secret::new(services, id, old.mode, call.idempotency_key.as_deref())?;
     let ends_at = services.now().plus_ms(overlap.get(&sound).unwrap_or(0) * SECOND_MS);
-    let new_id = successor.id;
-    let changed = ask::platform(services, PlatformAsk::RotateKey { id: old.id, ends_at, successor }).await?;
-    let new = match changed.change() {
-        Some(PlatformChange::Opened { keys, .. }) => keys.iter().find(|key| key.id == new_id),
-        _ => None,
-    };
-    let new = new.ok_or_else(|| ask::defect("a key was rotated and its record does not say so"))?;
-    Ok(Done::created(show_new(new, &secret)).wrote(changed.seq))
+    make(&call, id, &secret, PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) }).await
 }

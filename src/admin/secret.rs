@@ -1,18 +1,19 @@
 //! Makes API keys. The key itself is shown once to the one who asked for it; what is kept is its SHA-256 and its first characters.
 
 use crate::api::problem::Problem;
+use crate::domain::ids::Id;
 use crate::domain::platform::{ApiKey, Mode, Scopes};
 use crate::domain::time::Timestamp;
 use crate::server::directory::hash_key;
-use crate::server::services::fresh_id;
+use crate::server::services::Services;
 use std::fmt;
 
-/// The digits of a key.
+/// How many digits there are.
+const BASE: u16 = 62;
+/// As characters.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Random digits of a key: 62^27 is more than 2^160.
+/// Digits of a key: 62^27 is more than 2^160.
 const DIGITS: usize = 27;
-/// Bytes from here on are thrown away, so that every digit is equally likely: the largest multiple of 62 that a byte holds.
-const FAIR_BYTES: u8 = 248;
 /// Characters of a key that are kept in clear, to recognise it by.
 const PREFIX_CHARACTERS: usize = 12;
 /// Characters of a shorter key, which the configuration may fix, that are kept in clear: `pk_test_`.
@@ -36,23 +37,41 @@ pub const fn stem(mode: Mode) -> &'static str {
 }
 
 impl Secret {
-    /// A new one, from the randomness of the operating system.
-    pub fn generate(mode: Mode) -> Result<Secret, Problem> {
+    /// The secret of a new key with this id. It can be made again for whoever sends the same Idempotency-Key, which is nowhere on the disk; without one it comes from the randomness of the operating
+    /// system, and never again.
+    pub fn new(services: &Services, id: Id, mode: Mode, idempotency_key: Option<&str>) -> Result<Secret, Problem> {
+        if let Some(sent) = idempotency_key {
+            return Ok(Secret::written(mode, services.api_key(id, sent.as_bytes())));
+        }
+        let mut random = [0; 32];
+        getrandom::fill(&mut random).map_err(|error| {
+            tracing::error!(%error, "the system gave no randomness for a key");
+            Problem::internal_error()
+        })?;
+        Ok(Secret::written(mode, random))
+    }
+
+    /// The secret of a key that was made under this Idempotency-Key; `None` if it was not.
+    pub fn again(services: &Services, key: &ApiKey, idempotency_key: &str) -> Option<Secret> {
+        let secret = Secret::written(key.mode, services.api_key(key.id, idempotency_key.as_bytes()));
+        (hash_key(&secret.0) == key.hash).then_some(secret)
+    }
+
+    /// The lowest digits of a number of 256 bits: each is as likely as any other, to one part in 2^95.
+    fn written(mode: Mode, mut number: [u8; 32]) -> Secret {
         let mut key = String::with_capacity(stem(mode).len() + DIGITS);
         key.push_str(stem(mode));
-        let mut random = [0_u8; 2 * DIGITS];
-        let mut digits = 0;
-        while digits < DIGITS {
-            getrandom::fill(&mut random).map_err(|error| {
-                tracing::error!(%error, "the system gave no randomness for a key");
-                Problem::internal_error()
-            })?;
-            for byte in random.into_iter().filter(|byte| *byte < FAIR_BYTES).take(DIGITS - digits) {
-                key.push(char::from(ALPHABET[usize::from(byte) % ALPHABET.len()]));
-                digits += 1;
+        for _ in 0..DIGITS {
+            let mut rest = 0_u16;
+            for byte in &mut number {
+                let value = (rest << 8) | u16::from(*byte);
+                // Less than 256, as the rest before was less than 62.
+                *byte = (value / BASE) as u8;
+                rest = value % BASE;
             }
+            key.push(char::from(ALPHABET[usize::from(rest)]));
         }
-        Ok(Secret(key))
+        Secret(key)
     }
 
     /// One that the configuration fixes.
@@ -65,9 +84,8 @@ impl Secret {
         &self.0
     }
 
-    /// What is kept of it. Whose it is and when it was made is filled in by who writes it.
-    pub fn key(&self, mode: Mode) -> ApiKey {
-        let id = fresh_id();
+    /// What is kept of it, under this id. Whose it is and when it was made is filled in by who writes it.
+    pub fn key(&self, id: Id, mode: Mode) -> ApiKey {
         ApiKey {
             id,
             tenant: 0,
@@ -78,6 +96,7 @@ impl Secret {
             created_at: Timestamp::EPOCH,
             expires_at: None,
             revoked_at: None,
+            retires_at: None,
         }
     }
 
@@ -99,7 +118,9 @@ mod tests {
         let mut letters = HashSet::new();
         for mode in Mode::ALL {
             for _ in 0..500 {
-                let secret = Secret::generate(mode).expect("randomness");
+                let mut random = [0; 32];
+                getrandom::fill(&mut random).expect("randomness");
+                let secret = Secret::written(mode, random);
                 let digits = secret.reveal().strip_prefix(stem(mode)).expect("its stem").to_owned();
                 assert!(digits.len() == DIGITS && digits.bytes().all(|byte| ALPHABET.contains(&byte)), "{digits}");
                 assert_eq!(secret.prefix(), secret.reveal()[..12]);
@@ -108,6 +129,16 @@ mod tests {
             }
         }
         assert_eq!(letters.len(), ALPHABET.len(), "every digit occurs");
+    }
+
+    #[test]
+    fn the_digits_are_those_of_the_number() {
+        let digits = |number: u128| {
+            let bytes = [[0; 16], number.to_be_bytes()].concat().try_into().expect("32 bytes");
+            Secret::written(Mode::Test, bytes).0
+        };
+        assert_eq!(digits(0), format!("pk_test_{}", "0".repeat(27)));
+        assert_eq!(digits(62 * 62 * 62 + 61 * 62 + 10), format!("pk_test_Az01{}", "0".repeat(23)));
     }
 
     #[test]

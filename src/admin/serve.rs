@@ -1,12 +1,13 @@
 //! The way of an operator's request: path, method, token, body, handler, log line, answer; the same order as that of tenants (`contract.md`, section 17, "Order of checks").
 
-use super::call::{Call, Outcome};
+use super::call::{Call, Done, Outcome};
 use super::description;
+use super::kept::{self, Reservation, Sent};
 use super::routes::{Route, routes};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::domain::acts::Deed;
-use crate::domain::platform::PlatformAsk;
+use crate::domain::kept::Shape;
 use crate::metrics::{self, Metrics};
 use crate::server::ask;
 use crate::server::body::Inbound;
@@ -77,25 +78,21 @@ impl AdminApi {
         }
         let takes_body = matches!(route.method, Method::POST | Method::PATCH);
         let bytes = if takes_body { body.json(&head.headers).await? } else { Bytes::new() };
-        if !route.takes_query {
-            Query::parse(head.uri.query()).finish()?;
-        }
+        let key = if route.method == Method::POST { strays::idempotency_key(&head.headers).map_err(|bad| Problem::invalid_data(vec![bad]))? } else { None };
         let call = Call {
             services: Arc::clone(&self.services),
             turns: Arc::clone(&self.services.turns),
             path: path.to_owned(),
             parameters: parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
             query: head.uri.query().map(str::to_owned),
-            idempotency_key: strays::idempotency_key(&head.headers).map_err(|bad| Problem::invalid_data(vec![bad]))?.map(str::to_owned),
+            idempotency_key: key.map(str::to_owned),
+            slot: Arc::default(),
             peer,
             request_id: request_id.as_str().to_owned(),
             body: bytes,
         };
         let done = run(route.clone(), call).await?;
-        let mut reply = Reply::json(done.status, done.body);
-        if let Some(seq) = done.wal_seq {
-            reply = reply.wal_seq(seq);
-        }
+        let reply = Reply::json(done.status, done.body).trace(done.trace);
         Ok(if done.replayed { reply.replayed() } else { reply })
     }
 
@@ -122,19 +119,7 @@ impl Answer for AdminApi {
 async fn run(route: Route, call: Call) -> Outcome {
     let task = tokio::spawn(async move {
         let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);
-        let noted = route.noted.then(|| {
-            let deed = Deed::Called { operation: route.operation.to_owned(), path: path.clone() };
-            (Arc::clone(&call.services), call.act(deed))
-        });
-        let mut outcome = (route.handler)(call).await;
-        if let (Some((services, act)), Ok(done)) = (noted, &outcome)
-            && !done.replayed
-        {
-            outcome = match ask::platform_patiently(&services, || PlatformAsk::Note(act.clone())).await {
-                Ok(noted) => outcome.map(|done| done.wrote(noted.seq)),
-                Err(problem) => Err(Problem { message: "it was done, and could not be written down; look before you do it again".into(), ..problem }),
-            };
-        }
+        let outcome = once(&route, call).await;
         if route.is_write() {
             note(&route, &path, &request_id, peer, &outcome);
         }
@@ -150,12 +135,45 @@ async fn run(route: Route, call: Call) -> Outcome {
     }
 }
 
+/// Does what was asked, once per Idempotency-Key: the answer is kept by the command that decides or, where there is none, in a record of its own.
+async fn once(route: &Route, mut call: Call) -> Outcome {
+    if let Some(key) = &call.idempotency_key {
+        let sent = Sent { key, path: &call.path, body: &call.body, request_id: &call.request_id };
+        match kept::reserve(&call.services, &sent).await? {
+            Reservation::Fresh(slot) => call.slot = Arc::new(slot),
+            Reservation::Replay(done) => return Ok(done),
+        }
+    }
+    if !route.takes_query {
+        Query::parse(call.query.as_deref()).finish()?;
+    }
+    let (services, slot, request_id) = (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());
+    let noted = route.noted.then(|| call.act(Deed::Called { operation: route.operation.to_owned(), path: call.path.clone() }));
+    match ((route.handler)(call).await, noted) {
+        (Ok(done), Some(act)) => {
+            let (keep, _held) = slot.take(Shape::Platform);
+            let told = ask::answered(&services, Some(act), keep, (done.status, &done.body)).await;
+            let trace =
+                told.map_err(|problem| Problem { message: "it was done, and could not be written down; look before you do it again".into(), ..problem })?;
+            Ok(done.traced(trace))
+        }
+        (Err(problem), _) if matches!(problem.status, 409 | 410 | 422) => {
+            // Taken already if an engine's rule said no, which then keeps it with its refusal.
+            let (Some(keep), _held) = slot.take(Shape::Platform) else { return Err(problem) };
+            let body = problem.to_json(&request_id);
+            let trace = ask::answered(&services, None, Some(keep), (problem.status, &body)).await?;
+            Ok(Done { status: problem.status, ..Done::ok(body) }.traced(trace))
+        }
+        (outcome, _) => outcome,
+    }
+}
+
 /// Who did what. The path names the tenant or the key; a body is never told.
 fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: &Outcome) {
     let operation = route.operation;
     match outcome {
         Ok(done) => {
-            tracing::info!(operation, path, request_id, %peer, status = done.status, wal_seq = done.wal_seq, replayed = done.replayed, "an operator's call")
+            tracing::info!(operation, path, request_id, %peer, status = done.status, wal_seq = done.trace.seq, replayed = done.replayed, "an operator's call")
         }
         Err(problem) => tracing::info!(operation, path, request_id, %peer, status = problem.status, error = problem.code, "an operator's call was refused"),
     }

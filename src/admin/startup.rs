@@ -8,7 +8,7 @@ use crate::api::problem::Problem;
 use crate::domain::platform::{ApiKey, Mode, PLATFORM};
 use crate::domain::view::{Query, View};
 use crate::server::dispatch::failure;
-use crate::server::services::Services;
+use crate::server::services::{Services, fresh_id};
 use std::fmt;
 
 /// Characters of a name, as the configuration takes it.
@@ -53,7 +53,7 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
     }
     check(entries)?;
     for entry in entries {
-        let (tenant, _) = tenants::open(services, entry.name.trim().to_owned(), services.tenant_defaults.clone(), fixed_keys(entry)).await?;
+        let (_, tenant) = tenants::open(services, entry.name.trim().to_owned(), services.tenant_defaults.clone(), fixed_keys(entry), None).await?;
         push_sheet(services, tenant.number).await?;
         tracing::info!(tenant = %tenant.id, name = tenant.name, "a tenant of the configuration was opened");
     }
@@ -65,7 +65,7 @@ fn given(entry: &BootstrapTenant) -> impl Iterator<Item = (Mode, &str)> {
 }
 
 fn fixed_keys(entry: &BootstrapTenant) -> Vec<ApiKey> {
-    given(entry).map(|(mode, key)| Secret::fixed(key).key(mode)).collect()
+    given(entry).map(|(mode, key)| Secret::fixed(key).key(fresh_id(), mode)).collect()
 }
 
 /// Refuses what could not be used; the field is named as the configuration names it.

@@ -5,7 +5,7 @@ use crate::api::fields::{Bad, Fields};
 use crate::api::problem::Problem;
 use crate::api::writer::Object;
 use crate::domain::acts::Deed;
-use crate::domain::platform::PlatformAsk;
+use crate::domain::kept::Shape;
 use crate::rates::FeedHealth;
 use crate::recovery::backup;
 use crate::server::ask;
@@ -95,8 +95,10 @@ pub async fn backup(call: Call) -> Outcome {
     })??;
     let directory = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
     let act = call.act(Deed::BackedUp { directory: directory.clone(), seq: tip.seq });
-    let noted = ask::platform_patiently(&call.services, || PlatformAsk::Note(act.clone())).await?;
-    Ok(Done::ok(Object::new().text("path", directory).number("walSeq", tip.seq).end()).wrote(noted.seq))
+    let shown = Object::new().text("path", directory).number("walSeq", tip.seq).end();
+    let (keep, _held) = call.keep(Shape::Platform);
+    let trace = ask::answered(&call.services, Some(act), keep, (200, &shown)).await?;
+    Ok(Done::ok(shown).traced(trace))
 }
 
 /// A directory that could be made.

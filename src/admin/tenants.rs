@@ -8,10 +8,11 @@ use crate::api::fields::Fields;
 use crate::api::page::page_json;
 use crate::api::problem::Problem;
 use crate::api::query::Query;
-use crate::api::settings;
-use crate::api::writer::Object;
+use crate::api::{settings, tenants};
+use crate::domain::kept::{KeepRef, Shape};
 use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
 use crate::domain::settings::{LiveStatus, Settings};
+use crate::server::ask::Changed;
 use crate::server::services::{Services, fresh_id};
 use std::sync::Arc;
 
@@ -19,19 +20,6 @@ use std::sync::Arc;
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 /// Characters of a reason.
 const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
-
-/// A tenant as JSON, without its keys.
-fn show(tenant: &Tenant) -> Vec<u8> {
-    begin(tenant)
-        .maybe_text("liveStatusReason", tenant.sheet.reason.as_deref())
-        .json("settings", &settings::show(&tenant.sheet.settings))
-        .plain("createdAt", tenant.created_at)
-        .end()
-}
-
-fn begin(tenant: &Tenant) -> Object {
-    Object::with_capacity(1536).plain("tenantId", tenant.id).text("name", &tenant.name).plain("liveStatus", tenant.sheet.live_status.name())
-}
 
 /// POST /admin/tenants
 pub async fn create(call: Call) -> Outcome {
@@ -41,30 +29,37 @@ pub async fn create(call: Call) -> Outcome {
     let given = fields.optional("settings", |value| settings::read(&services.tenant_defaults, value));
     let sound = fields.finish()?;
     let settings = given.get(&sound).unwrap_or_else(|| services.tenant_defaults.clone());
-    let (test, live) = (Secret::generate(Mode::Test)?, Secret::generate(Mode::Live)?);
-    let (test_key, live_key) = (test.key(Mode::Test), live.key(Mode::Live));
-    let shown = |key: &ApiKey, secret: &Secret| Object::new().plain("keyId", key.id).plain("key", secret.reveal()).end();
-    let (test_shown, live_shown) = (shown(&test_key, &test), shown(&live_key, &live));
-    let (tenant, seq) = open(services, name.get(&sound).into_owned(), settings, vec![test_key, live_key]).await?;
+    let (mut keys, mut secrets) = (Vec::new(), Vec::new());
+    for mode in [Mode::Test, Mode::Live] {
+        let id = fresh_id();
+        let secret = Secret::new(services, id, mode, call.idempotency_key.as_deref())?;
+        keys.push(secret.key(id, mode));
+        secrets.push((id, secret));
+    }
+    let (keep, _held) = call.keep(Shape::TenantOpened);
+    let (changed, tenant) = open(services, name.get(&sound).into_owned(), settings, keys, keep).await?;
     let _turn = call.turns.of(tenant.number).await;
     push_sheet(services, tenant.number).await?;
-    let body = begin(&tenant)
-        .json("testKey", &test_shown)
-        .json("liveKey", &live_shown)
-        .json("settings", &settings::show(&tenant.sheet.settings))
-        .plain("createdAt", tenant.created_at)
-        .end();
-    Ok(Done::created(body).wrote(seq))
+    let reveal = |key: &ApiKey| secrets.iter().find(|(id, _)| *id == key.id).map(|(_, secret)| secret.reveal().to_owned());
+    let shown = changed.record.as_deref().and_then(|record| tenants::opened(record, &reveal));
+    Ok(Done::created(shown.unwrap_or_default()).traced(changed.trace))
 }
 
 /// Opens a tenant, whose sheet is still to be pushed.
-pub(super) async fn open(services: &Services, name: String, settings: Settings, keys: Vec<ApiKey>) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
+pub(super) async fn open(
+    services: &Services,
+    name: String,
+    settings: Settings,
+    keys: Vec<ApiKey>,
+    keep: Option<KeepRef>,
+) -> Result<(Changed, Arc<Tenant>), Problem> {
     let id = fresh_id();
-    let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }).await?;
-    match opened.change() {
-        Some(PlatformChange::Opened { tenant, .. }) => Ok((Arc::clone(tenant), opened.seq)),
-        _ => Err(ask::defect("a tenant was opened and its record does not say so")),
-    }
+    let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }, keep).await?;
+    let tenant = match opened.change() {
+        Some(PlatformChange::Opened { tenant, .. }) => Arc::clone(tenant),
+        _ => return Err(ask::defect("a tenant was opened and its record does not say so")),
+    };
+    Ok((opened, tenant))
 }
 
 /// GET /admin/tenants
@@ -83,13 +78,13 @@ pub async fn list(call: Call) -> Outcome {
     let tenants: Vec<_> = call.services.directory.tenants().into_iter().filter(|tenant| tenant.number < after).take(page.limit + 1).collect();
     let shown = &tenants[..tenants.len().min(page.limit)];
     let next = shown.last().filter(|_| tenants.len() > page.limit).map(|last| page.next(&last.number.to_be_bytes()));
-    Ok(Done::ok(page_json(shown.iter().map(|tenant| show(tenant)), next.as_deref())))
+    Ok(Done::ok(page_json(shown.iter().map(|tenant| tenants::show(tenant)), next.as_deref())))
 }
 
 /// GET /admin/tenants/:id
 pub async fn read(call: Call) -> Outcome {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
-    Ok(Done::ok(show(&tenant)))
+    Ok(Done::ok(tenants::show(&tenant)))
 }
 
 /// PATCH /admin/tenants/:id/settings
@@ -106,8 +101,8 @@ pub async fn set_settings(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let tenant = tenant.as_ref().ok_or_else(Problem::not_found)?;
     let sheet = &tenant.sheet;
-    let (tenant, seq) = set_sheet(services, tenant, merged.get(&sound).into(), sheet.live_status, sheet.reason.clone()).await?;
-    Ok(Done::ok(settings::show(&tenant.sheet.settings)).wrote(seq))
+    let (tenant, trace) = set_sheet(services, tenant, merged.get(&sound).into(), sheet.live_status, sheet.reason.clone(), None).await?;
+    Ok(Done::ok(settings::show(&tenant.sheet.settings)).traced(trace))
 }
 
 /// POST /admin/tenants/:id/live-status
@@ -120,6 +115,7 @@ pub async fn set_live_status(call: Call) -> Outcome {
     let known = call.tenant().ok_or_else(Problem::not_found)?;
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
-    let (tenant, seq) = set_sheet(&call.services, &tenant, Arc::clone(&tenant.sheet.settings), status.get(&sound), reason).await?;
-    Ok(Done::ok(show(&tenant)).wrote(seq))
+    let (keep, _held) = call.keep(Shape::Tenant);
+    let (tenant, trace) = set_sheet(&call.services, &tenant, Arc::clone(&tenant.sheet.settings), status.get(&sound), reason, keep).await?;
+    Ok(Done::ok(tenants::show(&tenant)).traced(trace))
 }

@@ -39,6 +39,7 @@ pub mod routes;
 pub mod sessions;
 pub mod settings;
 pub mod targets;
+pub mod tenants;
 pub mod testing;
 pub mod transfers;
 pub mod value;

@@ -3,7 +3,7 @@
 use crate::api::{
     balance, batches, chargebacks, conversions, crypto, debits, links, merchants, own_account, payments, payouts, products, refusals, sessions, testing,
 };
-use crate::api::{cop_payments, cop_payouts, webhooks};
+use crate::api::{cop_payments, cop_payouts, tenants, webhooks};
 use crate::domain::checkout::Status;
 use crate::domain::kept::Shape;
 use crate::domain::machine::{Facts, Rendered};
@@ -55,6 +55,9 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::WebhookCreated, Some(Entity::Webhook(webhook))) => (201, webhooks::show(webhook)),
         (Shape::Webhook | Shape::SecretRotated, Some(Entity::Webhook(webhook))) => (200, webhooks::show(webhook)),
         (Shape::WebhookDeleted, Some(Entity::Webhook(webhook))) => webhooks::deleted(webhook),
+        (Shape::TenantOpened, _) => (201, facts.record.and_then(|record| tenants::opened(record, &|_| None)).unwrap_or_default()),
+        (Shape::KeyMade(id), _) => (201, facts.record.and_then(|record| tenants::made(record, id, &|_| None)).unwrap_or_default()),
+        (Shape::Tenant, _) => (200, facts.record.and_then(tenants::changed).unwrap_or_default()),
         // Nothing else is asked for; an answer without words is still an answer.
         (_, _) => (200, b"{}".to_vec()),
     }

@@ -42,7 +42,7 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
     let success_url = fields.optional("successUrl", |value| clearable(value, livemode));
     let cancel_url = fields.optional("cancelUrl", |value| clearable(value, livemode));
-    let ways = fields.optional("methods", |value| value.list(0..=Way::ALL.len(), |value| value.one_of(&Way::ALL.map(|way| (way.name(), way)))));
+    let ways = fields.optional("methods", ways);
     let metadata = fields.optional("metadata", metadata);
     let sound = fields.finish()?;
     let id = call.new_id();
@@ -59,6 +59,13 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         bought: None,
     };
     Ok(Plan::New(EntityId::session(id), Ask::OpenSession(Box::new(new)), Shape::SessionOpened(secret(call.mark, id))))
+}
+
+/// Ways to pay, in any order.
+fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
+    let ways = value.list(0..=Way::ALL.len(), |value| value.one_of(&Way::ALL.map(|way| (way.name(), way))))?;
+    let repeated = ways.iter().enumerate().any(|(n, way)| ways[..n].contains(way));
+    if repeated { Err(Bad::from("must name each one once")) } else { Ok(ways) }
 }
 
 /// A JSON object of the tenant's, kept as it was written.

@@ -18,6 +18,7 @@ use crate::api::problem::Problem;
 use crate::checkout::pages::Manner;
 use crate::server::body::Inbound;
 use crate::server::listen::{Answer, Arrival};
+use crate::server::meter::{Measuring, Meter};
 use crate::server::respond::Reply;
 use crate::server::router::{BadRoute, Lookup, Router};
 use crate::server::services::Services;
@@ -45,14 +46,17 @@ enum Place {
 /// Answers buyers, and leaves everything else to the gateway.
 pub struct Front<G> {
     services: Arc<Services>,
-    router: Router<Place>,
+    router: Router<(Place, Arc<Meter>)>,
     gateway: G,
+    /// Of everything that is no place.
+    unrouted: Arc<Meter>,
 }
 
 impl<G: Answer> Front<G> {
     /// Before this gateway.
     pub fn new(services: Arc<Services>, gateway: G) -> Result<Front<G>, BadRoute> {
-        let router = Router::new([
+        let meters = Arc::clone(&services.meters);
+        let places = [
             (Method::GET, "/checkout/:id", Place::Session),
             (Method::GET, "/checkout/:id/embed", Place::Embedded),
             (Method::GET, "/checkout/:id/state", Place::State),
@@ -65,20 +69,25 @@ impl<G: Answer> Front<G> {
             (Method::POST, "/pay/:slug/sessions", Place::LinkSession),
             (Method::GET, "/checkout-assets/:file", Place::Asset),
             (Method::GET, "/checkout.js", Place::EmbedScript),
-        ])?;
-        Ok(Front { services, router, gateway })
+        ];
+        let router = Router::new(places.map(|(method, path, place)| {
+            let meter = meters.of(&method, path);
+            (method, path, (place, meter))
+        }))?;
+        Ok(Front { services, router, gateway, unrouted: meters.of_none() })
     }
 
-    async fn handle(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
         let head = &arrival.head;
-        let (place, parameters) = match self.router.lookup(&head.method, head.uri.path()) {
-            Lookup::Found(found) => (*found.value, found.parameters),
+        let ((place, meter), parameters) = match self.router.lookup(&head.method, head.uri.path()) {
+            Lookup::Found(found) => (found.value, found.parameters),
             Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
             Lookup::NotFound => return Err(Problem::not_found()),
         };
+        measuring.found(meter);
         let (services, query) = (&*self.services, head.uri.query());
         let is_form = is_form(&head.headers);
-        match place {
+        match *place {
             Place::Session => pages::session(services, parameters.get("id"), query, Manner::Whole).await,
             Place::Embedded => pages::session(services, parameters.get("id"), query, Manner::Embedded).await,
             Place::State => calls::state(services, parameters.get("id"), &head.headers, query).await,
@@ -113,14 +122,17 @@ impl<G: Answer> Answer for Front<G> {
         if !(path.starts_with("/checkout/") || path.starts_with("/pay/") || path.starts_with(assets::PREFIX) || path == "/checkout.js") {
             return self.gateway.answer(arrival, body).await;
         }
-        match self.handle(&arrival, body).await {
+        let mut measuring = Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
+        let reply = match self.handle(&arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             // A call with a body of JSON, or with a secret, is a script's; whoever else comes reads pages.
             Err(problem) if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(&arrival) => {
                 Reply::problem(&problem, &arrival.request_id).header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
             }
             Err(problem) => pages::problem(&problem, arrival.head.uri.query()),
-        }
+        };
+        measuring.end(&reply, &arrival.request_id);
+        reply
     }
 }
 

@@ -71,7 +71,8 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
         command = command.arg(arg.required(option.required).allow_hyphen_values(option.is == Is::Text));
     }
     let json = Arg::new(JSON).long(JSON).action(ArgAction::SetTrue).help("The API's JSON, as it is printed where stdout is no terminal");
-    Settings::augment_args(command.arg(json))
+    // What settings say of themselves would take the place of what the verb does.
+    Settings::augment_args(command.arg(json)).about(verb.about).long_about(None)
 }
 
 /// A call of the API.

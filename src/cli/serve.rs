@@ -1,7 +1,9 @@
 //! `pasarela serve`: runs the server until it is told to stop.
 
 use super::{Failure, Settings};
+use crate::config::ConfigError;
 use crate::telemetry::spans::Spans;
+use crate::webhooks::post;
 use crate::{app, telemetry};
 use clap::Args;
 use std::sync::Arc;
@@ -22,6 +24,9 @@ impl Serve {
         let config = self.settings.load()?;
         // Before any log line: a start that can't be is one line on stderr.
         config.admin.access()?;
+        if let Some(path) = &config.webhooks.extra_ca_file {
+            post::certificates(path).map_err(ConfigError::new)?;
+        }
         telemetry::start(&config.log);
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         if config.server.worker_threads > 0 {

@@ -4,7 +4,7 @@ use super::caller::{Api, Caller};
 use super::{Failure, runtime};
 use crate::domain::webhooks::EVENT_NAMES;
 use clap::Args;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde_json::{Value, json};
 
 /// A code that the simulated bank takes, and one that it does not.
@@ -12,6 +12,8 @@ const RIGHT_CODE: &str = "12345678";
 const NO_FUNDS: &str = "99999999";
 /// Enough in bolívares, whatever chargebacks took before.
 const FUNDS: &str = "1000000.00";
+/// Made by `pasarela admin tenant live-status`, so it is not among what is listed.
+const OF_OPERATORS: &str = "tenant.live_status_changed";
 /// Addresses that the simulated network takes, and refuses.
 const WALLET: &str = "0x1111111111111111111111111111111111111111";
 const REFUSED_WALLET: &str = "0x1111111111111111111111111111111111111110";
@@ -20,7 +22,7 @@ const REFUSED_WALLET: &str = "0x1111111111111111111111111111111111111110";
 #[derive(Args, Debug)]
 pub struct Trigger {
     /// Which
-    #[arg(value_name = "EVENT", value_parser = PossibleValuesParser::new(EVENT_NAMES))]
+    #[arg(value_name = "EVENT", value_parser = PossibleValuesParser::new(EVENT_NAMES.map(|event| PossibleValue::new(event).hide(event == OF_OPERATORS))))]
     event: String,
     #[command(flatten)]
     api: Api,
@@ -90,7 +92,7 @@ async fn cause(caller: &Caller, event: &str) -> Result<Value, Failure> {
             let deposit = json!({ "address": address["address"], "amount": "10.00", "network": "TRC20", "asset": "USDT" });
             caller.post("/v1/test/crypto/deposits", &deposit).await
         }
-        "tenant.live_status_changed" => Err(Failure::Other("this event is the operator's to make: pasarela admin tenant live-status TENANT STATUS".to_owned())),
+        OF_OPERATORS => Err(Failure::Other("this event is the operator's to make: pasarela admin tenant live-status TENANT STATUS".to_owned())),
         other => Err(Failure::Other(format!("there is no way to make {other} happen"))),
     }
 }

@@ -22,16 +22,15 @@ use rust_decimal::Decimal;
 /// A session can be paid for so long.
 pub const SESSION_MS: i64 = DAY_MS;
 
-/// A way to pay that a session can offer. The number is its bit in [`Offered`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
+/// A way to pay that a session can offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Way {
     /// A pull from the buyer's Venezuelan bank.
-    C2p = 1,
+    C2p,
     /// Pesos.
-    Cop = 2,
+    Cop,
     /// USDT.
-    Usdt = 4,
+    Usdt,
 }
 
 impl Way {
@@ -48,25 +47,25 @@ impl Way {
     }
 }
 
-/// The ways that a session names; none of them means every one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Offered(u8);
+/// The ways that a session names, in its own order; none of them means every one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Offered(Vec<Way>);
 
 impl Offered {
     /// Whether this way may be used.
-    pub const fn includes(self, way: Way) -> bool {
-        self.0 == 0 || self.0 & way as u8 != 0
+    pub fn includes(&self, way: Way) -> bool {
+        self.0.is_empty() || self.0.contains(&way)
     }
 
     /// Those that were named.
-    pub fn named(self) -> impl Iterator<Item = Way> {
-        Way::ALL.into_iter().filter(move |way| self.0 & *way as u8 != 0)
+    pub fn named(&self) -> impl Iterator<Item = Way> {
+        self.0.iter().copied()
     }
 }
 
 impl FromIterator<Way> for Offered {
     fn from_iter<I: IntoIterator<Item = Way>>(ways: I) -> Offered {
-        Offered(ways.into_iter().fold(0, |bits, way| bits | way as u8))
+        Offered(ways.into_iter().collect())
     }
 }
 

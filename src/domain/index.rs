@@ -9,7 +9,7 @@
 //! | `l` | kind, facet, id | | lists of entities, by facet; ids sort by time |
 //! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant |
 //! | `v` | event number | sequence | the record with this event and those after it |
-//! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer |
+//! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer; of operators under the platform's key, and with a byte for the mode that it is about |
 //! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
 //!
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all tenants: the tenant key (8 bytes), then the id.
@@ -22,7 +22,7 @@ use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::money::Currency;
 use crate::domain::payments::{Means, Status};
-use crate::domain::platform::PLATFORM;
+use crate::domain::platform::{PLATFORM, is_live};
 use crate::domain::record::{Cause, Entity, Record, Written};
 use crate::domain::time::Timestamp;
 use sha2::{Digest, Sha256};
@@ -80,6 +80,9 @@ pub enum LedgerKey {
 
 /// The type of records that change a balance without a movement on the tenant's ledger.
 pub const OTHER: u8 = 0;
+
+/// What the paths of operators begin with.
+const OPERATORS: &str = "/admin/";
 
 fn begin(tenant: u64, letter: u8) -> Vec<u8> {
     let tenant = u32::try_from(tenant).unwrap_or(u32::MAX);
@@ -150,6 +153,13 @@ pub fn kept(tenant: u64, idempotency_key: &str) -> Vec<u8> {
 pub fn kept_on(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
     let mut key = kept(tenant, idempotency_key);
     key.extend_from_slice(&short_hash(path));
+    key
+}
+
+/// Where the answer to an operator's call is kept: all are in one place, as neither the tenant nor the mode is known before the body is read, and no tenant sees them.
+fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
+    let mut key = kept_on(PLATFORM, idempotency_key, path);
+    key.push(if tenant == PLATFORM { 2 } else { u8::from(!is_live(tenant)) });
     key
 }
 
@@ -227,7 +237,8 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
         ops.put_seq(&event(tenant, record.first_event));
     }
     if let Some(kept) = &record.kept {
-        ops.put_seq(&kept_on(tenant, &kept.of.key, &kept.of.path));
+        let place = if kept.of.path.starts_with(OPERATORS) { kept_of_operator } else { kept_on };
+        ops.put_seq(&place(tenant, &kept.of.key, &kept.of.path));
     }
 }
 

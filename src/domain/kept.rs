@@ -36,7 +36,7 @@ pub enum Shape {
     Clock,
     /// A batch of payouts.
     Batch,
-    /// A tenant with its new keys, or anything else of the operators'; never kept.
+    /// What an operator's call answered that no record alone could show.
     Platform,
     /// A payment without an intent, new or repeated.
     Charged,
@@ -96,6 +96,12 @@ pub enum Shape {
     SecretRotated,
     /// An event that is delivered again.
     Resent,
+    /// A new tenant. Its keys are not in what is kept.
+    TenantOpened,
+    /// A tenant after a change of its live status.
+    Tenant,
+    /// This API key, which was just made; it is not in what is kept.
+    KeyMade(Id),
 }
 
 /// Which use of which key.

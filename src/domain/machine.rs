@@ -280,11 +280,7 @@ impl Machine for Domain {
     fn evolve(&self, book: &mut AnyBook, record: &Record, time_ms: i64) {
         let time = Timestamp::from_unix_ms(time_ms);
         match book {
-            AnyBook::Platform(book) => {
-                if let Some(change) = &record.platform {
-                    book.evolve(change, time);
-                }
-            }
+            AnyBook::Platform(book) => book.evolve(record.platform.as_deref(), time),
             AnyBook::Tenant(book) => book.evolve(record, time),
         }
     }

@@ -135,12 +135,19 @@ pub struct ApiKey {
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
+    /// When its successor takes its place, on the server's clock. Apart from when it expires: a successor inherits that, and not this.
+    pub retires_at: Option<Timestamp>,
 }
 
 impl ApiKey {
     /// Whether it works at `now`.
     pub fn works_at(&self, now: Timestamp) -> bool {
-        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
+        self.revoked_at.is_none() && self.ends_at().is_none_or(|at| now < at)
+    }
+
+    /// When it stops working by itself: it expires or its successor takes its place, whichever comes first.
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        [self.expires_at, self.retires_at].into_iter().flatten().min()
     }
 }
 
@@ -220,7 +227,7 @@ pub enum PlatformAsk {
     AddKey(ApiKey),
     /// A key stops working now.
     RevokeKey(Id),
-    /// A key gets a successor, and stops working at `ends_at`.
+    /// A key gets a successor, and stops working at `ends_at` if not before.
     RotateKey {
         /// The old one.
         id: Id,
@@ -235,6 +242,15 @@ pub enum PlatformAsk {
     RefreshBanks(Vec<Listed>),
     /// Something was done that is to be remembered.
     Note(Act),
+    /// What a call was answered that no rule of this book or another's decided, for the key under which it came.
+    Answered {
+        /// What was done, unless it was refused.
+        act: Option<Act>,
+        /// The status.
+        status: u16,
+        /// The body, byte by byte.
+        body: Vec<u8>,
+    },
 }
 
 /// The operator's book.
@@ -253,9 +269,10 @@ pub struct PlatformBook {
 }
 
 impl PlatformBook {
-    /// Applies a record's change.
-    pub fn evolve(&mut self, change: &PlatformChange, time: Timestamp) {
+    /// Applies a record's change; one that only keeps an answer has none.
+    pub fn evolve(&mut self, change: Option<&PlatformChange>, time: Timestamp) {
         self.last = self.last.max(time);
+        let Some(change) = change else { return };
         match change {
             PlatformChange::Tenant(tenant) => {
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
@@ -317,8 +334,8 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         PlatformAsk::RotateKey { id, ends_at, successor } => {
             let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else { return Outcome::refuse(Refusal::NotFound) };
             let Some(tenant) = book.tenants.get(&key.tenant) else { return Outcome::refuse(Refusal::NotFound) };
-            let ends_at = key.expires_at.map_or(ends_at, |at| at.min(ends_at));
-            let old = Arc::new(ApiKey { expires_at: Some(ends_at), ..(**key).clone() });
+            // Rotated again while it is being retired, it retires when the newest word says.
+            let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
             let successor =
                 Arc::new(ApiKey { tenant: key.tenant, mode: key.mode, scopes: key.scopes, expires_at: key.expires_at, created_at: now, ..successor });
             write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
@@ -332,12 +349,19 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         }
         // Written also when it lists nothing new: that it was asked is what the next week counts from.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
-        PlatformAsk::Note(act) => {
-            let mut draft = Draft::new(Cause::OperatorActed);
-            draft.platform = Some(PlatformChange::Acted(act));
+        PlatformAsk::Note(act) => Outcome::write(noted(act)),
+        PlatformAsk::Answered { act, status, body } => {
+            let mut draft = act.map_or_else(|| Draft::new(Cause::RefusalKept), noted);
+            draft.answer = Some((status, body));
             Outcome::write(draft)
         }
     }
+}
+
+fn noted(act: Act) -> Draft {
+    let mut draft = Draft::new(Cause::OperatorActed);
+    draft.platform = Some(PlatformChange::Acted(act));
+    draft
 }
 
 fn write(change: PlatformChange) -> Outcome {

@@ -2,10 +2,13 @@
 
 use crate::api::problem::Problem;
 use crate::api::refusals;
+use crate::domain::acts::Act;
+use crate::domain::kept::KeepRef;
 use crate::domain::machine::{Ask, Command, Domain};
 use crate::domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
 use crate::domain::record::Record;
 use crate::server::dispatch::failure;
+use crate::server::respond::Trace;
 use crate::server::services::Services;
 use actors::{Failure, Settled};
 use std::sync::Arc;
@@ -32,10 +35,10 @@ pub async fn book(services: &Services, tenant_key: u64, command: Command) -> Res
 }
 
 /// The same for what must go on: while the engine is full it tries again, for some seconds.
-pub async fn book_patiently(services: &Services, tenant_key: u64, ask: impl Fn() -> Ask) -> Result<Settled<Domain>, Problem> {
+pub async fn book_patiently(services: &Services, tenant_key: u64, ask: impl Fn() -> Command) -> Result<Settled<Domain>, Problem> {
     let since = Instant::now();
     loop {
-        match services.engine.ask_book(tenant_key, ask().into(), None).await {
+        match services.engine.ask_book(tenant_key, ask(), None).await {
             Err(Failure::Overloaded) if since.elapsed() < PATIENCE => tokio::time::sleep(REST).await,
             Err(failed) => return Err(failure(failed)),
             Ok(Settled { refusal: Some(refusal), .. }) => return Err(refusals::problem(&refusal)),
@@ -48,8 +51,8 @@ pub async fn book_patiently(services: &Services, tenant_key: u64, ask: impl Fn()
 pub struct Changed {
     /// The record; `None` when nothing changed.
     pub record: Option<Arc<Record>>,
-    /// Its sequence.
-    pub seq: Option<u64>,
+    /// What the answer's headers say of it.
+    pub trace: Trace,
 }
 
 impl Changed {
@@ -59,20 +62,27 @@ impl Changed {
     }
 }
 
-/// Asks the platform's book, and tells the directory of callers.
-pub async fn platform(services: &Services, ask: PlatformAsk) -> Result<Changed, Problem> {
-    let settled = book(services, PLATFORM, Ask::Platform(Box::new(ask)).into()).await?;
+/// Asks the platform's book, keeping the answer for a key, and tells the directory of callers.
+pub async fn platform(services: &Services, ask: PlatformAsk, keep: Option<KeepRef>) -> Result<Changed, Problem> {
+    let settled = book(services, PLATFORM, Command { ask: Ask::Platform(Box::new(ask)), keep }).await?;
     Ok(learned(services, settled))
 }
 
 /// The same for what must go on.
 pub async fn platform_patiently(services: &Services, ask: impl Fn() -> PlatformAsk) -> Result<Changed, Problem> {
-    let settled = book_patiently(services, PLATFORM, || Ask::Platform(Box::new(ask()))).await?;
+    let settled = book_patiently(services, PLATFORM, || Ask::Platform(Box::new(ask())).into()).await?;
     Ok(learned(services, settled))
 }
 
+/// Writes down what was done and what it was answered, also when it was no, for the key under which it was asked. It must go on: what is to be told of has happened.
+pub async fn answered(services: &Services, act: Option<Act>, keep: Option<KeepRef>, (status, body): (u16, &[u8])) -> Result<Trace, Problem> {
+    let ask = || Ask::Platform(Box::new(PlatformAsk::Answered { act: act.clone(), status, body: body.to_vec() }));
+    let settled = book_patiently(services, PLATFORM, || Command { ask: ask(), keep: keep.clone() }).await?;
+    Ok(learned(services, settled).trace)
+}
+
 fn learned(services: &Services, settled: Settled<Domain>) -> Changed {
-    let changed = Changed { record: settled.record, seq: settled.seq };
+    let changed = Changed { record: settled.record, trace: Trace { seq: settled.seq, timing: Some(settled.timing.into()) } };
     if let Some(change) = changed.change() {
         services.directory.learn(change);
     }

@@ -35,7 +35,7 @@ use crate::server::history::{self, Unreadable};
 use crate::server::listen::{Answer, Arrival};
 use crate::server::meter::{Measuring, Meter};
 use crate::server::public::Public;
-use crate::server::respond::{Reply, RequestId, Timing};
+use crate::server::respond::{Reply, RequestId, Trace};
 use crate::server::router::{BadRoute, Lookup, Parameters, Router};
 use crate::server::services::{Services, fresh_id};
 use crate::server::sheets;
@@ -429,9 +429,8 @@ impl Gateway {
                 // A task of its own: a caller who goes away must not leave a sheet that was not taken to the books.
                 let changing =
                     tokio::spawn(async move { sheets::change_settings(&services, number, |settings| settings.conversions.auto_cop_percent = percent).await });
-                let (tenant, seq) = changing.await.unwrap_or_else(|_| Err(Problem::internal_error()))?;
-                let reply = Reply::json(200, conversions::show_settings(&tenant.sheet.settings));
-                Ok(seq.into_iter().fold(reply, Reply::wal_seq))
+                let (tenant, trace) = changing.await.unwrap_or_else(|_| Err(Problem::internal_error()))?;
+                Ok(Reply::json(200, conversions::show_settings(&tenant.sheet.settings)).trace(trace))
             }
             Plan::Signing { id, new, ask, shape } => {
                 let (command, held) = doing.command(ask, shape);
@@ -548,15 +547,9 @@ pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> 
         Some(kept) if kept.of.request_id == request_id.as_str() => (kept.status, kept.body.clone()),
         _ => render(shape, &facts),
     };
-    let micros = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-    let timing = Timing { queue_us: micros(settled.timing.queue), apply_us: micros(settled.timing.apply), wal_us: micros(settled.timing.wal) };
-    let reply = Reply::json(status, body).timing(timing);
-    let reply = match settled.refusal.as_ref().and_then(|refusal| problem(refusal).retry_after) {
+    let reply = Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(settled.timing.into()) });
+    Ok(match settled.refusal.as_ref().and_then(|refusal| problem(refusal).retry_after) {
         Some(seconds) => reply.header(RETRY_AFTER, seconds.into()),
-        None => reply,
-    };
-    Ok(match settled.seq {
-        Some(seq) => reply.wal_seq(seq),
         None => reply,
     })
 }

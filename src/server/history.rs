@@ -44,13 +44,15 @@ pub struct Read {
     pub record: Record,
     /// Its time, on its tenant's clock.
     pub time: Timestamp,
+    /// Whose it is.
+    pub tenant: u64,
 }
 
 /// The record with a sequence that an index names.
 pub fn record(reader: &Reader, seq: Seq) -> Result<Read, Unreadable> {
     let stored = reader.record(seq)?.ok_or_else(|| Unreadable(format!("the index names record {seq}, which is not there")))?;
     let record = codec::decode(&stored.payload).map_err(|error| Unreadable(format!("record {seq}: {error}")))?;
-    Ok(Read { record, time: Timestamp::from_unix_ms(stored.time_ms) })
+    Ok(Read { record, time: Timestamp::from_unix_ms(stored.time_ms), tenant: stored.tenant })
 }
 
 /// The sequence that is the value of an index entry.

@@ -80,6 +80,22 @@ pub struct Timing {
     pub wal_us: u64,
 }
 
+impl From<actors::Timing> for Timing {
+    fn from(timing: actors::Timing) -> Timing {
+        let micros = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        Timing { queue_us: micros(timing.queue), apply_us: micros(timing.apply), wal_us: micros(timing.wal) }
+    }
+}
+
+/// What the headers of an answer say of the command behind it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trace {
+    /// The record that was written.
+    pub seq: Option<u64>,
+    /// Where the time went, unless nothing was asked of the engine.
+    pub timing: Option<Timing>,
+}
+
 /// An answer before it is HTTP.
 #[derive(Clone, Debug)]
 #[must_use]
@@ -158,6 +174,11 @@ impl Reply {
     pub fn timing(mut self, timing: Timing) -> Self {
         self.timing = Some(timing);
         self
+    }
+
+    /// Both, as far as they are known.
+    pub fn trace(self, trace: Trace) -> Self {
+        Reply { wal_seq: trace.seq, timing: trace.timing, ..self }
     }
 
     /// Marks a kept response.

@@ -89,6 +89,11 @@ impl Services {
         Secret::new(self.keyed_hash(&[b"webhook", &tenant.to_be_bytes(), webhook.as_bytes(), &version.to_be_bytes()]))
     }
 
+    /// What a new API key is made from: the service's key, its id, and `salt`, so that it need not be stored to be shown again to who brings the same.
+    pub fn api_key(&self, id: Id, salt: &[u8]) -> [u8; 32] {
+        self.keyed_hash(&[b"api key", id.as_bytes(), salt])
+    }
+
     /// What the central bank and, if one is configured, a bank say of the dollar.
     pub fn official(&self, now: Timestamp) -> Official {
         let bank = match &self.bank_source {

@@ -4,9 +4,11 @@
 
 use super::ask;
 use crate::api::problem::Problem;
+use crate::domain::kept::KeepRef;
 use crate::domain::machine::Ask;
 use crate::domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
 use crate::domain::settings::{LiveStatus, Settings};
+use crate::server::respond::Trace;
 use crate::server::services::Services;
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
@@ -39,23 +41,24 @@ pub async fn set_sheet(
     settings: Arc<Settings>,
     live_status: LiveStatus,
     reason: Option<String>,
-) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
+    keep: Option<KeepRef>,
+) -> Result<(Arc<Tenant>, Trace), Problem> {
     let number = tenant.number;
     let ask = PlatformAsk::SetSheet { number, base: tenant.sheet.version, settings, live_status, reason };
-    let changed = ask::platform(services, ask).await?;
+    let changed = ask::platform(services, ask, keep).await?;
     // Also when nothing changed: a push that failed before is made up for by the same call.
     push_sheet(services, number).await?;
     let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
-    Ok((tenant, changed.seq))
+    Ok((tenant, changed.trace))
 }
 
 /// A tenant changes what it may change of its own settings. Returns the tenant with them in force, and the record.
-pub async fn change_settings(services: &Services, number: u32, change: impl FnOnce(&mut Settings) + Send) -> Result<(Arc<Tenant>, Option<u64>), Problem> {
+pub async fn change_settings(services: &Services, number: u32, change: impl FnOnce(&mut Settings) + Send) -> Result<(Arc<Tenant>, Trace), Problem> {
     let _turn = services.turns.of(number).await;
     let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
     let mut settings = (*tenant.sheet.settings).clone();
     change(&mut settings);
-    set_sheet(services, &tenant, Arc::new(settings), tenant.sheet.live_status, tenant.sheet.reason.clone()).await
+    set_sheet(services, &tenant, Arc::new(settings), tenant.sheet.live_status, tenant.sheet.reason.clone(), None).await
 }
 
 /// Gives the newest sheet of a tenant to both of its books; they have it, durably, when this returns.
@@ -64,7 +67,7 @@ pub async fn push_sheet(services: &Services, number: u32) -> Result<(), Problem>
     if tenant.pushed >= tenant.sheet.version {
         return Ok(());
     }
-    let to = |mode| ask::book_patiently(services, tenant_key(number, mode), || Ask::Sheet(tenant.sheet.clone()));
+    let to = |mode| ask::book_patiently(services, tenant_key(number, mode), || Ask::Sheet(tenant.sheet.clone()).into());
     let pushed = async {
         let (live, test) = tokio::join!(to(Mode::Live), to(Mode::Test));
         live.and(test)?;

@@ -121,7 +121,8 @@ impl Poster {
     }
 }
 
-fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
+/// The certificates in the file that `webhooks.extra_ca_file` names; the error is one line.
+pub fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
     let failed = |why: &dyn std::fmt::Display| format!("webhooks.extra_ca_file: {}: {why}", path.display());
     let pem = std::fs::read(path).map_err(|error| failed(&error))?;
     let certificates = Certificate::from_pem_bundle(&pem).map_err(|error| failed(&error))?;

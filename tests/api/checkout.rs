@@ -15,13 +15,13 @@ fn a_session_has_every_member() {
         &tenant,
         json!({
             "amountUsd": number("25.50"), "description": "Café", "reference": "P-1", "successUrl": "https://shop.example/ok", "cancelUrl": "http://localhost:3000/no",
-            "methods": ["c2p", "cop"], "metadata": { "order": { "id": 7, "note": "ñ" } },
+            "methods": ["cop", "c2p"], "metadata": { "order": { "id": 7, "note": "ñ" } },
         }),
     );
     assert_eq!((text(&made, "object"), text(&made, "status"), text(&made, "amountUsd")), ("checkout.session", "open", "25.50"));
     assert_eq!(text(&made, "url"), format!("{}/checkout/{}", server.url(), text(&made, "id")));
     assert!(text(&made, "clientSecret").starts_with(&format!("{}_secret_", text(&made, "id"))), "{made}");
-    assert_eq!((&made["methods"], &made["metadata"]), (&json!(["c2p", "cop"]), &json!({ "order": { "id": 7, "note": "ñ" } })));
+    assert_eq!((&made["methods"], &made["metadata"]), (&json!(["cop", "c2p"]), &json!({ "order": { "id": 7, "note": "ñ" } })));
     assert_eq!((&made["paymentId"], &made["livemode"]), (&Value::Null, &json!(false)));
     assert_eq!(of(&tenant, &made), made);
     server.tenant().test.get(&format!("/v1/checkout/sessions/{}", text(&made, "id"))).refused(404, "not_found");
@@ -33,6 +33,7 @@ fn a_session_has_every_member() {
         ("successUrl", json!("http://shop.example/ok")),
         ("cancelUrl", json!("javascript:alert(1)")),
         ("methods", json!(["card"])),
+        ("methods", json!(["c2p", "c2p"])),
         ("methods", json!("c2p")),
         ("metadata", json!([])),
         ("reference", json!(7)),

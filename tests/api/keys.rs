@@ -100,6 +100,27 @@ fn a_rotated_key_works_on_during_the_overlap() {
 }
 
 #[test]
+fn who_rotates_twice_gets_a_key_that_outlives_the_overlap() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let expires = crate::harness::check::stamp(Utc::now() + TimeDelta::hours(1));
+    let (id, old) = create(&server, &tenant, json!({ "mode": "test", "expiresAt": expires }));
+    let path = format!("/admin/keys/{id}/rotate");
+    let rotate = |overlap: u32| server.admin().post(&path, &json!({ "overlapSeconds": overlap })).expect(201);
+    let first = rotate(600);
+    let second = rotate(1);
+    for new in [&first, &second] {
+        assert_eq!(new["expiresAt"], expires.as_str(), "the old key's own end, not its overlap's: {new}");
+    }
+    sleep(Duration::from_millis(1300));
+    old.get("/v1/balance").refused(401, "unauthorized");
+    server.admin().post(&path, &json!({})).refused(404, "not_found");
+    for new in [&first, &second] {
+        server.api(text(new, "key")).get("/v1/balance").expect(200);
+    }
+}
+
+#[test]
 fn keys_are_listed_without_their_secret() {
     let server = Server::shared();
     let tenant = server.tenant();

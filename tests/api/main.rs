@@ -33,6 +33,7 @@ mod methods;
 mod metrics;
 mod movements;
 mod openapi;
+mod operators;
 mod pago_movil;
 mod payouts;
 mod products;

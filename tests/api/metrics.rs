@@ -115,7 +115,9 @@ fn requests_are_counted_by_route_and_status() {
     api.get(&format!("/{path}")).refused(404, "not_found");
     server.nobody().get("/v1/balance").refused(401, "unauthorized");
     server.nobody().get("/api/v1/rates/latest/USD/VES");
+    server.nobody().get(&format!("/checkout/{}", uuid::Uuid::now_v7()));
     let after = Figures::of(&server.admin());
+    assert_eq!(after.requests("GET", "/checkout/:id", 404), 1);
     assert_eq!(after.requests("GET", "/v1/payments/:id", 404) - before.requests("GET", "/v1/payments/:id", 404), 3);
     assert_eq!((after.requests("GET", "/v1/balance", 200), after.requests("GET", "/v1/balance", 401)), (1, 1));
     assert_eq!(after.requests("any", "none", 405), 1);

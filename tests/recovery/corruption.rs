@@ -68,9 +68,13 @@ impl Changed {
     }
 
     fn not() -> Changed {
-        let directory = tempfile::tempdir().expect("a directory");
-        copy(original(), directory.path());
-        Changed(directory)
+        Changed::of(original())
+    }
+
+    fn of(directory: &Path) -> Changed {
+        let copied = tempfile::tempdir().expect("a directory");
+        copy(directory, copied.path());
+        Changed(copied)
     }
 
     fn log(&self) -> PathBuf {
@@ -110,6 +114,24 @@ fn flipped(bytes: &[u8], at: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[at] ^= 0x10;
     bytes
+}
+
+/// A data directory whose server was killed: RocksDB's own log holds what no table does. Made once.
+fn killed() -> &'static Path {
+    static MADE: OnceLock<TempDir> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let begun = Changed::not();
+        let mut server = Server::on(begun.0.path());
+        let api = server.tenant().test;
+        for _ in 0..60 {
+            api.fund("1.00");
+        }
+        server.kill();
+        let kept = tempfile::tempdir().expect("a directory");
+        copy(begun.0.path(), kept.path());
+        kept
+    })
+    .path()
 }
 
 /// The chunk that holds a record in the middle: its key, its bytes, the record's sequence, and where it begins and ends.
@@ -250,6 +272,69 @@ fn tip_floor_format_and_witness_are_covered() {
         fs::write(changed.log().join("WITNESS"), flipped(&witness, at)).expect("written");
         assert!(changed.verify().is_err(), "byte {at} of the witness");
     }
+}
+
+/// The files of the store of one kind, by how their names begin or end.
+fn files(log: &Path, kind: &str) -> Vec<PathBuf> {
+    let all = fs::read_dir(log).expect("readable").flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = all
+        .filter(|path| {
+            shown(path).ends_with(kind) || path.file_name().is_some_and(|name| name == kind || name.to_string_lossy().starts_with(&format!("{kind}-")))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn whatever_file_is_damaged_a_sequence_is_named() {
+    let last = Reader::open_read_only(Changed::of(killed()).log()).expect("it opens").last_seq();
+    let whole = Changed::of(killed());
+    let mut places = Vec::new();
+    for kind in [".log", ".sst", "MANIFEST", "CURRENT"] {
+        for file in files(&whole.log(), kind) {
+            let bytes = fs::read(&file).expect("readable");
+            if bytes.len() > 8 {
+                // Of a table also where it begins and, near the end, its properties or index; the footer's padding is read by nobody.
+                let of_table = [2, bytes.len().saturating_sub(120)].into_iter().filter(|_| kind == ".sst");
+                places.extend(of_table.chain([bytes.len() / 2]).map(|at| (file.file_name().expect("a name").to_owned(), flipped(&bytes, at), at)));
+            }
+        }
+    }
+    assert!(places.len() > 6, "{}", places.len());
+    // Opening for reading tries for some seconds, as a server may write meanwhile: all at once.
+    std::thread::scope(|scope| {
+        for (file, bytes, at) in places {
+            scope.spawn(move || {
+                let changed = Changed::of(killed());
+                fs::write(changed.log().join(&file), bytes).expect("written");
+                let what = format!("byte {at} of {}", file.display());
+                match changed.verify() {
+                    Err(Failed::Damaged(damage)) => assert!((1..=last).contains(&damage.seq), "{what}: {damage:?} of {last}"),
+                    other => panic!("{what}: {other:?}"),
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn the_first_record_that_rocksdbs_log_lost_is_named_and_a_start_names_it_too() {
+    let changed = Changed::of(killed());
+    let newest = files(&changed.log(), ".log").into_iter().max_by_key(|file| fs::metadata(file).map_or(0, |meta| meta.len())).expect("a log");
+    let bytes = fs::read(&newest).expect("readable");
+    fs::write(&newest, flipped(&bytes, bytes.len() / 2)).expect("written");
+    let named = changed.bad_sequence("RocksDB's own log");
+    let before = Reader::open_read_only(Changed::of(killed()).log()).expect("it opens");
+    let floor = Reader::open_read_only(Changed::not().log()).expect("it opens").last_seq();
+    // Past the middle of what only that log has, and not its end: some sixty records of about one size.
+    assert!(named > floor + 1 && named < before.last_seq(), "{floor} < {named} < {}", before.last_seq());
+    let refused = match RocksStore::open(changed.log()) {
+        Err(wal::OpenError::Damage(damage)) => damage.seq,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("a damaged log opened"),
+    };
+    assert_eq!(refused, named);
 }
 
 #[test]

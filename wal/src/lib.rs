@@ -66,6 +66,7 @@ mod reader;
 mod record;
 mod replay;
 mod rocks;
+mod salvage;
 mod snapshot;
 mod sorter;
 mod stats;

@@ -43,7 +43,7 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
         Some(value) => meta::decode_floor(&value)?,
         None => return Err(Damage::new(0, "the floor entry is missing").into()),
     };
-    check_end(last_record(store)?, tip)?;
+    check_end(last_record(store, tip.seq)?, tip)?;
     if let Some(witness) = witness {
         if witness.seq > tip.seq {
             return Err(ends_before(tip.seq, witness.seq, "was acknowledged").into());
@@ -93,21 +93,21 @@ fn check_end(last: Option<Tip>, tip: Tip) -> Result<(), Damage> {
     Ok(())
 }
 
-/// Reads the last chunk whole: every record in it, and the chain between them.
-fn last_record(store: &dyn Store) -> Result<Option<Tip>, ReadError> {
+/// Reads the last chunk whole: every record in it, and the chain between them; `named` is the record that should be the last.
+fn last_record(store: &dyn Store, named: Seq) -> Result<Option<Tip>, Damage> {
     let mut cursor = store.cursor(Scan::all(Family::Log));
     cursor.first();
-    match checked_item(&*cursor)? {
+    match checked_item(&*cursor).map_err(|error| ReadError::from(error).at(1))? {
         None => return Ok(None),
         Some((key, _)) => {
             let first = log_key(key)?;
             if first != 1 {
-                return Err(Damage::missing(1, first.saturating_sub(1).max(1)).into());
+                return Err(Damage::missing(1, first.saturating_sub(1).max(1)));
             }
         }
     }
     cursor.last();
-    let Some((key, chunk)) = checked_item(&*cursor)? else {
+    let Some((key, chunk)) = checked_item(&*cursor).map_err(|error| ReadError::from(error).at(named))? else {
         return Ok(None);
     };
     let mut seq = log_key(key)?;
@@ -115,11 +115,11 @@ fn last_record(store: &dyn Store) -> Result<Option<Tip>, ReadError> {
     let mut last: Option<Tip> = None;
     while !rest.is_empty() {
         let Some((raw, next)) = RawRecord::split(rest) else {
-            return Err(Damage::new(seq, format!("record {seq} is cut off")).into());
+            return Err(Damage::new(seq, format!("record {seq} is cut off")));
         };
         raw.check(seq)?;
         if last.is_some_and(|last| last.hash != raw.prev()) {
-            return Err(Damage::new(seq, format!("record {seq} does not follow record {}: the hash chain is broken", seq - 1)).into());
+            return Err(Damage::new(seq, format!("record {seq} does not follow record {}: the hash chain is broken", seq - 1)));
         }
         last = Some(Tip { seq, hash: raw.hash() });
         rest = next;

@@ -9,6 +9,7 @@ use crate::meta::Tip;
 use crate::opening::{self, Opened};
 use crate::replay::Records;
 use crate::rocks::RocksStore;
+use crate::salvage;
 use crate::snapshot::{self, StoredSnapshot};
 use crate::store::{Scan, Store, StoreCursor, checked_item};
 use crate::verify::{self, Verified};
@@ -69,7 +70,7 @@ impl Reader {
             let opened = RocksStore::open_read_only(dir.as_ref()).and_then(|store| Reader::over(Arc::new(store)));
             match opened {
                 Err(OpenError::Store(_) | OpenError::Damage(_)) if attempt < READ_ONLY_ATTEMPTS => {}
-                result => return result,
+                result => return result.map_err(|error| salvage::named(dir.as_ref(), error)),
             }
             std::thread::sleep((Duration::from_millis(10) * attempt).min(READ_ONLY_PAUSE_MAX));
             attempt += 1;

@@ -6,6 +6,7 @@
 
 use crate::OpenError;
 use crate::batch::{Batch, Family};
+use crate::salvage;
 use crate::store::{Item, Scan, Store, StoreCursor, StoreError};
 use crate::witness::{self, Witness};
 use rocksdb::checkpoint::Checkpoint;
@@ -50,7 +51,7 @@ impl RocksStore {
         fs::create_dir_all(dir).map_err(|error| failed_at(dir, &error))?;
         let owner = lock(dir)?;
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
-        let db = DB::open_cf_with_opts(&db_options(), dir, families()).map_err(|error| open_error(dir, &error))?;
+        let db = DB::open_cf_with_opts(&db_options(), dir, families()).map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
         Ok(RocksStore { db, write_options: synced(), witness: Some(witness), witnessed, _owner: Some(owner) })
     }
@@ -71,6 +72,18 @@ impl RocksStore {
         if !before.is_subset(&wal_files(dir)?) {
             return Err(OpenError::Store(StoreError::Failed("a log file of RocksDB was deleted while it was opened for reading".into())));
         }
+        Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
+    }
+
+    /// Opens what can be read of a damaged database, to find the place of the damage and for nothing else: whatever is wrong is left out.
+    pub(crate) fn open_damaged(dir: &Path) -> Result<RocksStore, OpenError> {
+        let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
+        let mut options = db_options();
+        // Records of RocksDB's own log after a bad one are read too: the first gap in the sequence says where it is, also when a family was flushed later.
+        options.set_wal_recovery_mode(DBRecoveryMode::SkipAnyCorruptedRecord);
+        options.set_track_and_verify_wals_in_manifest(false);
+        options.set_paranoid_checks(false);
+        let db = DB::open_cf_with_opts_for_read_only(&options, dir, families(), false).map_err(|error| open_error(dir, &error))?;
         Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
     }
 

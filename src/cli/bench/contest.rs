@@ -2,7 +2,7 @@
 //! the rest of the run and said in the table; it does not end the run.
 
 use super::cleanup::Scratch;
-use super::conversions::{Conversions, Enough};
+use super::conversions::Conversions;
 use super::load::{Load, Measured};
 use super::peers::{self, Built, Way};
 use super::prepare::{self, Extent, Tenant};
@@ -192,20 +192,26 @@ impl Contest<'_> {
             Whom::Payouts(count) => (&field.gateway, payouts(&field.gateway, &field.tenants[..count])),
             Whom::Batches => (&field.gateway, Arc::new(Requests::batches(field.gateway.api, &field.tenants[..1])) as Arc<dyn Workload>),
             Whom::Conversions => {
-                let enough = Enough::For((WARM_UP + Duration::from_secs(self.seconds)) * 3 / 2);
-                (&field.gateway, Arc::new(Conversions::prepare(&field.gateway, &field.tenants[0], enough)?) as Arc<dyn Workload>)
+                let time = WARM_UP + Duration::from_secs(self.seconds);
+                return Conversions::while_they_last(&field.gateway, &field.tenants[0], time, |quoted| {
+                    self.load(field, &field.gateway, quoted, connections, true)
+                });
             }
             Whom::Peer(way, balances) => {
                 let server = field.peer(way, balances).ok_or("it is not there")?;
                 (server, payouts(server, &known[..balances.min(known.len())]))
             }
         };
+        self.load(field, server, &requests, connections, matches!(whom, Whom::Payouts(_) | Whom::Batches))
+    }
+
+    /// One case; of the gateway also what it wrote.
+    fn load(&self, field: &Field, server: &Server, requests: &Arc<dyn Workload>, connections: usize, is_gateway: bool) -> Outcome<Round> {
         field.gateway.rest()?;
         server.rest()?;
-        let is_gateway = matches!(whom, Whom::Payouts(_) | Whom::Batches | Whom::Conversions);
         let before = if is_gateway { server.log_status()? } else { LogStatus::default() };
         let time = Duration::from_secs(self.seconds);
-        let load = Load { server, requests: &requests, connections, threads: self.threads, warm_up: WARM_UP, time }.run()?;
+        let load = Load { server, requests, connections, threads: self.threads, warm_up: WARM_UP, time }.run()?;
         let log = if is_gateway { server.log_status()?.since(before) } else { LogStatus::default() };
         Ok(Round { load, log })
     }

@@ -18,6 +18,9 @@ const AMOUNT: &str = "250.00";
 /// Connections that make quotes.
 const QUOTERS: usize = 256;
 
+/// Half times the time of a case in which quotes are made for it, at the first attempt and at the next ones.
+const HALVES: [u32; 3] = [3, 6, 10];
+
 /// Every so many answers of a connection the body is read.
 const BODY_EVERY: usize = 64;
 
@@ -50,6 +53,20 @@ struct Converted<'a> {
 }
 
 impl Conversions {
+    /// Runs `with` on as many quotes as can be made in one and a half times the `time` that it takes, and again on more if they ran out: making them may have been held up by something else.
+    pub fn while_they_last<T>(server: &Server, tenant: &Tenant, time: Duration, with: impl Fn(&Arc<dyn Workload>) -> Outcome<T>) -> Outcome<T> {
+        let mut last = Err("no quotes".to_owned());
+        for halves in HALVES {
+            let conversions = Arc::new(Conversions::prepare(server, tenant, Enough::For(time * halves / 2))?);
+            let workload: Arc<dyn Workload> = conversions.clone();
+            last = with(&workload);
+            if last.is_ok() || conversions.next.load(Ordering::Relaxed) <= conversions.quotes.len() {
+                break;
+            }
+        }
+        last
+    }
+
     /// Makes quotes of this tenant.
     pub fn prepare(server: &Server, tenant: &Tenant, enough: Enough) -> Outcome<Conversions> {
         let request = Arc::new(post(server.api, tenant, "/v1/conversions/quotes", &format!(r#"{{"sourceAmountVes":"{AMOUNT}"}}"#)));

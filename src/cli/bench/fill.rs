@@ -166,6 +166,7 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
         created_at: Timestamp::from_unix_ms(0),
         expires_at: None,
         revoked_at: None,
+        retires_at: None,
     };
     platform(engine, PlatformAsk::AddKey(key)).await?;
     for mode in [Mode::Live, Mode::Test] {

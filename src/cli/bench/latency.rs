@@ -128,8 +128,8 @@ impl Latency {
         let tenants = prepare::tenants(&server, TENANTS, Extent::Payable)?;
         let time = Duration::from_secs(self.seconds);
         let payouts = capacity(&server, &tenants, &generator_cores, time)?;
-        let quoted: Arc<dyn Workload> = Arc::new(Conversions::prepare(&server, &tenants[0], Enough::For((time + WARM_UP) * 3 / 2))?);
-        let conversions = busiest(&server, &quoted, &generator_cores, time)?;
+        let busiest = |quoted: &Arc<dyn Workload>| busiest(&server, quoted, &generator_cores, time);
+        let conversions = Conversions::while_they_last(&server, &tenants[0], time + WARM_UP, busiest)?;
         progress(&format!("capacity: {} payouts/s, {} conversions/s", grouped(payouts), grouped(conversions)));
         let known = peers::tenants();
         let peer = match &self.peers {

@@ -90,7 +90,7 @@ impl Overload {
         let mut table = self.table(&[("half", before), ("storm", during), ("half", after)]);
         table.remark(format!(
             "Payouts at fixed rates over {} connections: half the capacity, {} % of it, half of it again, {} s each. The capacity, closed loop on the same cores, is {} payouts/s. A request that \
-             found no free connection within {} ms was given up by its client: the server had all of them. As before: after {} ms no answer took longer than 10 times the p99 of the calm, or {} ms. Memory {} MiB at rest \
+             found no free connection within {} ms was given up by its client: the server had all of them. As before: after {} ms no answer took longer than twice the p99 of the calm, or {} ms. Memory {} MiB at rest \
              afterwards.",
             grouped(self.connections as u64),
             self.percent,
@@ -180,7 +180,7 @@ impl Overload {
 
 /// Microseconds from the end of the storm to the last slow answer in the calm, by when it was due.
 fn recovery(before: &Told, after: &Told) -> u64 {
-    let slow = (before.done.value_at_quantile(0.99) * 10).max(CALM_US);
+    let slow = (before.done.value_at_quantile(0.99) * 2).max(CALM_US);
     let last = after.worst_us.iter().rposition(|worst| *worst > slow).map_or(0, |slice| slice + 1);
     u64::try_from(SLICE.as_micros()).unwrap_or(u64::MAX) * last as u64
 }
