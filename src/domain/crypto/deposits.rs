@@ -293,3 +293,6 @@ fn counted(to: &DepositAddress, till: &Till, incoming: &Incoming, share: Option<
     let paid = till.paid.or(payment.as_ref().map(|payment| (turn.now, payment.id)));
     (Till { received, seller_received, paid, ..till.clone() }, payment)
 }
+
+#[cfg(test)]
+mod tests;
