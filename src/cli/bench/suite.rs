@@ -168,7 +168,7 @@ impl All {
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Overload => {
-                let part = Overload { place, connections: count(4_000), percent: 200, seconds: seconds(5) };
+                let part = Overload { place, connections: count(4_000).max(400), percent: 200, seconds: seconds(5) };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Pause => {
