@@ -113,7 +113,7 @@ fn a_flipped_byte_of_the_rocksdb_log_is_refused() {
         // RocksDB sees it by itself: the mode of recovery is the right one.
         fs::remove_file(image.path().join("WITNESS")).unwrap();
         let text = refusal_of(image.path());
-        assert!(text.starts_with("the data directory cannot be opened: corruption: "), "byte {at}: {text}");
+        assert!(text.starts_with("the log is damaged at sequence ") && text.contains("Corruption: "), "byte {at}: {text}");
     }
 }
 
