@@ -15,7 +15,7 @@ pub(crate) fn named(dir: &Path, error: OpenError) -> OpenError {
     let OpenError::Store(StoreError::Corrupt(why)) = &error else { return error };
     let damage = match RocksStore::open_damaged(dir) {
         Ok(store) => first_bad(&store, why),
-        Err(_) => Damage::new(1, format!("no record can be read: {why}")),
+        Err(_) => Damage::new(1, format!("where the damage begins cannot be told, as nothing can be read: {why}")),
     };
     damage.into()
 }
