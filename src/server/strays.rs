@@ -16,7 +16,7 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
     let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(first) = sent.next() else { return Ok(None) };
     let key = first.to_str().ok().filter(|key| IDEMPOTENCY_KEY_CHARACTERS.contains(&key.chars().count()) && sent.next().is_none());
-    key.map(Some).ok_or_else(|| BadField::new("Idempotency-Key", "must have 1 to 255 visible characters"))
+    key.map(Some).ok_or_else(|| BadField::new("Idempotency-Key", "must have 1 to 255 characters of ASCII"))
 }
 
 /// Writes take no parameters: what is meant for the body must not be overlooked in the path.

@@ -34,4 +34,4 @@ fi
 mkdir "$directory/typescript"
 cp "$root"/tests/clients/typescript/* "$directory/typescript/"
 ln -s "$cache/npm/node_modules" "$directory/typescript/node_modules"
-(cd "$directory/typescript" && npx --no-install openapi-typescript ../openapi.json -o schema.d.ts && npx --no-install tsc && node path.js "$api" "$key" typescript)
+(cd "$directory/typescript" && npx --no-install openapi-typescript ../openapi.json --default-non-nullable=false -o schema.d.ts && npx --no-install tsc && node path.js "$api" "$key" typescript)

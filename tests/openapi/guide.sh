@@ -4,8 +4,8 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/openapi/server.sh"
 
-if ! command -v jq >/dev/null; then
-  echo "skipped: jq is not here" >&2
+if ! { command -v jq && command -v python3; } >/dev/null; then
+  echo "skipped: jq or python3 is not here" >&2
   exit 0
 fi
 start_server

@@ -109,7 +109,7 @@ pub fn request_id() -> Schema {
 
 /// The name of a write.
 pub fn idempotency_key() -> Schema {
-    text().chars(1..=255).pattern("^[!-~]+$")
+    text().chars(1..=255).pattern("^[\\t -~]+$")
 }
 
 /// Whether real money moved.

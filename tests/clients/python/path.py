@@ -6,7 +6,7 @@ from typing import TypeVar
 from pasarela_client import AuthenticatedClient
 from pasarela_client.api.balance import get_balance, list_movements
 from pasarela_client.api.merchants import register_merchant, start_verification, verify_payout_method
-from pasarela_client.api.payments import execute_c2p, request_c2p
+from pasarela_client.api.payments import execute_c2_p, request_c2_p
 from pasarela_client.api.payouts import create_payout
 from pasarela_client.api.reference import get_idempotency_key
 from pasarela_client.api.test_mode import move_test_clock
@@ -43,7 +43,7 @@ def main(base_url: str, key: str, name: str) -> None:
     client = AuthenticatedClient(base_url=base_url, token=key, auth_header_name="x-api-key", prefix="")
     order = f"{name}-order"
     request = C2PRequest(usd_amount=10, debtor_id="V12345678", debtor_cell_phone="04141234567", debtor_bank_code=134, external_ref=order)
-    intent = must(C2PIntent, request_c2p.sync(client=client, body=request))
+    intent = must(C2PIntent, request_c2_p.sync(client=client, body=request))
     charge = C2PCharge(
         intent_id=intent.intent_id,
         usd_amount=10,
@@ -53,7 +53,7 @@ def main(base_url: str, key: str, name: str) -> None:
         token="12345678",
         external_ref=order,
     )
-    payment = must(Payment, execute_c2p.sync(client=client, body=charge, idempotency_key=f"{name}-charge"))
+    payment = must(Payment, execute_c2_p.sync(client=client, body=charge, idempotency_key=f"{name}-charge"))
     assert payment.status == "COMPLETED", payment
     kept = must(IdempotencyKey, get_idempotency_key.sync(f"{name}-charge", client=client))
     assert kept.state == "done", kept
