@@ -23,7 +23,8 @@ fn without_browser(error: &std::io::Error) -> ! {
     assert!(std::env::var_os("PASARELA_BROWSER").is_none(), "chromedriver does not start: {error}");
     let _ = writeln!(std::io::stderr(), "skipped: the pages of the checkout need chromium and chromium-driver, and chromedriver does not start: {error}");
     // Nothing is dropped now: the servers that were started end here.
-    let children = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten().filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let children =
+        std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten().filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
     let children: Vec<String> = children.flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
     let _ = Command::new("kill").args(&children).status();
     std::process::exit(0)
