@@ -44,7 +44,7 @@ impl Bench {
     }
 
     /// One turn of a book, as its actor takes it.
-    fn turn(&mut self, entity: Option<&Entity>, ask: Ask) -> Record {
+    fn turn(&mut self, entity: Option<&Entity>, ask: Ask) -> Arc<Record> {
         self.seed += 1;
         let now_ms = 1_800_000_000_000 + i64::try_from(self.seed / 100).expect("few turns");
         self.domain.settle(&mut self.book, now_ms);

@@ -191,7 +191,7 @@ impl<M: Machine> BookState<M> {
         }
     }
 
-    fn turn(&mut self, ask: Ask<M>) {
+    fn turn(&mut self, ask: Box<Ask<M>>) {
         let began = Instant::now();
         let shared = Arc::clone(&self.engine.shared);
         if shared.failed.get().is_some() {
@@ -209,7 +209,7 @@ impl<M: Machine> BookState<M> {
         };
         self.settle(now_ms);
         let turn = Turn { tenant: self.tenant, now_ms, seed: shared.seed() };
-        let Ask { command, entity, id, leg, fresh: _, asked, answer } = ask;
+        let Ask { command, entity, id, leg, fresh: _, asked, answer } = *ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
             let decision = shared.machine.decide(&self.book, entity.as_deref(), command, turn);
             // Whose they are is asked here, where a panic does no harm; the log's thread must not see one.
@@ -226,12 +226,11 @@ impl<M: Machine> BookState<M> {
         };
         let others = (!others.is_empty()).then(|| Box::new(OthersEffects { engine: self.engine.clone(), tenant: self.tenant, leg, effects: others }));
         let timing = Timing { queue: began.saturating_duration_since(asked), ..Timing::default() };
-        let mut settled = Settled { entity, record: None, seq: None, time_ms: now_ms, timing, refusal, performed: None, effects };
+        let mut settled = Box::new(Settled { entity, record: None, seq: None, time_ms: now_ms, timing, refusal, performed: None, effects });
         let Some(record) = record else {
             settled.timing.apply = began.elapsed();
             return shared.log.fence(Rider::Answer { answer, settled, others, listener: None });
         };
-        let record = Arc::new(record);
         let written = catch_unwind(AssertUnwindSafe(|| {
             shared.machine.evolve(&mut self.book, &record, now_ms);
             shared.machine.check(&self.book, &record)?;

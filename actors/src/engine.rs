@@ -2,21 +2,25 @@
 
 use crate::admission::{Admission, Gate};
 use crate::alarm::{Alarm, Clock};
-
 use crate::entity::{Attended, EntityMessage, EntitySlot, deliver};
 use crate::housekeeping;
 use crate::machine::{Effects, Machine};
 use crate::recovery;
 use crate::rider::{Answer, Ask, Failure, Held, Outcome, Rider};
 use crate::slot::{BookMessage, BookSlot, spawn_book};
+use crate::teller;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
+use quick_cache::sync::Cache;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use wal::{Log, OpenError, Reader, Seq, Store};
+
+/// Open entities whose states are kept at hand: some tens of megabytes at most.
+const AT_HAND_MAX: usize = 1 << 17;
 
 /// How the engine is run. Times in milliseconds or seconds as their names say.
 #[derive(Clone)]
@@ -119,6 +123,8 @@ pub(crate) struct Shared<M: Machine> {
     pub alarm: Alarm,
     pub books: DashMap<u64, Arc<BookSlot<M>>>,
     pub entities: DashMap<(u64, M::EntityId), EntitySlot<M>>,
+    /// The newest states of open entities that are not active, as many as there is room for; the others are read from the log. Changed under the lock of `entities` alone.
+    pub at_hand: Cache<(u64, M::EntityId), Arc<M::Entity>>,
     pub jumps: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
     pub gate: Arc<Gate>,
     pub stopping: AtomicBool,
@@ -150,7 +156,8 @@ impl<M: Machine> Clone for Engine<M> {
 impl<M: Machine> Engine<M> {
     /// Opens the log on `store`, replays what snapshots do not hold, and is ready when it returns.
     pub async fn start(machine: M, effects: Arc<dyn Effects<M>>, store: Box<dyn Store>, log: wal::Config, config: Config) -> Result<Self, StartError> {
-        let log = Log::<Rider<M>>::open(store, log)?;
+        let (teller, finished) = teller::teller::<M>();
+        let log = Log::<Rider<M>>::open_told_by(store, log, Some(teller))?;
         let reader = log.reader();
         let machine = Arc::new(machine);
         let recovered = recovery::recover(&machine, &reader).map_err(StartError::Recovery)?;
@@ -165,6 +172,7 @@ impl<M: Machine> Engine<M> {
             alarm,
             books: DashMap::new(),
             entities: DashMap::new(),
+            at_hand: Cache::new(AT_HAND_MAX),
             jumps: DashMap::new(),
             gate: Gate::new(config.permits_max),
             stopping: AtomicBool::new(false),
@@ -179,6 +187,12 @@ impl<M: Machine> Engine<M> {
         });
         let engine = Engine { shared: Arc::clone(&shared) };
         let fatal = Arc::downgrade(&shared);
+        let told = fatal.clone();
+        shared.runtime.spawn(teller::run(finished, move |why| {
+            if let Some(shared) = told.upgrade() {
+                shared.fail(why);
+            }
+        }));
         shared.log.on_poison(Box::new(move |poisoned| {
             if let Some(shared) = fatal.upgrade() {
                 shared.fail(&poisoned.to_string());
@@ -238,7 +252,7 @@ impl<M: Machine> Engine<M> {
         let (answer, from) = Answer::new(None, until_answer);
         let answer = answer.admitted(admission);
         self.book(tenant, |slot| {
-            slot.send(BookMessage::Ask(Ask { command, entity: None, id: None, leg: None, fresh: true, asked: Instant::now(), answer }));
+            slot.send(BookMessage::Ask(Box::new(Ask { command, entity: None, id: None, leg: None, fresh: true, asked: Instant::now(), answer })));
         });
         received(from.await)
     }

@@ -82,7 +82,8 @@ pub(crate) fn deliver<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::Entity
         Entry::Vacant(vacant) => {
             vacant.insert(EntitySlot(Mutex::new(Place { mailbox: VecDeque::new(), resting: None })));
             // The caller made the id of a new one a moment ago: there is nothing to load.
-            Box::new(EntityState { known: new.then_some(None), waiting: Vec::new() })
+            let known = if new { Some(None) } else { engine.shared.at_hand.remove(&(tenant, id)).map(|(_, entity)| Some(entity)) };
+            Box::new(EntityState { known, waiting: Vec::new() })
         }
     };
     Some(Turn { engine: engine.clone(), tenant, id, state: Some(state), message: Some(message) })
@@ -115,6 +116,11 @@ impl<M: Machine> Turn<M> {
         }
         let state = self.state.take()?;
         if state.waiting.is_empty() {
+            if let Some(Some(entity)) = state.known
+                && engine.shared.machine.is_open(&entity)
+            {
+                engine.shared.at_hand.insert((self.tenant, self.id), entity);
+            }
             slot.remove();
         } else {
             slot.get_mut().place().resting = Some(state);
@@ -210,14 +216,14 @@ impl Drop for Attended {
 /// Who waits: for an answer, with what the request has made durable so far, or only for the end of it.
 struct Asker<M: Machine> {
     answer: Option<Answer<M>>,
-    durable: Option<Settled<M>>,
+    durable: Option<Box<Settled<M>>>,
     /// Let go when nothing is left to do for the asker.
     _until_done: Option<Held>,
 }
 
 impl<M: Machine> Asker<M> {
     /// Adds what a further command of the same request came to. One that changed nothing leaves the answer as it was.
-    fn add(&mut self, mut settled: Settled<M>) {
+    fn add(&mut self, mut settled: Box<Settled<M>>) {
         if let Some(before) = self.durable.take()
             && settled.record.is_none()
         {
@@ -267,7 +273,7 @@ impl<M: Machine> Turn<M> {
             None => self.load()?,
         };
         let (answer, from) = Answer::new(None, None);
-        let ask = Ask { command, entity: entity.clone(), id: Some(self.id), leg, fresh, asked, answer };
+        let ask = Box::new(Ask { command, entity: entity.clone(), id: Some(self.id), leg, fresh, asked, answer });
         self.engine.book(self.tenant, |slot| slot.send(BookMessage::Ask(ask)));
         let outcome = received(from.await);
         let known = Some(match &outcome {

@@ -123,7 +123,7 @@ async fn jump<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, comm
     }
     let (answer, from) = Answer::new(None, None);
     let (leg, _end) = Leg::new(target_ms);
-    let ask = Ask { command, entity: None, id: None, leg: Some(leg), fresh: false, asked: Instant::now(), answer };
+    let ask = Box::new(Ask { command, entity: None, id: None, leg: Some(leg), fresh: false, asked: Instant::now(), answer });
     engine.book(tenant, |slot| slot.send(BookMessage::Ask(ask)));
     received(from.await)
 }

@@ -20,6 +20,7 @@ pub mod machine;
 mod recovery;
 mod rider;
 mod slot;
+mod teller;
 
 pub use alarm::Clock;
 pub use book::wake_key;

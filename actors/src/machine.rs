@@ -21,7 +21,7 @@ pub struct Turn {
 /// What `decide` came to.
 pub struct Decision<M: Machine + ?Sized> {
     /// What is to be written; `None` when nothing changes.
-    pub record: Option<M::Record>,
+    pub record: Option<Arc<M::Record>>,
     /// A rule said no. With a record beside it, the refusal itself is what is kept.
     pub refusal: Option<M::Refusal>,
     /// What to ask of the outside world once the record is durable.
@@ -36,12 +36,12 @@ impl<M: Machine + ?Sized> Decision<M> {
 
     /// This record, and nothing to do outside.
     pub fn write(record: M::Record) -> Self {
-        Decision { record: Some(record), refusal: None, effects: Vec::new() }
+        Decision { record: Some(Arc::new(record)), refusal: None, effects: Vec::new() }
     }
 
     /// This record, then these effects.
     pub fn write_then(record: M::Record, effects: Vec<M::Effect>) -> Self {
-        Decision { record: Some(record), refusal: None, effects }
+        Decision { record: Some(Arc::new(record)), refusal: None, effects }
     }
 
     /// No.
@@ -108,6 +108,11 @@ pub trait Machine: Send + Sync + 'static {
 
     /// The state that a record gives to an entity; `None` when it does not speak of it or removes it.
     fn entity_in(&self, record: &Self::Record, id: Self::EntityId) -> Option<Arc<Self::Entity>>;
+
+    /// Whether more is soon to be expected of an entity, so that its state is worth keeping at hand while nobody speaks to it.
+    fn is_open(&self, _entity: &Self::Entity) -> bool {
+        false
+    }
 
     /// Whether a record removes an entity.
     fn is_gone(&self, record: &Self::Record, id: Self::EntityId) -> bool;

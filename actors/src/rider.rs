@@ -58,8 +58,8 @@ pub enum Failure {
     Defect(String),
 }
 
-/// What comes back to the one who asked.
-pub type Outcome<M> = Result<Settled<M>, Failure>;
+/// What comes back to the one who asked. Boxed once, by the book: it then travels through the log to the answer as it is.
+pub type Outcome<M> = Result<Box<Settled<M>>, Failure>;
 
 /// Where an answer goes, with what is held until then.
 pub struct Answer<M: Machine> {
@@ -105,7 +105,7 @@ pub(crate) enum Rider<M: Machine> {
     /// The answer to a command.
     Answer {
         answer: Answer<M>,
-        settled: Settled<M>,
+        settled: Box<Settled<M>>,
         /// To perform when it is durable. Boxed because it is rare and every record moves a rider through the log's queue.
         others: Option<Box<OthersEffects<M>>>,
         /// Who waits to hear that it is durable.

@@ -17,7 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use wal::Seq;
 
 pub(crate) enum BookMessage<M: Machine> {
-    Ask(Ask<M>),
+    /// Boxed: it is large, and goes through a queue.
+    Ask(Box<Ask<M>>),
     View {
         query: M::Query,
         to: oneshot::Sender<Result<M::View, Failure>>,

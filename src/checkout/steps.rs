@@ -34,7 +34,7 @@ const TOTAL_CHANGED: &str = "amount_changed";
 
 impl Visit {
     /// Asks for an intent.
-    pub async fn request(&self, services: &Services, debtor: Debtor) -> Result<Settled<Domain>, Problem> {
+    pub async fn request(&self, services: &Services, debtor: Debtor) -> Result<Box<Settled<Domain>>, Problem> {
         let (held, attempts) = self.begin_attempt(services, Way::C2p).await?;
         let rate = self.shop.market(services).bcv_rate.ok_or_else(|| problem(&Refusal::RateUnavailable))?;
         let usd = self.session.amount;
@@ -54,7 +54,7 @@ impl Visit {
     }
 
     /// Executes an intent of this session with the buyer's key. Without a debtor it is the one of the intent.
-    pub async fn pay(&self, services: &Services, intent: Id, debtor: Option<Debtor>, token: Token) -> Result<Settled<Domain>, Problem> {
+    pub async fn pay(&self, services: &Services, intent: Id, debtor: Option<Debtor>, token: Token) -> Result<Box<Settled<Domain>>, Problem> {
         let found = history::entity(services.engine.reader(), self.shop.tenant_key, EntityId::payment(intent))?.ok_or_else(Problem::not_found)?;
         let known = match &*found {
             Entity::Payment(payment) if payment.checkout.as_ref().is_some_and(|sale| sale.session == self.session.id) => payment.debtor().copied(),
@@ -85,7 +85,7 @@ impl Visit {
     }
 
     /// Begins to pay in pesos, at the rate of now. `seen` is the total that the buyer was shown: one that rose since then is shown again first.
-    pub async fn collect(&self, services: &Services, channel: Channel, buyer: Option<Buyer>, seen: Option<Cop>) -> Result<Settled<Domain>, Problem> {
+    pub async fn collect(&self, services: &Services, channel: Channel, buyer: Option<Buyer>, seen: Option<Cop>) -> Result<Box<Settled<Domain>>, Problem> {
         self.admits(Way::Cop)?;
         let market = self.shop.market(services);
         if !market.cop_enabled {
@@ -112,7 +112,7 @@ impl Visit {
     }
 
     /// Submits the SMS code of the attempt in pesos that waits for it; `None` is what cannot be one.
-    pub async fn submit_code(&self, services: &Services, code: Option<Token>) -> Result<Settled<Domain>, Problem> {
+    pub async fn submit_code(&self, services: &Services, code: Option<Token>) -> Result<Box<Settled<Domain>>, Problem> {
         let Some(payment) = self.attempts.pending_cop() else {
             // The session says more than its last attempt: it may be paid, or over.
             self.status.may_begin().map_err(|refusal| problem(&refusal))?;
@@ -126,7 +126,7 @@ impl Visit {
     }
 
     /// The session's address on a network for an asset: the same whenever it is asked for.
-    pub async fn address(&self, services: &Services, network: Network, asset: Asset) -> Result<Settled<Domain>, Problem> {
+    pub async fn address(&self, services: &Services, network: Network, asset: Asset) -> Result<Box<Settled<Domain>>, Problem> {
         let (held, attempts) = self.begin_attempt(services, Way::Usdt).await?;
         let session = &self.session;
         // No customer of the tenant's has a name like this.
@@ -186,7 +186,7 @@ impl Visit {
         Ok(attempts)
     }
 
-    async fn ask(&self, services: &Services, id: EntityId, is_new: bool, ask: Ask, held: Option<NameHeld>) -> Result<Settled<Domain>, Problem> {
+    async fn ask(&self, services: &Services, id: EntityId, is_new: bool, ask: Ask, held: Option<NameHeld>) -> Result<Box<Settled<Domain>>, Problem> {
         let held = held.map(|held| Box::new(held) as actors::Held);
         services.engine.ask_entity(self.shop.tenant_key, id, is_new, ask.into(), held, None).await.map_err(failure)
     }

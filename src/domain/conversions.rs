@@ -207,6 +207,11 @@ impl Conversion {
         if let Stage::Accepted(accepted) = &self.stage { Some(accepted) } else { None }
     }
 
+    /// Whether it can still be accepted, if it has not expired.
+    pub const fn is_quote(&self) -> bool {
+        matches!(self.stage, Stage::Quoted { .. })
+    }
+
     /// The byte by which lists are filtered; [`UNLISTED`] before it is one.
     pub fn facet(&self) -> u8 {
         self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))

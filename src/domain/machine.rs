@@ -312,6 +312,10 @@ impl Machine for Domain {
         record.entity(id).cloned()
     }
 
+    fn is_open(&self, entity: &Entity) -> bool {
+        entity.deadline().is_some() || matches!(entity, Entity::Conversion(conversion) if conversion.is_quote())
+    }
+
     fn is_gone(&self, record: &Record, id: EntityId) -> bool {
         record.removed.iter().any(|(removed, _)| *removed == id)
     }
@@ -564,6 +568,6 @@ impl Domain {
             let void = refusal.as_ref().is_some_and(Refusal::is_void);
             record.kept = Some(Kept { of, status, body, void });
         }
-        Decision { record: Some(record), refusal, effects }
+        Decision { record: Some(Arc::new(record)), refusal, effects }
     }
 }

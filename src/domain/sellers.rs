@@ -111,7 +111,7 @@ mod tests {
             world
         }
 
-        fn ask(&mut self, entity: Option<&Entity>, ask: Ask, now_ms: i64) -> Option<Record> {
+        fn ask(&mut self, entity: Option<&Entity>, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
             self.domain.settle(&mut self.book, now_ms);
             let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs() };
             let decision = self.domain.decide(&self.book, entity, ask.into(), turn);

@@ -26,7 +26,7 @@ pub fn defect(what: &'static str) -> Problem {
 }
 
 /// Asks a book; a refusal is a problem.
-pub async fn book(services: &Services, tenant_key: u64, command: Command) -> Result<Settled<Domain>, Problem> {
+pub async fn book(services: &Services, tenant_key: u64, command: Command) -> Result<Box<Settled<Domain>>, Problem> {
     let settled = services.engine.ask_book(tenant_key, command, None).await.map_err(failure)?;
     match &settled.refusal {
         Some(refusal) => Err(refusals::problem(refusal)),
@@ -35,14 +35,16 @@ pub async fn book(services: &Services, tenant_key: u64, command: Command) -> Res
 }
 
 /// The same for what must go on: while the engine is full it tries again, for some seconds.
-pub async fn book_patiently(services: &Services, tenant_key: u64, ask: impl Fn() -> Command) -> Result<Settled<Domain>, Problem> {
+pub async fn book_patiently(services: &Services, tenant_key: u64, ask: impl Fn() -> Command) -> Result<Box<Settled<Domain>>, Problem> {
     let since = Instant::now();
     loop {
         match services.engine.ask_book(tenant_key, ask(), None).await {
             Err(Failure::Overloaded) if since.elapsed() < PATIENCE => tokio::time::sleep(REST).await,
             Err(failed) => return Err(failure(failed)),
-            Ok(Settled { refusal: Some(refusal), .. }) => return Err(refusals::problem(&refusal)),
-            Ok(settled) => return Ok(settled),
+            Ok(settled) => match &settled.refusal {
+                Some(refusal) => return Err(refusals::problem(refusal)),
+                None => return Ok(settled),
+            },
         }
     }
 }
@@ -81,7 +83,7 @@ pub async fn answered(services: &Services, act: Option<Act>, keep: Option<KeepRe
     Ok(learned(services, settled).trace)
 }
 
-fn learned(services: &Services, settled: Settled<Domain>) -> Changed {
+fn learned(services: &Services, settled: Box<Settled<Domain>>) -> Changed {
     let changed = Changed { record: settled.record, trace: Trace { seq: settled.seq, timing: Some(settled.timing.into()) } };
     if let Some(change) = changed.change() {
         services.directory.learn(change);

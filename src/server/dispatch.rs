@@ -531,7 +531,7 @@ async fn others_done(outcome: &mut Outcome<Domain>) {
 
 /// What is answered to a command.
 pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> Result<Reply, Problem> {
-    let settled: Settled<Domain> = outcome.map_err(failure)?;
+    let settled: Box<Settled<Domain>> = outcome.map_err(failure)?;
     let first = settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &*written.state);
     let entity: Option<&Entity> = first.or(settled.entity.as_deref());
     let facts = Facts {

@@ -10,6 +10,7 @@ use crate::record::PAYLOAD_BYTES_MAX;
 use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
 use crate::stats::{Counters, Stats};
 use crate::store::{Store, StoreError};
+use crate::told::Teller;
 use crate::writer::{Entry, Writer};
 use crate::{IndexOps, OpenError, Seq};
 use crossbeam::channel::{self, Sender};
@@ -50,7 +51,7 @@ pub struct Durable {
 
 /// What is told when something is durable, or never will be known to be.
 ///
-/// It runs on the writer thread, on the caller's if the answer is known at once, and must neither block nor panic: everybody behind it waits.
+/// It runs on the writer thread, at the teller's if there is one, on the caller's if the answer is known at once, and must neither block nor panic: everybody behind it waits.
 pub trait Completion: Send + 'static {
     /// Takes the outcome.
     fn complete(self, outcome: Result<Durable, Poisoned>);
@@ -88,6 +89,8 @@ pub(crate) struct Shared {
     refuses: AtomicBool,
     poisoned: OnceLock<Poisoned>,
     on_poison: Mutex<Option<PoisonHook>>,
+    /// Writes of which not everybody who waited has been told.
+    pub(crate) telling: AtomicUsize,
     /// Everybody who waited was told; a hook is called from now on.
     hook_is_due: AtomicBool,
 }
@@ -127,8 +130,13 @@ impl Shared {
 }
 
 impl<C: Completion> Log<C> {
-    /// Checks what is stored and starts the writer thread. Panics if the bounds of `config` contradict each other.
+    /// Checks what is stored and starts the writer thread, which tells of what it wrote. Panics if the bounds of `config` contradict each other.
     pub fn open(store: Box<dyn Store>, config: Config) -> Result<Log<C>, OpenError> {
+        Log::open_told_by(store, config, None)
+    }
+
+    /// The same with somebody else who tells those who are many, so that the writer can go on.
+    pub fn open_told_by(store: Box<dyn Store>, config: Config, teller: Option<Teller<C>>) -> Result<Log<C>, OpenError> {
         config.check();
         let store: Arc<dyn Store> = store.into();
         let opened = match opening::check(&*store)? {
@@ -142,13 +150,14 @@ impl<C: Completion> Log<C> {
             counters: Counters::new(),
             pending_records: AtomicUsize::new(0),
             pending_bytes: AtomicUsize::new(0),
+            telling: AtomicUsize::new(0),
             refuses: AtomicBool::new(false),
             poisoned: OnceLock::new(),
             on_poison: Mutex::new(None),
             hook_is_due: AtomicBool::new(false),
         });
         let (entries, receiver) = channel::unbounded();
-        let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened);
+        let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened, teller);
         let thread = std::thread::Builder::new().name("wal-writer".into()).spawn(move || writer.run());
         let thread = thread.map_err(|error| StoreError::Failed(format!("the writer thread cannot be started: {error}")))?;
         let writer_id = thread.thread().id();

@@ -4,13 +4,14 @@
 
 use crate::batch::{Batch, Family, OpenPut};
 use crate::config::Config;
-use crate::log::{Append, Completion, Durable, Shared};
+use crate::log::{Append, Completion, Shared};
 use crate::meta::{self, Tip};
 use crate::opening::Opened;
 use crate::poison::Poisoned;
 use crate::record::RECORD_OVERHEAD_BYTES;
 use crate::snapshot::Snapshot;
 use crate::store::{Store, StoreError};
+use crate::told::{Finished, Teller, Waiting};
 use crate::{Seq, record, snapshot};
 use crossbeam::channel::Receiver;
 use std::collections::VecDeque;
@@ -38,13 +39,10 @@ impl<C> Entry<C> {
     }
 }
 
-struct Waiting<C> {
-    seq: Seq,
-    at: Instant,
-    completion: C,
-}
+/// So many are handed to the teller; to hand over fewer would cost more than to tell them.
+const HANDED_OVER_FROM: usize = 8;
 
-pub(crate) struct Writer<C> {
+pub(crate) struct Writer<C: Completion> {
     store: Arc<dyn Store>,
     entries: Receiver<Entry<C>>,
     shared: Arc<Shared>,
@@ -54,6 +52,7 @@ pub(crate) struct Writer<C> {
     /// What was taken from the channel and still counts as pending.
     taken: usize,
     taken_bytes: usize,
+    teller: Option<Teller<C>>,
     closing: bool,
 }
 
@@ -73,7 +72,14 @@ struct Building {
 }
 
 impl<C: Completion> Writer<C> {
-    pub(crate) fn new(store: Arc<dyn Store>, entries: Receiver<Entry<C>>, shared: Arc<Shared>, config: Config, opened: Opened) -> Writer<C> {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        entries: Receiver<Entry<C>>,
+        shared: Arc<Shared>,
+        config: Config,
+        opened: Opened,
+        teller: Option<Teller<C>>,
+    ) -> Writer<C> {
         let building = Building {
             tip: opened.tip,
             floor: opened.floor,
@@ -85,7 +91,7 @@ impl<C: Completion> Writer<C> {
             snapshots: 0,
             chunk_bytes_max: config.chunk_bytes_max,
         };
-        Writer { store, entries, shared, config, building, waiting: VecDeque::new(), taken: 0, taken_bytes: 0, closing: false }
+        Writer { store, entries, shared, config, building, waiting: VecDeque::new(), taken: 0, taken_bytes: 0, teller, closing: false }
     }
 
     /// Runs until the log is closed.
@@ -188,12 +194,24 @@ impl<C: Completion> Writer<C> {
             self.shared.counters.batch(building.records, building.snapshots, bytes, sync);
             self.building.clear(self.config.batch_bytes_max);
         }
+        self.tell();
+        Ok(())
+    }
+
+    /// Tells everybody who waited; those who are many, or would overtake others, by the teller.
+    fn tell(&mut self) {
+        if let Some(teller) = &self.teller
+            && (self.waiting.len() >= HANDED_OVER_FROM || self.shared.telling.load(Ordering::Acquire) > 0)
+        {
+            let pending = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
+            teller(Finished::new(std::mem::take(&mut self.waiting), pending, &self.shared));
+            return;
+        }
         let now = Instant::now();
         while let Some(waiting) = self.waiting.pop_front() {
-            waiting.completion.complete(Ok(Durable { seq: waiting.seq, waited: now.saturating_duration_since(waiting.at) }));
+            waiting.tell(now);
         }
         self.leave();
-        Ok(())
     }
 
     /// What was taken is no longer pending. A panic may have kept some of it from being answered; closing must not wait for that.

@@ -128,7 +128,7 @@ impl Rig {
         self.ask(tenant, id, Command::Withdraw { amount, how, due_in_ms: FAR_MS }).await
     }
 
-    pub async fn tick(&self, tenant: u64, id: u32, every_ms: i64, times: u32, how: Option<How>) -> Settled<Purses> {
+    pub async fn tick(&self, tenant: u64, id: u32, every_ms: i64, times: u32, how: Option<How>) -> Box<Settled<Purses>> {
         done(self.ask(tenant, id, Command::Tick { every_ms, times, how }).await)
     }
 
@@ -161,7 +161,7 @@ pub fn stored(reader: &wal::Reader, tenant: u64, id: u32) -> Option<Transfer> {
 }
 
 /// The answer of one that went well.
-pub fn done(outcome: Outcome<Purses>) -> Settled<Purses> {
+pub fn done(outcome: Outcome<Purses>) -> Box<Settled<Purses>> {
     match outcome {
         Ok(settled) => {
             assert_eq!(settled.refusal, None);

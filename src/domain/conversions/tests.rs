@@ -67,7 +67,7 @@ impl World {
         }
         self.effects.extend(decision.effects);
         let Some(record) = decision.record else { return Ok(None) };
-        self.apply(record)
+        self.apply(Arc::unwrap_or_clone(record))
     }
 
     fn apply(&mut self, record: Record) -> Result<Option<Arc<Entity>>, Refusal> {

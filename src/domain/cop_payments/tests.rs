@@ -124,7 +124,7 @@ impl World {
         world
     }
 
-    fn keyed(&mut self, entity: Option<&Entity>, command: Command, now_ms: i64) -> Option<Record> {
+    fn keyed(&mut self, entity: Option<&Entity>, command: Command, now_ms: i64) -> Option<Arc<Record>> {
         self.domain.settle(&mut self.book, now_ms);
         let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs() };
         let decision = self.domain.decide(&self.book, entity, command, turn);

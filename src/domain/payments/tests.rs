@@ -33,7 +33,7 @@ struct Case {
 
 /// What came of a command.
 struct Then {
-    record: Option<Record>,
+    record: Option<Arc<Record>>,
     refusal: Option<Refusal>,
     effects: Vec<Effect>,
 }
@@ -58,7 +58,7 @@ impl Case {
             self.domain.evolve(&mut self.book, record, self.now_ms);
             self.domain.check(&self.book, record).expect("the invariants hold");
             let back = self.domain.decode(&self.domain.encode(record)).expect("a record");
-            assert_eq!(back, *record);
+            assert_eq!(back, **record);
             self.entity = record.entities.first().map(|written| Arc::clone(&written.state)).or(self.entity.take());
         }
         Then { record: decided.record, refusal: decided.refusal, effects: decided.effects }
