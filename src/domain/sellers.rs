@@ -132,7 +132,7 @@ mod tests {
             self.ask(None, Ask::Adjust(Box::new(ask)), now_ms).expect("a record").holds[0]
         }
 
-        fn deadline(&mut self, now_ms: i64) -> Option<Record> {
+        fn deadline(&mut self, now_ms: i64) -> Option<Arc<Record>> {
             let merchant = Arc::clone(&self.merchant);
             self.ask(Some(&merchant), Ask::Deadline, now_ms)
         }

@@ -135,23 +135,23 @@ impl World {
         Some(record)
     }
 
-    fn ask(&mut self, entity: Option<&Entity>, ask: Ask, now_ms: i64) -> Option<Record> {
+    fn ask(&mut self, entity: Option<&Entity>, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
         self.keyed(entity, ask.into(), now_ms)
     }
 
     /// Asks the payment, which takes its new state.
-    fn say(&mut self, ask: Ask, now_ms: i64) -> Option<Record> {
+    fn say(&mut self, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
         self.say_keyed(ask.into(), now_ms)
     }
 
-    fn say_keyed(&mut self, command: Command, now_ms: i64) -> Option<Record> {
+    fn say_keyed(&mut self, command: Command, now_ms: i64) -> Option<Arc<Record>> {
         let payment = self.payment.clone();
         let record = self.keyed(payment.as_deref(), command, now_ms)?;
         self.payment = record.entities.first().map(|written| Arc::clone(&written.state)).or(payment);
         Some(record)
     }
 
-    fn hear(&mut self, operation: u16, how: How, answer: Answer, now_ms: i64) -> Option<Record> {
+    fn hear(&mut self, operation: u16, how: How, answer: Answer, now_ms: i64) -> Option<Arc<Record>> {
         let operation = self.payment().id.operation(operation);
         self.say(Ask::Heard(Heard { operation, how, answer }), now_ms)
     }
