@@ -164,6 +164,16 @@ fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
 }
 
 #[test]
+fn usdt_that_comes_to_less_than_nothing_is_no_breach() {
+    let mut world = World::new();
+    world.fund(Currency::Usdt, -10_000, false);
+    world.fund(Currency::Ves, 1_000_000, false);
+    let n = world.quote(Source::Ves, Amount::Target(Usdt::from_minor(1_000)), 100).expect("a price");
+    world.accept(n, false).expect("the bolívares are there");
+    assert_eq!(world.account(Currency::Usdt).net, -9_000);
+}
+
+#[test]
 fn a_cancel_restores_the_very_holds_that_still_last() {
     let mut world = World::new();
     world.fund(Currency::Ves, 20_000, true);
