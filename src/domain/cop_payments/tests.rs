@@ -11,7 +11,7 @@ use crate::domain::events::EventKind;
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::ids::EntityId;
 use crate::domain::kept::{KeepRef, Shape};
-use crate::domain::ledger::{Account, HoldChange, Ledger, UNTIL_DECIDED};
+use crate::domain::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, UNTIL_DECIDED};
 use crate::domain::machine::{AnyBook, Ask, Command, Domain};
 use crate::domain::merchants::Registration;
 use crate::domain::money::Currency;
@@ -82,6 +82,18 @@ fn payment_of(id: Id) -> CopPayment {
     let record = world.ask(None, Ask::CollectCop(Box::new(NewCopPayment { id, ..new(Channel::Qr) })), T0).expect("a record");
     let Entity::CopPayment(payment) = &*record.entities[0].state else { panic!("a payment") };
     payment.clone()
+}
+
+#[test]
+fn a_refund_takes_of_so_many_holds_and_no_more() {
+    let mut account = Account::default();
+    for name in 0..30_000 {
+        hold(&mut account, T0 + i64::from(name), name, 2);
+    }
+    let own = Some((Timestamp::from_unix_ms(T0 + 25_000), Id::derived(1, 1, 25_000)));
+    let most = 2 * (1 + HOLDS_MAX as i64);
+    assert_eq!((spendable(&account, own), take(&account, own, most + 1)), (most, None));
+    assert_eq!(take(&account, own, most).expect("covered").from_holds.len(), 1 + HOLDS_MAX, "its own hold wherever it is");
 }
 
 /// A tenant, and one payment at a time.
@@ -490,8 +502,8 @@ proptest! {
         }
         let own_key = holds.get(own).map(|(at, _)| (Timestamp::from_unix_ms(*at), Id::derived(1, 1, own as u16)));
         let taken = take(&account, own_key, wanted);
-        prop_assert_eq!(taken.is_some(), wanted <= spendable(&account));
-        prop_assert_eq!(spendable(&account), free + holds.iter().map(|(_, minor)| minor).sum::<i64>());
+        prop_assert_eq!(taken.is_some(), wanted <= spendable(&account, own_key));
+        prop_assert_eq!(spendable(&account, own_key), free + holds.iter().map(|(_, minor)| minor).sum::<i64>());
         let Some(Taken { from_holds, from_available }) = taken else { return Ok(()) };
         prop_assert_eq!(from_available + from_holds.iter().map(|part| part.minor).sum::<i64>(), wanted);
         prop_assert!(from_available >= 0 && from_available <= account.free().max(0));
