@@ -8,7 +8,8 @@ use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::EventKind;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::KeepRef;
-use crate::domain::money::{Cop, Rate};
+use crate::domain::ledger::Ledger;
+use crate::domain::money::{Cop, Currency, Rate};
 use crate::domain::payments::{Status, charge};
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
@@ -66,7 +67,8 @@ fn new_payment(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn
     if new.marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active)) {
         return Err(Refusal::MerchantInactive);
     }
-    match sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent)) {
+    let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
+    match figures.filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail)) {
         None => return Err(Refusal::AmountOverflow),
         Some(figures) if figures.seller_net.is_some_and(Cop::is_negative) => {
             return Err(Refusal::Invalid { field: "applicationFeePercent", message: "the commission and the fee together exceed the amount" });
