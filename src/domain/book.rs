@@ -186,7 +186,11 @@ impl Book {
         self.events += record.events.len() as u64;
         if record.cause == Cause::SellerReleased {
             for seller in record.events.iter().filter_map(|event| event.subject) {
-                self.releases.retain(|(at, due)| *at > time || *due != seller);
+                // What has ended is at the front: those whose holds last still, all other sellers maybe, are not looked at.
+                let told: Vec<_> = self.releases.iter().take_while(|(at, _)| *at <= time).filter(|(_, due)| *due == seller).copied().collect();
+                for ended in told {
+                    self.releases.remove(&ended);
+                }
             }
         }
     }
