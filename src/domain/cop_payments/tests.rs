@@ -316,6 +316,33 @@ fn a_cancellation_that_met_silence_is_told_again() {
 }
 
 #[test]
+fn an_order_that_may_be_on_its_way_is_not_given_up() {
+    let mut world = World::collecting(Channel::Sms);
+    world.say(Ask::CancelCop, T0 + 1_000);
+    assert!(world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).is_none(), "the order may come after all");
+    // It came, and the buyer paid: the look finds that, and the cancellation is over.
+    world.say(Ask::Deadline, T0 + 60_000);
+    world.hear(TELL, How::Send, done(), T0 + 60_001).expect("a record");
+    assert_eq!((world.payment().status, world.pesos().0), (Status::Completed, 46_250));
+    // A code that came before the order can be typed again.
+    let mut world = World::collecting(Channel::Sms);
+    world.say(told("123456"), T0 + 1_000);
+    world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).expect("a record");
+    assert!(world.effects.is_empty() && world.due() == Some(T0 + 60_000));
+    world.say(told("123456"), T0 + 2_000).expect("a record");
+    world.hear(TELL, How::Send, done(), T0 + 2_001).expect("a record");
+    // Sent again near the end: the next look is not before it can have arrived.
+    let mut world = World::collecting(Channel::Sms);
+    world.hear(COLLECT, How::Ask, Answer::Waiting, T0 + 60_000).expect("a record");
+    world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 5 * MINUTE_MS - 1_000).expect("a record");
+    assert!(matches!(world.effects.as_slice(), [Effect { how: How::Send, .. }]));
+    assert!(world.due().is_some_and(|at| at >= T0 + 6 * MINUTE_MS - 1_000));
+    assert!(world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 5 * MINUTE_MS).is_none());
+    world.hear(COLLECT, How::Ask, done(), world.due().expect("a look")).expect("a record");
+    assert_eq!(world.payment().status, Status::Completed);
+}
+
+#[test]
 fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     let keep = |path: &str, shape| KeepRef {
         key: "k".to_owned(),
