@@ -15,13 +15,14 @@ use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Query, View};
 use crate::domain::webhooks::Webhook;
+use crate::server::ask::entity_patiently;
 use crate::server::dispatch::{failure, reply};
 use crate::server::history::{self, Read, Unreadable};
 use crate::server::respond::{Reply, RequestId};
 use crate::server::services::{Services, fresh_id};
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
-use actors::{Held, Outcome};
+use actors::{Failure, Held, Outcome};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wal::{Reader, Seq};
@@ -161,17 +162,29 @@ fn outcomes_in(record: &Record, webhook: Id) -> &[crate::domain::webhooks::Deliv
     }
 }
 
-/// POST /v1/events/:id/resend: a new delivery to every endpoint that is enabled and lists the event now. Run as a task of its own, so that a caller who goes away leaves no key half answered.
-pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<KeepRef>, key_held: Option<Held>) -> Result<Reply, Problem> {
+/// POST /v1/events/:id/resend: a new delivery to every endpoint that is enabled, lists the event now and has room for one more that waits; when none has, that is the answer. Run as a
+/// task of its own, so that a caller who goes away leaves no key half answered; `_key_held` ends with it.
+pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<KeepRef>, _key_held: Option<Held>) -> Result<Reply, Problem> {
     let engine = &services.engine;
     let happened = backlog::numbered(engine.reader(), tenant, id.number())?.filter(|happened| happened.event().id == id);
     let event = happened.ok_or_else(Problem::not_found)?.event();
-    let (mut items, mut last) = (Vec::new(), None);
+    let (mut items, mut last, mut full) = (Vec::new(), None, None);
     for webhook in endpoints(engine.reader(), tenant)? {
         let target = EntityId::webhook(webhook.id);
-        let settled = engine.ask_entity(tenant, target, false, Ask::Resend(event).into(), None, None).await.map_err(failure)?;
+        let ask = || Ask::Resend(event).into();
+        let outcome = match last {
+            None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
+            // To give up now would have the caller ask again, and those before this one would be sent it twice.
+            Some(_) => entity_patiently(&services, tenant, target, ask).await,
+        };
+        let settled = match outcome {
+            Err(Failure::Overloaded) if last.is_some() => continue,
+            outcome => outcome.map_err(failure)?,
+        };
         match (&settled.refusal, settled.record.as_ref().and(settled.entity.as_deref())) {
             (Some(Refusal::NotFound), _) => {}
+            // Who has no room costs the others nothing.
+            (Some(Refusal::ResendsWaiting), _) => full = settled.refusal,
             (Some(refusal), _) => return Err(refusals::problem(refusal)),
             (None, Some(Entity::Webhook(webhook))) => {
                 items.extend(webhook.resends.last().map(|resend| show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at)));
@@ -180,12 +193,15 @@ pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<K
             (None, _) => {}
         }
     }
+    if let (None, Some(refusal)) = (last, &full) {
+        return Err(refusals::problem(refusal));
+    }
     let body = show_deliveries(id, &items);
     // With no endpoint to send to nothing was written, and nothing is kept.
     let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
     if keep.is_some() {
-        let command = Command { ask: Ask::KeepResent(202, body.clone()), keep };
-        let kept = engine.ask_entity(tenant, target, false, command, None, key_held).await.map_err(failure)?;
+        let keeping = || Command { ask: Ask::KeepResent(202, body.clone()), keep: keep.clone() };
+        let kept = entity_patiently(&services, tenant, target, keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);
     }
     let answer = Reply::json(202, body);
