@@ -306,3 +306,23 @@ fn who_has_no_room_for_one_more_costs_the_others_nothing() {
     assert_eq!(api.keyed(&key).act(&resend).body, answer.body, "and it is kept");
     api.delete(&path(&full)).expect(200);
 }
+
+#[test]
+fn tests_of_endpoints_that_hang_are_bounded() {
+    let server = Server::start();
+    let hanging = Receiver::start(|_| Manner::Never);
+    let apis: Vec<Api> = (0..4).map(|_| server.tenant().test).collect();
+    for api in &apis {
+        for _ in 0..20 {
+            listen(api, &hanging.url(), &["payment.completed"]);
+        }
+    }
+    let error = |error: &str, bodies: &[Value]| bodies.iter().flat_map(|body| list(body, "deliveries")).filter(|one| one["error"] == error).count();
+    let bodies: Vec<Value> = std::thread::scope(|scope| {
+        let asked: Vec<_> = apis.iter().map(|api| scope.spawn(|| api.act("/v1/notifications/test").expect(202))).collect();
+        asked.into_iter().map(|body| body.join().expect("an answer")).collect()
+    });
+    assert_eq!(error("too many tests are under way; try again later", &bodies), 16);
+    assert_eq!(error("no answer within 10 seconds", &bodies), 64);
+    assert_eq!(hanging.count(), 64);
+}

@@ -49,7 +49,7 @@ fn operations() -> Vec<Operation> {
             "What is being sent",
         ),
         operation("sendTestNotification", "Send a test delivery")
-            .about("`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not listed.")
+            .about("`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not listed. While too many tests are under way one may fail unsent; its `error` says so.")
             .answers(202, "TestDeliveries", "What each endpoint answered"),
     ]
 }
