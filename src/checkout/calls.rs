@@ -17,10 +17,11 @@ use crate::domain::platform::PLATFORM;
 use crate::domain::products::{Link, Product, product_of};
 use crate::domain::record::Entity;
 use crate::server::body::Inbound;
-use crate::server::dispatch::{failure, reply};
+use crate::server::dispatch::reply;
 use crate::server::history::{self, Unreadable};
 use crate::server::listen::Arrival;
 use crate::server::respond::Reply;
+use crate::server::secrets::reply_with_secret;
 use crate::server::services::{Services, fresh_id};
 use actors::Settled;
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -167,7 +168,7 @@ pub async fn open(services: &Services, slug: &str, arrival: &Arrival, body: &mut
     let quantity = read_quantity(&body.json(&arrival.head.headers).await?)?;
     let new = session_of(services, &sale, quantity).map_err(|message| Problem::invalid_field("quantity", message))?;
     let id = new.id;
-    let shape = Shape::SessionOpened(secret_of(services, id));
     let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;
-    Ok(reply(shape, Ok(outcome.map_err(failure)?), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+    let reply = reply_with_secret(services, sale.shop.tenant_key, Shape::SessionOpened, outcome, &arrival.request_id)?;
+    Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
 }

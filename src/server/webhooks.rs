@@ -1,59 +1,31 @@
-//! What the calls about webhooks need beyond one command: secrets on the way out, the log of deliveries, sending again, and trying out (`contract.md`, sections 13 and 18).
+//! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and trying out (`contract.md`, sections 13 and 18).
 
 use crate::api::events::test_envelope;
 use crate::api::page::{Page, list_json, page_json};
 use crate::api::problem::Problem;
 use crate::api::refusals;
-use crate::api::webhooks::{show, show_delivered, show_deliveries, show_pending, status, with_secret};
+use crate::api::webhooks::{show, show_delivered, show_deliveries, show_pending, status};
 use crate::api::writer::Object;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index;
-use crate::domain::kept::{KeepRef, Kept, Shape};
-use crate::domain::machine::{Ask, Command, Domain};
+use crate::domain::kept::KeepRef;
+use crate::domain::machine::{Ask, Command};
 use crate::domain::record::{Entity, Record};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Query, View};
 use crate::domain::webhooks::Webhook;
 use crate::server::ask::entity_patiently;
-use crate::server::dispatch::{failure, reply};
+use crate::server::dispatch::failure;
 use crate::server::history::{self, Read, Unreadable};
-use crate::server::respond::{Reply, RequestId};
+use crate::server::respond::Reply;
 use crate::server::services::{Services, fresh_id};
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
-use actors::{Failure, Held, Outcome};
+use actors::{Failure, Held};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wal::{Reader, Seq};
-
-/// The answer that shows an endpoint with its secret.
-pub fn reply_with_secret(services: &Services, tenant: u64, shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> Result<Reply, Problem> {
-    let shown = match &outcome {
-        Ok(settled) if settled.refusal.is_none() => settled.entity.clone(),
-        _ => None,
-    };
-    let reply = reply(shape, outcome, request_id)?;
-    Ok(match shown.as_deref() {
-        Some(Entity::Webhook(webhook)) => {
-            let body = with_secret(reply.body().to_vec(), services.webhook_secret(tenant, webhook.id, webhook.secret_version).expose());
-            let status = reply.status();
-            reply.with_body(status, body)
-        }
-        _ => reply,
-    })
-}
-
-/// The body of a kept answer. A secret is not in what is kept: the record says which one it was.
-pub fn replayed(services: &Services, tenant: u64, kept: Kept, seq: Seq) -> Result<Vec<u8>, Unreadable> {
-    if !matches!(kept.of.shape, Shape::WebhookCreated | Shape::SecretRotated) || kept.status >= 300 {
-        return Ok(kept.body);
-    }
-    let record = history::record(services.engine.reader(), seq)?.record;
-    let written = record.entities.iter().find_map(|written| if let Entity::Webhook(webhook) = &*written.state { Some(webhook) } else { None });
-    let webhook = written.ok_or_else(|| Unreadable(format!("record {seq} keeps an answer about an endpoint that is not in it")))?;
-    Ok(with_secret(kept.body, services.webhook_secret(tenant, webhook.id, webhook.secret_version).expose()))
-}
 
 /// The endpoints of a tenant in a mode, oldest first.
 fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Unreadable> {
