@@ -322,7 +322,7 @@ fn pages_say_who_may_do_what_with_them() {
 }
 
 /// A form as a browser without scripts sends it.
-fn send(server: &Server, path: &str, pairs: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
+pub fn send(server: &Server, path: &str, pairs: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
     let body: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={}", value.replace('+', "%2B").replace(' ', "+"))).collect();
     let api = headers.iter().fold(server.nobody(), |api, (name, value)| api.with(name, value));
     api.post_as(path, "application/x-www-form-urlencoded", body.join("&"))
