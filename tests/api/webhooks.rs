@@ -151,7 +151,8 @@ fn every_bad_field_is_named() {
 
 #[test]
 fn all_names_of_events_can_be_listed() {
-    let api = Server::shared().tenant().test;
+    let server = Server::shared();
+    let api = server.tenant().test;
     let names = [
         "payment.completed",
         "payment.failed",
