@@ -48,9 +48,8 @@ pub async fn book_patiently(services: &Services, tenant_key: u64, ask: impl Fn()
     }
 }
 
-/// Asks an entity what must go on, as something of it was written elsewhere: while the engine is full it tries again, for some seconds.
-pub async fn entity_patiently(services: &Services, tenant_key: u64, id: EntityId, ask: impl Fn() -> Command) -> Outcome<Domain> {
-    let since = Instant::now();
+/// Asks an entity what must go on, as something of it was written elsewhere: while the engine is full it tries again, for some seconds from `since` on.
+pub async fn entity_patiently(services: &Services, tenant_key: u64, id: EntityId, since: Instant, ask: impl Fn() -> Command) -> Outcome<Domain> {
     loop {
         match services.engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
             Err(Failure::Overloaded) if since.elapsed() < PATIENCE => tokio::time::sleep(REST).await,

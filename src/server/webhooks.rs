@@ -25,6 +25,7 @@ use crate::webhooks::post::Message;
 use actors::{Failure, Held};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 use wal::{Reader, Seq};
 
 /// The endpoints of a tenant in a mode, oldest first.
@@ -140,6 +141,8 @@ pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<K
     let engine = &services.engine;
     let happened = backlog::numbered(engine.reader(), tenant, id.number())?.filter(|happened| happened.event().id == id);
     let event = happened.ok_or_else(Problem::not_found)?.event();
+    // One patience for all of them, however many there are.
+    let since = Instant::now();
     let (mut items, mut last, mut full) = (Vec::new(), None, None);
     for webhook in endpoints(engine.reader(), tenant)? {
         let target = EntityId::webhook(webhook.id);
@@ -147,7 +150,7 @@ pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<K
         let outcome = match last {
             None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
             // To give up now would have the caller ask again, and those before this one would be sent it twice.
-            Some(_) => entity_patiently(&services, tenant, target, ask).await,
+            Some(_) => entity_patiently(&services, tenant, target, since, ask).await,
         };
         let settled = match outcome {
             Err(Failure::Overloaded) if last.is_some() => continue,
@@ -173,7 +176,7 @@ pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<K
     let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
     if keep.is_some() {
         let keeping = || Command { ask: Ask::KeepResent(202, body.clone()), keep: keep.clone() };
-        let kept = entity_patiently(&services, tenant, target, keeping).await.map_err(failure)?;
+        let kept = entity_patiently(&services, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);
     }
     let answer = Reply::json(202, body);
