@@ -73,7 +73,7 @@ async fn told_after(services: &Services, visit: &Visit, attempt: Id, settled: &S
 pub async fn request((services, limits): (&Services, &Limits), id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
     let visit = admitted(services, id, &arrival.head.headers).await?;
     let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
-    limits.request(visit.session.id)?;
+    limits.request(&visit.session, debtor.phone)?;
     let settled = visit.request(services, debtor).await?;
     Ok(reply(Shape::Intent, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
 }

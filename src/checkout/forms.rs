@@ -74,7 +74,7 @@ pub async fn request((services, limits): (&Services, &Limits), id: &str, headers
         typed.wrong = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
         return Ok(show(services, &visit, Wish { typed, ..wish }, 400));
     };
-    let settled = match limits.request(visit.session.id) {
+    let settled = match limits.request(&visit.session, phone) {
         Ok(()) => visit.request(services, Debtor { bank, id: identity, phone }).await,
         Err(problem) => Err(problem),
     };

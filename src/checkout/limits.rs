@@ -1,8 +1,10 @@
 //! How often buyers may do what costs others something. Whoever has a link can open sessions, and whoever has a session can have a payer's bank send codes; no key stands before either,
-//! so each link and each session has a bound of its own.
+//! so each link and each session has a bound of its own. Sessions of a link are as many as anybody wants: of those a payer's phone has one too.
 
 use crate::api::problem::Problem;
+use crate::domain::checkout::Session;
 use crate::domain::ids::Id;
+use crate::domain::phone::MobilePhone;
 use crate::server::throttle::Throttle;
 use std::time::Duration;
 
@@ -19,12 +21,17 @@ const CODES_EVERY: Duration = Duration::from_secs(60);
 pub struct Limits {
     sessions: Throttle<Id>,
     codes: Throttle<Id>,
+    payers: Throttle<(Id, MobilePhone)>,
 }
 
 impl Limits {
     /// Nothing has been done yet.
     pub fn new() -> Limits {
-        Limits { sessions: Throttle::every(SESSIONS_EVERY, SESSIONS_BURST), codes: Throttle::every(CODES_EVERY, CODES_BURST) }
+        Limits {
+            sessions: Throttle::every(SESSIONS_EVERY, SESSIONS_BURST),
+            codes: Throttle::every(CODES_EVERY, CODES_BURST),
+            payers: Throttle::every(CODES_EVERY, CODES_BURST),
+        }
     }
 
     /// One more session of a link.
@@ -33,7 +40,9 @@ impl Limits {
     }
 
     /// One more code for a payer of a session.
-    pub fn request(&self, session: Id) -> Result<(), Problem> {
-        self.codes.check(session).map_err(|seconds| Problem::too_often("too many codes were asked for in this checkout; none was sent", seconds))
+    pub fn request(&self, session: &Session, payer: MobilePhone) -> Result<(), Problem> {
+        let by_session = self.codes.check(session.id);
+        let by_payer = || session.bought.as_ref().map_or(Ok(()), |bought| self.payers.check((bought.link, payer)));
+        by_session.and_then(|()| by_payer()).map_err(|seconds| Problem::too_often("too many codes were asked for in this checkout; none was sent", seconds))
     }
 }

@@ -3,10 +3,17 @@
 use crate::checkout::send;
 use crate::harness::buyers::{Page, session};
 use crate::harness::check::text;
-use crate::harness::client::Answer;
+use crate::harness::client::{Answer, Api};
 use crate::harness::flows::fresh;
 use crate::harness::server::Server;
 use serde_json::json;
+
+/// Where a new link opens sessions.
+fn link(api: &Api) -> String {
+    let product = api.post("/v1/products", &json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })).expect(201);
+    let link = api.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({})).expect(201);
+    format!("/pay/{}/sessions", text(&link, "slug"))
+}
 
 #[track_caller]
 fn told_to_wait(answer: &Answer, words: &str) {
@@ -41,15 +48,22 @@ fn a_session_has_so_many_codes_sent_and_no_more() {
 }
 
 #[test]
+fn a_payer_is_sent_so_many_codes_of_a_link_whatever_the_session() {
+    let server = Server::shared();
+    let path = link(&server.tenant().test);
+    let open = || Page::of(&server, &server.nobody().post(&path, &json!({})).expect(201));
+    for _ in 0..10 {
+        open().request(json!({})).expect(201);
+    }
+    told_to_wait(&open().request(json!({})), "too many codes");
+    open().request(json!({ "debtorCellPhone": "04241234567" })).expect(201);
+}
+
+#[test]
 fn a_link_opens_so_many_sessions_at_once_and_no_more() {
     let server = Server::shared();
     let api = server.tenant().test;
-    let product = api.post("/v1/products", &json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })).expect(201);
-    let path = || {
-        let link = api.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({})).expect(201);
-        format!("/pay/{}/sessions", text(&link, "slug"))
-    };
-    let (busy, quiet) = (path(), path());
+    let (busy, quiet) = (link(&api), link(&api));
     let opened = (0..5_000).map(|_| server.nobody().post(&busy, &json!({}))).take_while(|answer| answer.status == 201).count();
     assert!((100..4_000).contains(&opened), "{opened}");
     // Twenty a second come back: these are sent faster than that.

@@ -36,7 +36,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("requestCheckoutC2p", "Begin to pay by C2P"))
             .body("CheckoutDebtor")
             .example("a payer at Banesco", r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#)
-            .about("At most ten in a row, and then one a minute: every one may have the payer's bank send a code.")
+            .about("At most ten in a row, and then one a minute, of a session and of a payer's phone on a payment link: every one may have the payer's bank send a code.")
             .answers(201, "C2pIntent", "The intent")
             .refuses(429, &["rate_limited"]),
         pays(operation("payCheckoutC2p", "Pay by C2P"))
