@@ -4,12 +4,14 @@
 //! [`line::Line`] as soon as it is durable; a [`courier`] then reads the log from where the endpoint is, posts, and has the outcomes written into the entity. An endpoint without work costs
 //! a few words of memory, and a tenant without endpoints nothing at all.
 //!
-//! All of it runs on threads of its own with a low priority: deliveries take what payments leave, and catch up afterwards.
+//! All of it runs on threads of its own with a low priority, which keep to a share of their time while payments need the processors ([`pace`]): deliveries take what payments leave, and catch up
+//! afterwards.
 
 pub mod backlog;
 mod courier;
 mod line;
 mod names;
+mod pace;
 pub mod post;
 pub mod secret;
 

@@ -96,6 +96,6 @@ pub use rocks::RocksStore;
 pub use snapshot::{STATE_BYTES_MAX, Snapshot, StoredSnapshot};
 pub use sorter::{Sorted, Sorter};
 pub use stats::Stats;
-pub use told::{Finished, Teller};
 pub use store::{Item, Scan, Store, StoreCursor, StoreError};
+pub use told::{Finished, Teller};
 pub use verify::Verified;
