@@ -40,6 +40,7 @@ impl Completion for Nobody {
 
 /// Copies a data directory that no server uses; `None` if one does.
 pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Option<Tip>, Failed> {
+    Past::must_be_whole(from)?;
     let path = from.join(LOG_DIRECTORY);
     if !path.join("CURRENT").is_file() {
         return Err(OpenError::NotFound { path }.into());
@@ -57,10 +58,7 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
 
 /// Makes a data directory in `into` from a copy: file by file, so that neither depends on the other's disk. It ends where the copy says that it ends.
 pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, Failed> {
-    let copied = Past::read(from)?;
-    if copied.as_ref().is_some_and(|past| past.tip.is_none()) {
-        return Err(Failed::Other(format!("{}: is not finished: the copy broke off", from.display())));
-    }
+    let copied = Past::must_be_whole(from)?;
     if !from.join(LOG_DIRECTORY).join("CURRENT").is_file() {
         return Err(OpenError::NotFound { path: from.join(LOG_DIRECTORY) }.into());
     }
