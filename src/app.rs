@@ -17,7 +17,7 @@ use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
-use crate::recovery::directory::{LOG_DIRECTORY, MARK_KEY_FILE, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
 use crate::selfcheck::SelfCheck;
 use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
@@ -142,8 +142,9 @@ async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>) -> R
     let world = World::of(data, take_over)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
+    // Before there is a log: one without its secret is refused.
+    let mark_key = directory::mark_key(data).map_err(|failed| failed.to_string())?;
     let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
-    let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
@@ -219,24 +220,6 @@ fn engine_config(config: &Config) -> actors::Config {
             });
         }),
         clock: Clock::system(),
-    }
-}
-
-/// The secret of keyed hashes; made on a first start, readable by its owner alone.
-fn mark_key(path: &Path) -> Result<[u8; 32], String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    match fs::read(path) {
-        Ok(bytes) => bytes.try_into().map_err(|_| format!("{}: is not 32 bytes long", path.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            use std::io::Write;
-            use std::os::unix::fs::OpenOptionsExt;
-            let mut key = [0; 32];
-            getrandom::fill(&mut key).map_err(|error| format!("no randomness: {error}"))?;
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-            file.write_all(&key).and_then(|()| file.sync_all()).map_err(failed)?;
-            Ok(key)
-        }
-        Err(error) => Err(failed(error)),
     }
 }
 
