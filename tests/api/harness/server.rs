@@ -178,6 +178,11 @@ impl Server {
         ("127.0.0.1", self.port)
     }
 
+    /// Where the operators' API listens.
+    pub fn admin_address(&self) -> (&'static str, u16) {
+        ("127.0.0.1", self.admin_port)
+    }
+
     /// Its data directory.
     pub fn data(&self) -> PathBuf {
         self.data.clone().unwrap_or_else(|| self.directory.path().join("data"))
