@@ -18,6 +18,8 @@ pub const SIMULATOR_DIRECTORY: &str = "simulator";
 pub const RATES_DIRECTORY: &str = "rates";
 /// The secret of keyed hashes, inside the data directory.
 pub const MARK_KEY_FILE: &str = "mark.key";
+/// Why a run ended itself, inside the data directory of the server that it happened to: no copy has it.
+pub const ENDED_BADLY_FILE: &str = "ENDED_BADLY";
 /// How long the secret is.
 const MARK_KEY_BYTES: usize = 32;
 

@@ -2,6 +2,7 @@
 
 use crate::harness::client::Api;
 use crate::harness::server::Server;
+use crate::{shown, succeeds};
 use actors::Machine;
 use pasarela::domain::machine::AnyBook;
 use pasarela::domain::money::Currency;
@@ -12,7 +13,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wal::{Completion, Config, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot};
 
 /// How long the self-check may take to look.
@@ -72,7 +73,32 @@ fn a_planted_breach_ends_the_server() {
         server.admin().post("/admin/snapshot", &json!({})).expect(200);
         assert_eq!(server.wait().code(), Some(70), "{}", server.log_tail());
         assert!(server.log_tail().contains("the self-check found a breach at record"), "{}", server.log_tail());
+        the_next_run_tells_of_it(&mut server);
     }
+}
+
+/// When a run last ended itself, as the figures have it.
+fn ended_badly(server: &Server) -> u64 {
+    let figures = server.admin().get("/metrics");
+    let said = figures.text().lines().find_map(|line| line.strip_prefix("pasarela_ended_badly_timestamp_seconds ").map(str::to_owned));
+    said.and_then(|value| value.parse().ok()).expect("the figure")
+}
+
+fn the_next_run_tells_of_it(server: &mut Server) {
+    let file = |directory: &Path| directory.join("ENDED_BADLY");
+    let reason = std::fs::read_to_string(file(&server.data())).expect("the reason");
+    assert!(reason.contains("the self-check found a breach at record"), "{reason}");
+    server.restart();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+    let ended = ended_badly(server);
+    assert!(ended <= now && now - ended < 60, "{ended}, and it is {now}");
+    // It is this directory's own: neither a copy nor what is made of it ended so.
+    let parent = tempfile::tempdir().expect("a directory");
+    let (copy, restored) = (parent.path().join("copy"), parent.path().join("restored"));
+    succeeds(server, &["backup", shown(&copy)]);
+    server.kill();
+    succeeds(server, &["restore", shown(&server.data()), "--into", shown(&restored), "--skip-verify"]);
+    assert!(!file(&copy).exists() && !file(&restored).exists());
 }
 
 #[test]
@@ -105,6 +131,7 @@ fn what_lies_between_a_quiet_book_and_a_busy_one_is_not_read() {
 #[test]
 fn sound_books_are_checked_again_and_again() {
     let server = Server::start();
+    assert_eq!(ended_badly(&server), 0, "never");
     let checked = || {
         let figures = server.admin().get("/metrics");
         let number = |name: &str| figures.text().lines().find_map(|line| line.strip_prefix(&format!("{name} "))).and_then(|value| value.parse::<u64>().ok());
