@@ -136,20 +136,8 @@ impl Server {
     /// Asks it to end (SIGTERM) and waits until it has.
     #[track_caller]
     pub fn terminate(&mut self) -> ExitStatus {
-        let mut child = self.child.take().expect("it is running");
-        self.signal_term(&child);
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = child.try_wait().expect("its state can be read") {
-                return status;
-            }
-            if Instant::now() > deadline {
-                let _ = child.kill();
-                let _ = child.wait();
-                panic!("it did not end within {PATIENCE:?}: {}", self.log_tail());
-            }
-            sleep(Duration::from_millis(10));
-        }
+        self.ask_to_end();
+        self.wait()
     }
 
     /// Asks it to end (SIGTERM) without waiting.
@@ -165,7 +153,19 @@ impl Server {
     /// Waits until it has ended by itself.
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
-        self.child.take().expect("it is running").wait().expect("its state can be read")
+        let mut child = self.child.take().expect("it is running");
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = child.try_wait().expect("its state can be read") {
+                return status;
+            }
+            if Instant::now() > deadline {
+                let _ = child.kill();
+                let _ = child.wait();
+                panic!("it did not end within {PATIENCE:?}: {}", self.log_tail());
+            }
+            sleep(Duration::from_millis(10));
+        }
     }
 
     /// The base address of the API.
@@ -245,6 +245,12 @@ impl Server {
     pub fn command(&self, arguments: &[&str]) -> Output {
         let mut command = self.program();
         command.args(arguments).stdin(Stdio::null()).output().expect("the command runs")
+    }
+
+    /// Begins such a command. Who begins it sees to it that it ends.
+    pub fn begin(&self, arguments: &[&str]) -> Child {
+        let mut command = self.program();
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
     }
 
     /// The end of what it logged.
