@@ -138,8 +138,11 @@ impl Growth {
                 }
             }
         }
-        // With the rounds of the first level, so that it has a row.
-        base.seen.own.push(self.pay(&base)?);
+        // Rounds of its own, as many as every level has, so that it has a row.
+        for _ in 0..self.rounds {
+            let own = self.pay(&base)?;
+            base.seen.own.push(own);
+        }
         all.insert(0, base.seen);
         let mut table = self.table(&all);
         failures.into_iter().for_each(|failure| table.remark(failure));
