@@ -93,3 +93,19 @@ fn what_changed_between_two_moments() {
     assert!(fails(&server, &["wal", "diff", &after.to_string(), &before.to_string()]).contains("earlier"));
     assert!(fails(&server, &["wal", "diff", "0", "99999"]).contains("the log ends"));
 }
+
+#[test]
+fn a_book_has_older_snapshots_too() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    for _ in 0..2 {
+        api.fund("1.00");
+        server.admin().act("/admin/snapshot").expect(200);
+    }
+    let info: Value = serde_json::from_str(&succeeds(&server, &["wal", "info", "--json"])).expect("JSON");
+    let number = |name: &str| info[name].as_u64().expect("a number");
+    let (snapshots, books) = (number("snapshots"), number("snapshotTenants"));
+    assert!(snapshots > books, "{info}");
+    let words = succeeds(&server, &["wal", "info"]);
+    assert!(words.contains(&format!("snapshots       {snapshots}, the older ones included, for {books} books")), "{words}");
+}
