@@ -6,6 +6,7 @@ use std::fs::File;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,6 +16,9 @@ pub const ADMIN_TOKEN: &str = "black-box-admin-token-0123456789";
 
 /// How long a server may take to become ready, and to end when it is asked to.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a command may take that is run beside it.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Rates that every figure in the tests can be computed from by hand, and no holidays.
 const CONFIG: &str = r#"
@@ -241,10 +245,20 @@ impl Server {
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
-    /// Runs the command beside the server, on its directory and its admin API.
+    /// Runs the command beside the server, on its directory and its admin API. One that does not end, because it serves where it should refuse, is ended.
     pub fn command(&self, arguments: &[&str]) -> Output {
-        let mut command = self.program();
-        command.args(arguments).stdin(Stdio::null()).output().expect("the command runs")
+        let child = self.begin(arguments);
+        let pid = child.id();
+        let (ended, waiting) = channel::<()>();
+        let watching = std::thread::spawn(move || {
+            if waiting.recv_timeout(COMMAND_PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+            }
+        });
+        let output = child.wait_with_output().expect("the command runs");
+        drop(ended);
+        watching.join().expect("nobody panics there");
+        output
     }
 
     /// Begins such a command. Who begins it sees to it that it ends.
