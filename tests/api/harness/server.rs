@@ -267,6 +267,28 @@ impl Server {
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
     }
 
+    /// Whether these bytes are anywhere in its data directory.
+    pub fn has_on_disk(&self, wanted: &[u8]) -> bool {
+        let mut folders = vec![self.data()];
+        let mut looked_at = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+                if entry.path().is_dir() {
+                    folders.push(entry.path());
+                    continue;
+                }
+                // What is gone since it was listed has nothing any more.
+                let bytes = std::fs::read(entry.path()).unwrap_or_default();
+                looked_at += bytes.len();
+                if bytes.windows(wanted.len()).any(|window| window == wanted) {
+                    return true;
+                }
+            }
+        }
+        assert!(looked_at > 1_000, "there is next to nothing to look at");
+        false
+    }
+
     /// The end of what it logged.
     pub fn log_tail(&self) -> String {
         let text = std::fs::read(self.log_path()).unwrap_or_default();
