@@ -14,7 +14,31 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const HOOK: &str = "https://shop.example.com/hook";
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a delivery may take.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+/// The name of every event that there is.
+pub const NAMES: [&str; 20] = [
+    "payment.completed",
+    "payment.failed",
+    "payment.canceled",
+    "payment.reversed",
+    "payment.chargeback",
+    "payment.chargeback_closed",
+    "payout.completed",
+    "payout.failed",
+    "merchant.verified",
+    "merchant.rejected",
+    "merchant.deactivated",
+    "merchant.reactivated",
+    "merchant.balance.updated",
+    "conversion.created",
+    "conversion.completed",
+    "conversion.canceled",
+    "tenant.live_status_changed",
+    "crypto_payout.completed",
+    "crypto_payout.failed",
+    "crypto_deposit.completed",
+];
 
 /// An endpoint for these events.
 #[track_caller]
@@ -153,29 +177,7 @@ fn every_bad_field_is_named() {
 fn all_names_of_events_can_be_listed() {
     let server = Server::shared();
     let api = server.tenant().test;
-    let names = [
-        "payment.completed",
-        "payment.failed",
-        "payment.canceled",
-        "payment.reversed",
-        "payment.chargeback",
-        "payment.chargeback_closed",
-        "payout.completed",
-        "payout.failed",
-        "merchant.verified",
-        "merchant.rejected",
-        "merchant.deactivated",
-        "merchant.reactivated",
-        "merchant.balance.updated",
-        "conversion.created",
-        "conversion.completed",
-        "conversion.canceled",
-        "tenant.live_status_changed",
-        "crypto_payout.completed",
-        "crypto_payout.failed",
-        "crypto_deposit.completed",
-    ];
-    assert_eq!(listen(&api, HOOK, &names)["events"], json!(names));
+    assert_eq!(listen(&api, HOOK, &NAMES)["events"], json!(NAMES));
 }
 
 #[test]
