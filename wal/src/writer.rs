@@ -42,9 +42,6 @@ impl<C> Entry<C> {
 /// So many are handed to the teller; to hand over fewer would cost more than to tell them.
 const HANDED_OVER_FROM: usize = 8;
 
-static MODE: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| std::env::var("G_MODE").ok().and_then(|v| v.parse().ok()).unwrap_or(0));
-static WAIT: std::sync::LazyLock<u64> = std::sync::LazyLock::new(|| std::env::var("G_US").ok().and_then(|v| v.parse().ok()).unwrap_or(50));
-
 pub(crate) struct Writer<C: Completion> {
     store: Arc<dyn Store>,
     entries: Receiver<Entry<C>>,
@@ -56,8 +53,6 @@ pub(crate) struct Writer<C: Completion> {
     taken: usize,
     taken_bytes: usize,
     teller: Option<Teller<C>>,
-    recent: usize,
-    last: usize,
     closing: bool,
 }
 
@@ -96,7 +91,7 @@ impl<C: Completion> Writer<C> {
             snapshots: 0,
             chunk_bytes_max: config.chunk_bytes_max,
         };
-        Writer { store, entries, shared, config, building, waiting: VecDeque::new(), taken: 0, taken_bytes: 0, teller, recent: 0, last: 0, closing: false }
+        Writer { store, entries, shared, config, building, waiting: VecDeque::new(), taken: 0, taken_bytes: 0, teller, closing: false }
     }
 
     /// Runs until the log is closed.
@@ -126,7 +121,6 @@ impl<C: Completion> Writer<C> {
             }
             self.take(first);
             self.drain();
-            self.gather();
             self.commit()?;
             self.shared.counters.end();
         }
@@ -141,26 +135,6 @@ impl<C: Completion> Writer<C> {
                 Err(_) => break,
             }
         }
-    }
-
-    fn gather(&mut self) {
-        let mode: u32 = *MODE;
-        let us: u64 = *WAIT;
-        if mode == 0 {
-            return;
-        }
-        let len = self.waiting.len();
-        let target = match mode {
-            1 => self.recent,
-            2 => (self.recent + self.last) * 3 / 4,
-            _ => self.recent / 2,
-        };
-        if len > 1 && len < target {
-            std::thread::sleep(std::time::Duration::from_micros(us));
-            self.drain();
-        }
-        self.last = self.waiting.len();
-        self.recent = self.last.max(self.recent * 7 / 8);
     }
 
     /// The next entry; none when the log is closed and everything that had been appended is answered.
