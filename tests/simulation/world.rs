@@ -117,7 +117,7 @@ impl World {
                 self.entities.remove(removed);
             }
             let bytes = self.machine.encode(&record);
-            assert_eq!(self.machine.decode(&bytes).expect("a record can be read back"), record);
+            assert_eq!(self.machine.decode(&bytes).expect("a record can be read back"), *record);
             self.records.push((self.now, bytes));
             self.seen.insert(record.cause.name());
         }
