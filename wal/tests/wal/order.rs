@@ -2,9 +2,9 @@
 
 use crate::*;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wal::MemoryStore;
+use std::sync::{Arc, mpsc};
+use wal::{Finished, MemoryStore, Teller};
 
 #[test]
 fn sequences_are_dense_and_keep_the_order_of_each_thread() {
@@ -115,6 +115,45 @@ fn completions_come_in_order_from_the_writer_and_an_idle_fence_at_once() {
     assert_eq!(order, (0..100).collect::<Vec<_>>());
     let writer = told[1].1;
     assert!(writer != std::thread::current().id() && told[1..].iter().all(|(_, thread)| *thread == writer));
+}
+
+#[test]
+fn a_teller_tells_in_order_and_closing_waits_for_it() {
+    let store = MemoryStore::new();
+    let faults = store.faults();
+    let (give, given) = mpsc::channel::<Finished<Told>>();
+    let teller: Teller<Told> = Box::new(move |finished| give.send(finished).unwrap());
+    let log: Log<Told> = Log::open_told_by(Box::new(store), Config::default(), Some(teller)).unwrap();
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    faults.hold_syncs();
+    for n in 0..100 {
+        log.append(record(1, b"r"), Told(told.clone(), n));
+    }
+    faults.release_syncs();
+    // Many are handed over, and wait here. Who comes alone after them is not told before them.
+    let first = given.recv().unwrap();
+    while log.durable_seq() < 100 {
+        std::thread::yield_now();
+    }
+    log.append(record(1, b"r"), Told(told.clone(), 100));
+    while log.durable_seq() < 101 {
+        std::thread::yield_now();
+    }
+    assert!(told.lock().unwrap().len() < 100);
+    assert!(log.stats().pending_records > 0, "what nobody has heard of is pending");
+    let closing = std::thread::spawn({
+        let log = log.clone();
+        move || log.close()
+    });
+    first.tell();
+    // The log's end is the teller's.
+    drop(log);
+    for finished in given {
+        finished.tell();
+    }
+    closing.join().unwrap();
+    let order: Vec<u32> = told.lock().unwrap().iter().map(|(n, _)| *n).collect();
+    assert_eq!(order, (0..=100).collect::<Vec<_>>());
 }
 
 #[test]
