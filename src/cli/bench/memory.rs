@@ -43,7 +43,7 @@ pub struct Memory {
     #[arg(long, default_value_t = 10_000)]
     pub(super) tenants: usize,
     /// Finished payouts, after as many that do not count
-    #[arg(long, default_value_t = 200_000)]
+    #[arg(long, default_value_t = 600_000)]
     pub(super) payouts: u64,
 }
 

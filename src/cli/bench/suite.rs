@@ -196,7 +196,7 @@ impl All {
                 Part::new(name, part.takes(), move || restart::report(std::slice::from_ref(&part)))
             }
             Name::Memory => {
-                let part = Memory { place, tenants: count(10_000), payouts: size(200_000) };
+                let part = Memory { place, tenants: count(10_000), payouts: size(600_000) };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Webhooks => {

@@ -4,7 +4,7 @@ use super::cleanup::{self, Scratch};
 use super::load::{Load, Measured};
 use super::prepare::{self, Client, Extent, Tenant};
 use super::receiver::Receiver;
-use super::report::{Line, Report};
+use super::report::{Bar, Line, Report};
 use super::requests::{Requests, Workload};
 use super::server::Server;
 use super::table::{Table, grouped, median, milliseconds, per_second, ratio};
@@ -22,6 +22,8 @@ const READY: Duration = Duration::from_secs(30);
 const PER_TENANT: usize = 20;
 /// Threads of the generator.
 const THREADS: usize = 2;
+/// What deliveries must leave of the payouts.
+const PERCENT_LEFT: u64 = 90;
 /// Between two looks at what arrived.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -105,7 +107,8 @@ impl Webhooks {
                 case.rounds.push(measured);
             }
         }
-        Ok(Report { tables: vec![self.table(&machine, &cases)], lines: cases.iter().map(Case::line).collect(), ..Report::default() })
+        let (lines, bars) = (cases.iter().map(Case::line).collect(), cases.iter().map(Case::bar).collect());
+        Ok(Report { tables: vec![self.table(&machine, &cases)], lines, bars, ..Report::default() })
     }
 
     fn round(&self, server: &Server, receiver: &Receiver, case: &Case) -> Outcome<Round> {
@@ -179,6 +182,10 @@ impl Case {
 
     fn afterwards(&self) -> u64 {
         median(self.rounds.iter().map(|round| round.afterwards))
+    }
+
+    fn bar(&self) -> Bar {
+        Bar::ratio(&format!("payouts told to {} endpoints, of those without any", self.endpoints), self.with(), self.without(), PERCENT_LEFT)
     }
 
     fn line(&self) -> Line {
