@@ -220,6 +220,7 @@ pub struct Domain {
 }
 
 /// The state of one tenant key.
+#[derive(Clone)]
 pub enum AnyBook {
     /// Of the platform.
     Platform(PlatformBook),

@@ -58,7 +58,7 @@ pub struct Aside {
 
 /// What an account can give in all: what is available, and every hold with an end. In pesos; may be negative.
 pub fn spendable(account: &Account) -> i64 {
-    let undecided: i64 = account.holds.range((UNTIL_DECIDED, Id::from_bytes([0; 16]))..).map(|(_, minor)| minor).sum();
+    let undecided: i64 = account.holds.iter_from(&(UNTIL_DECIDED, Id::from_bytes([0; 16]))).map(|(_, minor)| minor).sum();
     account.net - undecided
 }
 

@@ -1,0 +1,680 @@
+//! Sorted maps and sets whose clone takes as long as counting one up, whatever they hold: for what may grow large in a book, so that its snapshot can be an image of it.
+//!
+//! A B-tree of shared nodes. A change copies those nodes on its way that a clone still has, a few kilobytes, and changes the others in place. Encoded like the collections of the standard library: the
+//! length, then what is there, in order.
+
+use bincode::de::{BorrowDecode, BorrowDecoder, Decode, Decoder};
+use bincode::enc::{Encode, Encoder};
+use bincode::error::{DecodeError, EncodeError};
+use std::cell::Cell;
+use std::fmt::{self, Debug, Formatter};
+use std::slice;
+use std::sync::Arc;
+
+/// Entries of a node: about two kilobytes of holds. Tests have small nodes, so that a few entries make a deep tree.
+const WIDTH: usize = if cfg!(test) { 4 } else { 64 };
+/// Neighbours become one node when that is not wider than this: well below the width, so that the next entry does not part them again.
+const MERGED_MAX: usize = WIDTH / 2;
+
+/// A sorted map.
+pub struct SortedMap<K, V> {
+    root: Option<Arc<Node<K, V>>>,
+    len: usize,
+}
+
+/// A sorted set.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SortedSet<K>(SortedMap<K, ()>);
+
+/// Every leaf is at the same depth, and none is empty.
+#[derive(Clone)]
+enum Node<K, V> {
+    Leaf(Vec<(K, V)>),
+    /// Each child with a key below which there is nothing in it; except the first, which takes what is below too.
+    Branch(Vec<Child<K, V>>),
+}
+
+type Child<K, V> = (K, Arc<Node<K, V>>);
+
+/// What became of a node into which something was put.
+struct Put<K, V, R> {
+    result: R,
+    is_new: bool,
+    /// What did not fit.
+    right: Option<Child<K, V>>,
+}
+
+impl<K: Ord, V> Node<K, V> {
+    fn width(&self) -> usize {
+        match self {
+            Node::Leaf(pairs) => pairs.len(),
+            Node::Branch(children) => children.len(),
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Node<K, V> {
+    fn with<R>(this: &mut Arc<Self>, key: K, make: impl FnOnce() -> V, change: impl FnOnce(&mut V) -> R) -> Put<K, V, R> {
+        match Arc::make_mut(this) {
+            Node::Leaf(pairs) => match pairs.binary_search_by(|(found, _)| found.cmp(&key)) {
+                Ok(at) => Put { result: change(&mut pairs[at].1), is_new: false, right: None },
+                Err(at) => {
+                    let mut value = make();
+                    let result = change(&mut value);
+                    pairs.insert(at, (key, value));
+                    let right = split(pairs, at).map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
+                    Put { result, is_new: true, right }
+                }
+            },
+            Node::Branch(children) => {
+                let at = place(children, &key);
+                let put = Node::with(&mut children[at].1, key, make, change);
+                let right = put.right.and_then(|right| {
+                    children.insert(at + 1, right);
+                    split(children, at + 1)
+                });
+                Put { right: right.map(|right| (right[0].0.clone(), Arc::new(Node::Branch(right)))), ..put }
+            }
+        }
+    }
+
+    fn remove(this: &mut Arc<Self>, key: &K) -> Option<V> {
+        match Arc::make_mut(this) {
+            Node::Leaf(pairs) => pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| pairs.remove(at).1),
+            Node::Branch(children) => {
+                let at = place(children, key);
+                let removed = Node::remove(&mut children[at].1, key)?;
+                narrow(children, at);
+                Some(removed)
+            }
+        }
+    }
+}
+
+/// Where a key is, if it is anywhere below.
+fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
+    children.partition_point(|(low, _)| low <= key).saturating_sub(1)
+}
+
+/// Cuts off the right half of a row that has become too wide. One that grows at its end loses only what is new: what comes in order leaves full nodes behind.
+fn split<T>(row: &mut Vec<T>, new: usize) -> Option<Vec<T>> {
+    let middle = if new + 1 == row.len() { new } else { row.len() / 2 };
+    (row.len() > WIDTH).then(|| row.split_off(middle))
+}
+
+/// Puts a child of which something was removed and a neighbour together, when there is little in them.
+fn narrow<K: Ord + Clone, V: Clone>(children: &mut Vec<Child<K, V>>, at: usize) {
+    if children[at].1.width() == 0 {
+        children.remove(at);
+        return;
+    }
+    let left = if at + 1 < children.len() { at } else { at.saturating_sub(1) };
+    let [(_, before), (_, after), ..] = &children[left..] else { return };
+    if before.width() + after.width() > MERGED_MAX {
+        return;
+    }
+    let (low, after) = children.remove(left + 1);
+    match (Arc::make_mut(&mut children[left].1), Arc::unwrap_or_clone(after)) {
+        (Node::Leaf(before), Node::Leaf(after)) => before.extend(after),
+        (Node::Branch(before), Node::Branch(mut after)) => {
+            // It was the first, which takes what is below its key; it no longer is.
+            after[0].0 = low;
+            before.extend(after);
+        }
+        _ => unreachable!("every leaf is at the same depth"),
+    }
+}
+
+impl<K, V> SortedMap<K, V> {
+    /// An empty map.
+    pub const fn new() -> Self {
+        SortedMap { root: None, len: 0 }
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The entry with the lowest key.
+    pub fn first_key_value(&self) -> Option<(&K, &V)> {
+        let mut node = self.root.as_deref()?;
+        loop {
+            match node {
+                Node::Leaf(pairs) => return pairs.first().map(|(key, value)| (key, value)),
+                Node::Branch(children) => node = &children.first()?.1,
+            }
+        }
+    }
+
+    /// The entry with the highest key.
+    pub fn last_key_value(&self) -> Option<(&K, &V)> {
+        let mut node = self.root.as_deref()?;
+        loop {
+            match node {
+                Node::Leaf(pairs) => return pairs.last().map(|(key, value)| (key, value)),
+                Node::Branch(children) => node = &children.last()?.1,
+            }
+        }
+    }
+
+    /// The entries in order, from both ends.
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        Iter { root: self.root.as_deref(), front: None, back: None, left: self.len }
+    }
+
+    /// The keys in order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// The values in the order of their keys.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+}
+
+impl<K: Ord, V> SortedMap<K, V> {
+    /// What is under a key.
+    pub fn get(&self, key: &K) -> Option<&V> {
+        let mut node = self.root.as_deref()?;
+        loop {
+            match node {
+                Node::Leaf(pairs) => return pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| &pairs[at].1),
+                Node::Branch(children) => node = &children[place(children, key)].1,
+            }
+        }
+    }
+
+    /// Whether there is something under a key.
+    pub fn contains_key(&self, key: &K) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The entries from this key on, in order.
+    pub fn iter_from(&self, key: &K) -> impl Iterator<Item = (&K, &V)> {
+        let mut walk = Walk { branches: Vec::new(), leaf: [].iter() };
+        let mut node = self.root.as_deref();
+        while let Some(found) = node {
+            node = match found {
+                Node::Leaf(pairs) => {
+                    walk.leaf = pairs[pairs.partition_point(|(found, _)| found < key)..].iter();
+                    None
+                }
+                Node::Branch(children) => {
+                    let at = place(children, key);
+                    walk.branches.push(children[at + 1..].iter());
+                    Some(&children[at].1)
+                }
+            };
+        }
+        std::iter::from_fn(move || walk.next())
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
+    /// Changes what is under a key, which `make` makes if there is nothing.
+    pub fn with<R>(&mut self, key: K, make: impl FnOnce() -> V, change: impl FnOnce(&mut V) -> R) -> R {
+        let root = self.root.get_or_insert_with(|| Arc::new(Node::Leaf(Vec::new())));
+        let Put { result, is_new, right } = Node::with(root, key, make, change);
+        self.len += usize::from(is_new);
+        if let Some(right) = right {
+            let left = Arc::clone(root);
+            // The key of the first child does not count.
+            *root = Arc::new(Node::Branch(Vec::from([(right.0.clone(), left), right])));
+        }
+        result
+    }
+
+    /// Puts a value under a key, in place of what was there.
+    pub fn insert(&mut self, key: K, value: V) {
+        let value = Cell::new(Some(value));
+        self.with(
+            key,
+            || value.take().expect("nothing was replaced"),
+            |found| {
+                if let Some(value) = value.take() {
+                    *found = value;
+                }
+            },
+        );
+    }
+
+    /// What is under a key, to be changed.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        let mut node = Arc::make_mut(self.root.as_mut()?);
+        loop {
+            match node {
+                Node::Leaf(pairs) => return pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| &mut pairs[at].1),
+                Node::Branch(children) => {
+                    let at = place(children, key);
+                    node = Arc::make_mut(&mut children[at].1);
+                }
+            }
+        }
+    }
+
+    /// Removes what is under a key.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        let root = self.root.as_mut()?;
+        let removed = Node::remove(root, key)?;
+        self.len -= 1;
+        if root.width() == 0 {
+            self.root = None;
+            return Some(removed);
+        }
+        while let Node::Branch(children) = &**root
+            && let [(_, only)] = &children[..]
+        {
+            *root = Arc::clone(only);
+        }
+        Some(removed)
+    }
+
+    /// Removes the entry with the lowest key.
+    pub fn pop_first(&mut self) -> Option<(K, V)> {
+        let key = self.first_key_value()?.0.clone();
+        let value = self.remove(&key)?;
+        Some((key, value))
+    }
+}
+
+impl<K: Ord + Clone> SortedSet<K> {
+    /// Puts a value in; whether it was not there.
+    pub fn insert(&mut self, key: K) -> bool {
+        let before = self.len();
+        self.0.with(key, || (), |()| ());
+        self.len() > before
+    }
+
+    /// Takes a value out; whether it was there.
+    pub fn remove(&mut self, key: &K) -> bool {
+        self.0.remove(key).is_some()
+    }
+
+    /// Takes the lowest value out.
+    pub fn pop_first(&mut self) -> Option<K> {
+        self.0.pop_first().map(|(key, ())| key)
+    }
+
+    /// Takes out what `keep` says no to.
+    pub fn retain(&mut self, keep: impl Fn(&K) -> bool) {
+        let gone: Vec<K> = self.iter().filter(|key| !keep(key)).cloned().collect();
+        for key in gone {
+            self.remove(&key);
+        }
+    }
+}
+
+impl<K> SortedSet<K> {
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The lowest value.
+    pub fn first(&self) -> Option<&K> {
+        self.0.first_key_value().map(|(key, ())| key)
+    }
+
+    /// The values in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.0.keys()
+    }
+}
+
+impl<K: Ord> SortedSet<K> {
+    /// Whether a value is there.
+    pub fn contains(&self, key: &K) -> bool {
+        self.0.contains_key(key)
+    }
+}
+
+/// The entries of a map, in order, from both ends.
+pub struct Iter<'a, K, V> {
+    root: Option<&'a Node<K, V>>,
+    front: Option<Walk<'a, K, V>>,
+    back: Option<Walk<'a, K, V>>,
+    /// How many are between the two ends.
+    left: usize,
+}
+
+/// A place in a tree: what is still to be seen of the leaf and of the branches above it.
+struct Walk<'a, K, V> {
+    branches: Vec<slice::Iter<'a, Child<K, V>>>,
+    leaf: slice::Iter<'a, (K, V)>,
+}
+
+impl<'a, K, V> Walk<'a, K, V> {
+    fn new(root: &'a Node<K, V>, forward: bool) -> Self {
+        let mut walk = Walk { branches: Vec::new(), leaf: [].iter() };
+        walk.enter(root, forward);
+        walk
+    }
+
+    /// Down to the first leaf, or to the last.
+    fn enter(&mut self, mut node: &'a Node<K, V>, forward: bool) {
+        loop {
+            match node {
+                Node::Leaf(pairs) => {
+                    self.leaf = pairs.iter();
+                    return;
+                }
+                Node::Branch(children) => {
+                    let mut rest = children.iter();
+                    let Some((_, child)) = (if forward { rest.next() } else { rest.next_back() }) else { return };
+                    self.branches.push(rest);
+                    node = child;
+                }
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<(&'a K, &'a V)> {
+        loop {
+            if let Some((key, value)) = self.leaf.next() {
+                return Some((key, value));
+            }
+            match self.branches.last_mut()?.next() {
+                Some((_, child)) => self.enter(child, true),
+                None => {
+                    self.branches.pop();
+                }
+            }
+        }
+    }
+
+    fn next_back(&mut self) -> Option<(&'a K, &'a V)> {
+        loop {
+            if let Some((key, value)) = self.leaf.next_back() {
+                return Some((key, value));
+            }
+            match self.branches.last_mut()?.next_back() {
+                Some((_, child)) => self.enter(child, false),
+                None => {
+                    self.branches.pop();
+                }
+            }
+        }
+    }
+}
+
+impl<'a, K, V> Iterator for Iter<'a, K, V> {
+    type Item = (&'a K, &'a V);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let root = self.root?;
+        self.front.get_or_insert_with(|| Walk::new(root, true)).next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<K, V> DoubleEndedIterator for Iter<'_, K, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let root = self.root?;
+        self.back.get_or_insert_with(|| Walk::new(root, false)).next_back()
+    }
+}
+
+impl<'a, K, V> IntoIterator for &'a SortedMap<K, V> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = Iter<'a, K, V>;
+
+    fn into_iter(self) -> Iter<'a, K, V> {
+        self.iter()
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Extend<(K, V)> for SortedMap<K, V> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, pairs: I) {
+        pairs.into_iter().for_each(|(key, value)| self.insert(key, value));
+    }
+}
+
+impl<K: Ord + Clone> Extend<K> for SortedSet<K> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        for key in keys {
+            self.insert(key);
+        }
+    }
+}
+
+impl<K, V> Clone for SortedMap<K, V> {
+    fn clone(&self) -> Self {
+        SortedMap { root: self.root.clone(), len: self.len }
+    }
+}
+
+impl<K, V> Default for SortedMap<K, V> {
+    fn default() -> Self {
+        SortedMap::new()
+    }
+}
+
+impl<K> Default for SortedSet<K> {
+    fn default() -> Self {
+        SortedSet(SortedMap::new())
+    }
+}
+
+impl<K: PartialEq, V: PartialEq> PartialEq for SortedMap<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len && self.iter().eq(other)
+    }
+}
+
+impl<K: Eq, V: Eq> Eq for SortedMap<K, V> {}
+
+impl<K: Debug, V: Debug> Debug for SortedMap<K, V> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self).finish()
+    }
+}
+
+impl<K: Debug> Debug for SortedSet<K> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+impl<K: Encode, V: Encode> Encode for SortedMap<K, V> {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        (self.len as u64).encode(encoder)?;
+        self.iter().try_for_each(|(key, value)| {
+            key.encode(encoder)?;
+            value.encode(encoder)
+        })
+    }
+}
+
+impl<Context, K: Decode<Context> + Ord + Clone, V: Decode<Context> + Clone> Decode<Context> for SortedMap<K, V> {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let mut map = SortedMap::new();
+        for _ in 0..u64::decode(decoder)? {
+            map.insert(K::decode(decoder)?, V::decode(decoder)?);
+        }
+        Ok(map)
+    }
+}
+
+impl<'de, Context, K: Decode<Context> + Ord + Clone, V: Decode<Context> + Clone> BorrowDecode<'de, Context> for SortedMap<K, V> {
+    fn borrow_decode<D: BorrowDecoder<'de, Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        Self::decode(decoder)
+    }
+}
+
+impl<K: Encode> Encode for SortedSet<K> {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.0.encode(encoder)
+    }
+}
+
+impl<Context, K: Decode<Context> + Ord + Clone> Decode<Context> for SortedSet<K> {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        SortedMap::decode(decoder).map(SortedSet)
+    }
+}
+
+impl<'de, Context, K: Decode<Context> + Ord + Clone> BorrowDecode<'de, Context> for SortedSet<K> {
+    fn borrow_decode<D: BorrowDecoder<'de, Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        Self::decode(decoder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::codec;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// What may be done to a map, with few keys, so that they meet.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Insert(u16),
+        Add(u16),
+        Change(u16),
+        Remove(u16),
+        PopFirst,
+        /// Keeps a clone, to be compared at the end.
+        Image,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let key = 0..300_u16;
+        let step = prop_oneof![
+            8 => key.clone().prop_map(Step::Insert),
+            4 => key.clone().prop_map(Step::Add),
+            2 => key.clone().prop_map(Step::Change),
+            8 => key.prop_map(Step::Remove),
+            4 => Just(Step::PopFirst),
+            1 => Just(Step::Image),
+        ];
+        // Some grow to a few hundred entries first, in order or not, so that much is removed from deep trees.
+        let grown = prop_oneof![
+            Just(Vec::new()),
+            (0..300_u16).prop_map(|to| (0..to).map(Step::Insert).collect()),
+            prop::collection::vec((0..300_u16).prop_map(Step::Insert), 0..300)
+        ];
+        (grown, prop::collection::vec(step, 0..600)).prop_map(|(grown, steps): (Vec<Step>, Vec<Step>)| [grown, steps].concat())
+    }
+
+    fn assert_same(map: &SortedMap<u16, usize>, model: &BTreeMap<u16, usize>) {
+        assert_eq!(map.len(), model.len());
+        assert!(map.iter().eq(model.iter()) && map.iter().rev().eq(model.iter().rev()));
+        assert_eq!((map.first_key_value(), map.last_key_value()), (model.first_key_value(), model.last_key_value()));
+        for key in (0..310).step_by(7) {
+            assert_eq!(map.get(&key), model.get(&key));
+            assert!(map.iter_from(&key).eq(model.range(key..)));
+        }
+        assert!(map.root.as_ref().is_none_or(|root| depth(root).is_some()), "every leaf is at one depth, and no node is empty or too wide");
+    }
+
+    fn depth<K: Ord, V>(node: &Node<K, V>) -> Option<usize> {
+        if node.width() == 0 || node.width() > WIDTH {
+            return None;
+        }
+        match node {
+            Node::Leaf(_) => Some(0),
+            Node::Branch(children) => {
+                let first = depth(&children[0].1)?;
+                children.iter().all(|(_, child)| depth(child) == Some(first)).then_some(first + 1)
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_map_does_what_that_of_the_standard_library_does_and_its_clones_stay_as_they_were(steps in steps()) {
+            let (mut map, mut model) = (SortedMap::new(), BTreeMap::new());
+            let mut images = Vec::new();
+            for (n, step) in steps.into_iter().enumerate() {
+                match step {
+                    Step::Insert(key) => {
+                        map.insert(key, n);
+                        model.insert(key, n);
+                    }
+                    Step::Add(key) => {
+                        let sum = map.with(key, || 1, |value| {
+                            *value += n;
+                            *value
+                        });
+                        let value = model.entry(key).or_insert(1);
+                        *value += n;
+                        prop_assert_eq!(sum, *value);
+                    }
+                    Step::Change(key) => {
+                        prop_assert_eq!(map.get_mut(&key).map(|value| std::mem::replace(value, n)), model.get_mut(&key).map(|value| std::mem::replace(value, n)));
+                    }
+                    Step::Remove(key) => prop_assert_eq!(map.remove(&key), model.remove(&key)),
+                    Step::PopFirst => prop_assert_eq!(map.pop_first(), model.pop_first()),
+                    Step::Image => images.push((map.clone(), model.clone())),
+                }
+            }
+            assert_same(&map, &model);
+            for (image, model) in &images {
+                assert_same(image, model);
+            }
+            // From both ends until they meet.
+            let mut iter = map.iter();
+            let mut expected = model.iter();
+            while let Some(first) = iter.next() {
+                prop_assert_eq!(Some(first), expected.next());
+                prop_assert_eq!(iter.next_back(), expected.next_back());
+            }
+            prop_assert_eq!(iter.next_back(), None);
+        }
+
+        #[test]
+        fn the_bytes_are_those_of_the_standard_library(keys in prop::collection::btree_set(any::<u32>(), 0..200)) {
+            let model: BTreeMap<u32, u64> = keys.iter().map(|key| (*key, u64::from(*key) * 3)).collect();
+            let mut map = SortedMap::new();
+            map.extend(model.clone());
+            prop_assert_eq!(codec::encode(&map), codec::encode(&model));
+            prop_assert_eq!(codec::decode::<SortedMap<u32, u64>>(&codec::encode(&model)).unwrap(), map);
+            let mut set = SortedSet::default();
+            set.extend(keys.iter().rev().copied());
+            prop_assert_eq!(codec::encode(&set), codec::encode(&keys));
+            set.retain(|key| key % 2 == 0);
+            prop_assert_eq!(codec::decode::<SortedSet<u32>>(&codec::encode(&keys.iter().filter(|key| *key % 2 == 0).collect::<BTreeSet<_>>())).unwrap(), set);
+        }
+    }
+
+    #[test]
+    fn what_comes_in_order_fills_its_nodes() {
+        let mut map = SortedMap::new();
+        (0..256).for_each(|key| map.insert(key, ()));
+        let root = map.root.as_deref().expect("entries");
+        // Four to the fourth: full leaves below full branches.
+        assert_eq!(depth(root), Some(3));
+    }
+
+    #[test]
+    fn a_clone_shares_what_did_not_change() {
+        let mut map = SortedMap::new();
+        (0..1_000).for_each(|key| map.insert(key, Arc::new(())));
+        let image = map.clone();
+        map.remove(&500);
+        let own = |map: &SortedMap<i32, Arc<()>>| map.values().filter(|value| Arc::strong_count(value) == 1).count();
+        // Those in the copied leaf are counted twice, all others once: nothing else was copied.
+        assert!(own(&map) + WIDTH >= 999, "{}", own(&map));
+        assert_eq!((map.len(), image.len()), (999, 1_000));
+    }
+}
