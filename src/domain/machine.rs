@@ -345,6 +345,13 @@ impl Machine for Domain {
         }
     }
 
+    fn is_large(&self, book: &AnyBook) -> bool {
+        match book {
+            AnyBook::Platform(book) => book.is_large(),
+            AnyBook::Tenant(book) => book.is_large(),
+        }
+    }
+
     fn save(&self, book: &AnyBook) -> Vec<u8> {
         match book {
             AnyBook::Platform(book) => codec::encode(book),
