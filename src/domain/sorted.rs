@@ -3,13 +3,17 @@
 //! A B-tree of shared nodes. A change copies those nodes on its way that a clone still has, a few kilobytes, and changes the others in place. Encoded like the collections of the standard library: the
 //! length, then what is there, in order.
 
-use bincode::de::{BorrowDecode, BorrowDecoder, Decode, Decoder};
-use bincode::enc::{Encode, Encoder};
-use bincode::error::{DecodeError, EncodeError};
+mod encoding;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use walk::Iter;
+
 use std::cell::Cell;
 use std::fmt::{self, Debug, Formatter};
-use std::slice;
 use std::sync::Arc;
+use walk::Walk;
 
 /// Entries of a node: about two kilobytes of holds. Tests have small nodes, so that a few entries make a deep tree.
 const WIDTH: usize = if cfg!(test) { 4 } else { 64 };
@@ -165,7 +169,7 @@ impl<K, V> SortedMap<K, V> {
 
     /// The entries in order, from both ends.
     pub fn iter(&self) -> Iter<'_, K, V> {
-        Iter { root: self.root.as_deref(), front: None, back: None, left: self.len }
+        Iter::new(self.root.as_deref(), self.len)
     }
 
     /// The keys in order.
@@ -198,21 +202,7 @@ impl<K: Ord, V> SortedMap<K, V> {
 
     /// The entries from this key on, in order.
     pub fn iter_from(&self, key: &K) -> impl Iterator<Item = (&K, &V)> {
-        let mut walk = Walk { branches: Vec::new(), leaf: [].iter() };
-        let mut node = self.root.as_deref();
-        while let Some(found) = node {
-            node = match found {
-                Node::Leaf(pairs) => {
-                    walk.leaf = pairs[pairs.partition_point(|(found, _)| found < key)..].iter();
-                    None
-                }
-                Node::Branch(children) => {
-                    let at = place(children, key);
-                    walk.branches.push(children[at + 1..].iter());
-                    Some(&children[at].1)
-                }
-            };
-        }
+        let mut walk = Walk::from(self.root.as_deref(), key);
         std::iter::from_fn(move || walk.next())
     }
 }
@@ -340,106 +330,6 @@ impl<K: Ord> SortedSet<K> {
     }
 }
 
-/// The entries of a map, in order, from both ends.
-pub struct Iter<'a, K, V> {
-    root: Option<&'a Node<K, V>>,
-    front: Option<Walk<'a, K, V>>,
-    back: Option<Walk<'a, K, V>>,
-    /// How many are between the two ends.
-    left: usize,
-}
-
-/// A place in a tree: what is still to be seen of the leaf and of the branches above it.
-struct Walk<'a, K, V> {
-    branches: Vec<slice::Iter<'a, Child<K, V>>>,
-    leaf: slice::Iter<'a, (K, V)>,
-}
-
-impl<'a, K, V> Walk<'a, K, V> {
-    fn new(root: &'a Node<K, V>, forward: bool) -> Self {
-        let mut walk = Walk { branches: Vec::new(), leaf: [].iter() };
-        walk.enter(root, forward);
-        walk
-    }
-
-    /// Down to the first leaf, or to the last.
-    fn enter(&mut self, mut node: &'a Node<K, V>, forward: bool) {
-        loop {
-            match node {
-                Node::Leaf(pairs) => {
-                    self.leaf = pairs.iter();
-                    return;
-                }
-                Node::Branch(children) => {
-                    let mut rest = children.iter();
-                    let Some((_, child)) = (if forward { rest.next() } else { rest.next_back() }) else { return };
-                    self.branches.push(rest);
-                    node = child;
-                }
-            }
-        }
-    }
-
-    fn next(&mut self) -> Option<(&'a K, &'a V)> {
-        loop {
-            if let Some((key, value)) = self.leaf.next() {
-                return Some((key, value));
-            }
-            match self.branches.last_mut()?.next() {
-                Some((_, child)) => self.enter(child, true),
-                None => {
-                    self.branches.pop();
-                }
-            }
-        }
-    }
-
-    fn next_back(&mut self) -> Option<(&'a K, &'a V)> {
-        loop {
-            if let Some((key, value)) = self.leaf.next_back() {
-                return Some((key, value));
-            }
-            match self.branches.last_mut()?.next_back() {
-                Some((_, child)) => self.enter(child, false),
-                None => {
-                    self.branches.pop();
-                }
-            }
-        }
-    }
-}
-
-impl<'a, K, V> Iterator for Iter<'a, K, V> {
-    type Item = (&'a K, &'a V);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
-        let root = self.root?;
-        self.front.get_or_insert_with(|| Walk::new(root, true)).next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-impl<K, V> DoubleEndedIterator for Iter<'_, K, V> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
-        let root = self.root?;
-        self.back.get_or_insert_with(|| Walk::new(root, false)).next_back()
-    }
-}
-
-impl<'a, K, V> IntoIterator for &'a SortedMap<K, V> {
-    type Item = (&'a K, &'a V);
-    type IntoIter = Iter<'a, K, V>;
-
-    fn into_iter(self) -> Iter<'a, K, V> {
-        self.iter()
-    }
-}
-
 impl<K: Ord + Clone, V: Clone> Extend<(K, V)> for SortedMap<K, V> {
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, pairs: I) {
         pairs.into_iter().for_each(|(key, value)| self.insert(key, value));
@@ -489,192 +379,5 @@ impl<K: Debug, V: Debug> Debug for SortedMap<K, V> {
 impl<K: Debug> Debug for SortedSet<K> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
-    }
-}
-
-impl<K: Encode, V: Encode> Encode for SortedMap<K, V> {
-    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        (self.len as u64).encode(encoder)?;
-        self.iter().try_for_each(|(key, value)| {
-            key.encode(encoder)?;
-            value.encode(encoder)
-        })
-    }
-}
-
-impl<Context, K: Decode<Context> + Ord + Clone, V: Decode<Context> + Clone> Decode<Context> for SortedMap<K, V> {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let mut map = SortedMap::new();
-        for _ in 0..u64::decode(decoder)? {
-            map.insert(K::decode(decoder)?, V::decode(decoder)?);
-        }
-        Ok(map)
-    }
-}
-
-impl<'de, Context, K: Decode<Context> + Ord + Clone, V: Decode<Context> + Clone> BorrowDecode<'de, Context> for SortedMap<K, V> {
-    fn borrow_decode<D: BorrowDecoder<'de, Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        Self::decode(decoder)
-    }
-}
-
-impl<K: Encode> Encode for SortedSet<K> {
-    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        self.0.encode(encoder)
-    }
-}
-
-impl<Context, K: Decode<Context> + Ord + Clone> Decode<Context> for SortedSet<K> {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        SortedMap::decode(decoder).map(SortedSet)
-    }
-}
-
-impl<'de, Context, K: Decode<Context> + Ord + Clone> BorrowDecode<'de, Context> for SortedSet<K> {
-    fn borrow_decode<D: BorrowDecoder<'de, Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        Self::decode(decoder)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::codec;
-    use proptest::prelude::*;
-    use std::collections::{BTreeMap, BTreeSet};
-
-    /// What may be done to a map, with few keys, so that they meet.
-    #[derive(Clone, Debug)]
-    enum Step {
-        Insert(u16),
-        Add(u16),
-        Change(u16),
-        Remove(u16),
-        PopFirst,
-        /// Keeps a clone, to be compared at the end.
-        Image,
-    }
-
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
-        let key = 0..300_u16;
-        let step = prop_oneof![
-            8 => key.clone().prop_map(Step::Insert),
-            4 => key.clone().prop_map(Step::Add),
-            2 => key.clone().prop_map(Step::Change),
-            8 => key.prop_map(Step::Remove),
-            4 => Just(Step::PopFirst),
-            1 => Just(Step::Image),
-        ];
-        // Some grow to a few hundred entries first, in order or not, so that much is removed from deep trees.
-        let grown = prop_oneof![
-            Just(Vec::new()),
-            (0..300_u16).prop_map(|to| (0..to).map(Step::Insert).collect()),
-            prop::collection::vec((0..300_u16).prop_map(Step::Insert), 0..300)
-        ];
-        (grown, prop::collection::vec(step, 0..600)).prop_map(|(grown, steps): (Vec<Step>, Vec<Step>)| [grown, steps].concat())
-    }
-
-    fn assert_same(map: &SortedMap<u16, usize>, model: &BTreeMap<u16, usize>) {
-        assert_eq!(map.len(), model.len());
-        assert!(map.iter().eq(model.iter()) && map.iter().rev().eq(model.iter().rev()));
-        assert_eq!((map.first_key_value(), map.last_key_value()), (model.first_key_value(), model.last_key_value()));
-        for key in (0..310).step_by(7) {
-            assert_eq!(map.get(&key), model.get(&key));
-            assert!(map.iter_from(&key).eq(model.range(key..)));
-        }
-        assert!(map.root.as_ref().is_none_or(|root| depth(root).is_some()), "every leaf is at one depth, and no node is empty or too wide");
-    }
-
-    fn depth<K: Ord, V>(node: &Node<K, V>) -> Option<usize> {
-        if node.width() == 0 || node.width() > WIDTH {
-            return None;
-        }
-        match node {
-            Node::Leaf(_) => Some(0),
-            Node::Branch(children) => {
-                let first = depth(&children[0].1)?;
-                children.iter().all(|(_, child)| depth(child) == Some(first)).then_some(first + 1)
-            }
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn a_map_does_what_that_of_the_standard_library_does_and_its_clones_stay_as_they_were(steps in steps()) {
-            let (mut map, mut model) = (SortedMap::new(), BTreeMap::new());
-            let mut images = Vec::new();
-            for (n, step) in steps.into_iter().enumerate() {
-                match step {
-                    Step::Insert(key) => {
-                        map.insert(key, n);
-                        model.insert(key, n);
-                    }
-                    Step::Add(key) => {
-                        let sum = map.with(key, || 1, |value| {
-                            *value += n;
-                            *value
-                        });
-                        let value = model.entry(key).or_insert(1);
-                        *value += n;
-                        prop_assert_eq!(sum, *value);
-                    }
-                    Step::Change(key) => {
-                        prop_assert_eq!(map.get_mut(&key).map(|value| std::mem::replace(value, n)), model.get_mut(&key).map(|value| std::mem::replace(value, n)));
-                    }
-                    Step::Remove(key) => prop_assert_eq!(map.remove(&key), model.remove(&key)),
-                    Step::PopFirst => prop_assert_eq!(map.pop_first(), model.pop_first()),
-                    Step::Image => images.push((map.clone(), model.clone())),
-                }
-            }
-            assert_same(&map, &model);
-            for (image, model) in &images {
-                assert_same(image, model);
-            }
-            // From both ends until they meet.
-            let mut iter = map.iter();
-            let mut expected = model.iter();
-            while let Some(first) = iter.next() {
-                prop_assert_eq!(Some(first), expected.next());
-                prop_assert_eq!(iter.next_back(), expected.next_back());
-            }
-            prop_assert_eq!(iter.next_back(), None);
-        }
-
-        #[test]
-        fn the_bytes_are_those_of_the_standard_library(keys in prop::collection::btree_set(any::<u32>(), 0..200)) {
-            let model: BTreeMap<u32, u64> = keys.iter().map(|key| (*key, u64::from(*key) * 3)).collect();
-            let mut map = SortedMap::new();
-            map.extend(model.clone());
-            prop_assert_eq!(codec::encode(&map), codec::encode(&model));
-            prop_assert_eq!(codec::decode::<SortedMap<u32, u64>>(&codec::encode(&model)).unwrap(), map);
-            let mut set = SortedSet::default();
-            set.extend(keys.iter().rev().copied());
-            prop_assert_eq!(codec::encode(&set), codec::encode(&keys));
-            set.retain(|key| key % 2 == 0);
-            prop_assert_eq!(codec::decode::<SortedSet<u32>>(&codec::encode(&keys.iter().filter(|key| *key % 2 == 0).collect::<BTreeSet<_>>())).unwrap(), set);
-        }
-    }
-
-    #[test]
-    fn what_comes_in_order_fills_its_nodes() {
-        let mut map = SortedMap::new();
-        (0..256).for_each(|key| map.insert(key, ()));
-        let root = map.root.as_deref().expect("entries");
-        // Four to the fourth: full leaves below full branches.
-        assert_eq!(depth(root), Some(3));
-    }
-
-    #[test]
-    fn a_clone_shares_what_did_not_change() {
-        let mut map = SortedMap::new();
-        (0..1_000).for_each(|key| map.insert(key, Arc::new(())));
-        let image = map.clone();
-        map.remove(&500);
-        let own = |map: &SortedMap<i32, Arc<()>>| map.values().filter(|value| Arc::strong_count(value) == 1).count();
-        // Those in the copied leaf are counted twice, all others once: nothing else was copied.
-        assert!(own(&map) + WIDTH >= 999, "{}", own(&map));
-        assert_eq!((map.len(), image.len()), (999, 1_000));
     }
 }
