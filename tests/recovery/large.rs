@@ -18,7 +18,7 @@ use wal::{Reader, RocksStore};
 
 /// A key of test mode.
 const TENANT: u64 = 3;
-/// Enough for a state of three pieces.
+/// Enough for a state of several pieces.
 const HOLDS: i64 = 30_000;
 const LANES: i64 = 500;
 

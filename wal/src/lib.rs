@@ -51,7 +51,7 @@
 //!                    end u32   crc32c of the key and of all before this
 //!
 //! pieces      key    u64 tenant, u64 sequence of the snapshot, u32 number of the piece, from 0
-//!             value  up to 256 KiB of the state, then u32 crc32c of the key and of these; without a head nothing
+//!             value  up to 128 KiB of the state, then u32 crc32c of the key and of these; without a head nothing
 //!
 //! meta        key    "format"   value  "pasarela", u32 version = 1, u32 crc32c of key and value
 //!             key    "tip"      value  u64 last sequence, [16] its hash, u32 crc32c of key and value; written in every batch

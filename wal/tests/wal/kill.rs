@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use wal::{Family, Reader, RocksStore, Scan, Store};
 
 const ROUNDS: usize = 12;
-/// Of an image: four pieces and a bit.
+/// Of an image: several pieces.
 const IMAGE_BYTES: usize = (1 << 20) + 1;
 
 /// Run by the test below in a process of its own, until it is killed: writes, and says what was acknowledged.
@@ -95,7 +95,7 @@ fn every_acknowledged_record_survives_sigkill() {
         for stored in reader.snapshots_of(0).map(Result::unwrap) {
             assert_eq!(stored.state, state(stored.seq, IMAGE_BYTES));
         }
-        assert_eq!(pieces(&RocksStore::open_read_only(dir.path()).unwrap()), reader.snapshots_of(0).count() * 5);
+        assert_eq!(pieces(&RocksStore::open_read_only(dir.path()).unwrap()), reader.snapshots_of(0).count() * IMAGE_BYTES.div_ceil(Config::default().piece_bytes_max));
         assert!(verified.records >= acknowledged_before + lines.len() as u64);
         acknowledged_before = verified.records;
     }
