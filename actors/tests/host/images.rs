@@ -149,6 +149,7 @@ async fn a_failed_write_between_pieces_ends_the_engine_and_hangs_nobody() {
     rig.faults.refuse_write(2, Refusal::NotStored);
     assert!(matches!(saving.await.unwrap(), Err(Failure::Storage(_))));
     assert!(matches!(behind.await.unwrap(), Err(Failure::Storage(_))));
+    until("the end is told", || !rig.fatal().is_empty()).await;
     assert_eq!(rig.fatal().len(), 1);
     assert_eq!(rig.faults.writes_after_failure(), 0);
     assert_eq!(rig.faults.keys(Family::Snapshots).len(), 0);
