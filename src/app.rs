@@ -4,6 +4,7 @@
 //! backwards.
 
 mod door;
+mod ended_badly;
 mod notify;
 mod present;
 mod translate;
@@ -17,7 +18,7 @@ use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
-use crate::recovery::directory::{LOG_DIRECTORY, MARK_KEY_FILE, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
 use crate::selfcheck::SelfCheck;
 use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
@@ -49,7 +50,7 @@ const IDLE_SECONDS: u64 = 60;
 const EXIT_FATAL: i32 = 70;
 /// Deliveries under way may end within so long; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
-/// Time for the answers of a failed write to leave, before the process ends.
+/// Time for the answers of a failed write to leave, and for the reason to be written down, before the process ends.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs until a signal says stop. `spans` is what traces are made with, if they are.
@@ -82,7 +83,8 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
         AdminAccess::Insecure => None,
     };
     let selfcheck = Arc::new(SelfCheck::start(services.engine.clone())?);
-    let metrics = Metrics::new(Arc::clone(&services), Arc::clone(&selfcheck), traffic, certificates, config.admin.listen.ip().is_loopback());
+    let ended_badly = ended_badly::last(&config.storage.path);
+    let metrics = Metrics::new(Arc::clone(&services), Arc::clone(&selfcheck), traffic, certificates, ended_badly, config.admin.listen.ip().is_loopback());
     let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics).map_err(|bad| bad.to_string())?);
     let administering = tokio::spawn(admin_listener.serve(admin, Limits::from(&config.server), until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
@@ -140,10 +142,11 @@ async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>) -> R
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
     let world = World::of(data, take_over)?;
+    // Before there is a log: one without its secret is refused.
+    let mark_key = directory::mark_key(data).map_err(|failed| failed.to_string())?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
-    let mark_key = mark_key(&data.join(MARK_KEY_FILE))?;
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
@@ -204,39 +207,25 @@ fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), Stri
 }
 
 fn engine_config(config: &Config) -> actors::Config {
+    let data = config.storage.path.clone();
     actors::Config {
         permits_max: config.engine.permits_max,
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,
         patience: Duration::from_secs(config.rails.answer_seconds),
-        on_fatal: Arc::new(|why| {
+        on_fatal: Arc::new(move |why| {
             // The first failed write is the last: the outcome is unknown, and only a restart can tell.
             tracing::error!(why, "ending the process; a restart replays the log");
-            std::thread::spawn(|| {
+            let (data, why) = (data.clone(), why.to_owned());
+            std::thread::spawn(move || {
+                // A disk that does not answer must not keep the process from ending.
+                std::thread::spawn(move || ended_badly::note(&data, &why));
                 std::thread::sleep(LAST_WORDS);
                 std::process::exit(EXIT_FATAL);
             });
         }),
         clock: Clock::system(),
-    }
-}
-
-/// The secret of keyed hashes; made on a first start, readable by its owner alone.
-fn mark_key(path: &Path) -> Result<[u8; 32], String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    match fs::read(path) {
-        Ok(bytes) => bytes.try_into().map_err(|_| format!("{}: is not 32 bytes long", path.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            use std::io::Write;
-            use std::os::unix::fs::OpenOptionsExt;
-            let mut key = [0; 32];
-            getrandom::fill(&mut key).map_err(|error| format!("no randomness: {error}"))?;
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-            file.write_all(&key).and_then(|()| file.sync_all()).map_err(failed)?;
-            Ok(key)
-        }
-        Err(error) => Err(failed(error)),
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use wal::{Append, IndexOps, Seq, Snapshot};
+use wal::{Append, IndexOps, PAYLOAD_BYTES_MAX, Seq, Snapshot};
 
 /// Messages handled per ring before other actors get their turn.
 const BURST_MAX: usize = 256;
@@ -243,7 +243,11 @@ impl<M: Machine> BookState<M> {
             shared.machine.index(self.tenant, now_ms, &record, &mut index);
             shared.counters.checked.fetch_add(1, Ordering::Relaxed);
             let awaited = shared.machine.is_awaited(&self.book, &record);
-            Ok::<_, String>((shared.machine.encode(&record), index, awaited))
+            let payload = shared.machine.encode(&record);
+            if payload.len() > PAYLOAD_BYTES_MAX {
+                return Err(format!("a record of {} bytes; the log takes {PAYLOAD_BYTES_MAX}", payload.len()));
+            }
+            Ok::<_, String>((payload, index, awaited))
         }));
         let (payload, index, awaited) = match written {
             Ok(Ok(written)) => written,

@@ -337,9 +337,14 @@ impl<M: Machine> Engine<M> {
             breached: counters.breached.load(Ordering::Relaxed),
             books: self.shared.books.len(),
             entities: self.shared.entities.len(),
-            under_way: self.shared.config.permits_max.saturating_sub(self.shared.gate.permits.available_permits()),
+            under_way: self.under_way(),
             log: self.shared.log.stats(),
         }
+    }
+
+    /// Requests under way.
+    pub fn under_way(&self) -> usize {
+        self.shared.config.permits_max.saturating_sub(self.shared.gate.permits.available_permits())
     }
 
     /// Every record up to here is in snapshots.

@@ -240,9 +240,9 @@ pub enum Plan {
     },
     /// The same, if a webhook may go to this address.
     Aimed(Url, Box<Plan>),
-    /// A command to a webhook endpoint whose answer shows its secret.
+    /// A command to a webhook endpoint or of a new checkout session, whose answer shows its secret.
     Signing {
-        /// Which endpoint.
+        /// Which endpoint or session.
         id: EntityId,
         /// Whether it is new.
         new: bool,

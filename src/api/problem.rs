@@ -131,7 +131,12 @@ impl Problem {
 
     /// 429: more requests than the key may send.
     pub fn rate_limited(retry_after: u32) -> Self {
-        Self::refused(429, "rate_limited", "too many requests with this key; nothing was done").after(retry_after)
+        Self::too_often("too many requests with this key; nothing was done", retry_after)
+    }
+
+    /// 429: too many of one kind, where there is no key.
+    pub fn too_often(message: &'static str, retry_after: u32) -> Self {
+        Self::refused(429, "rate_limited", message).after(retry_after)
     }
 
     /// 503: the engine takes no more work right now.

@@ -40,7 +40,7 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         (Shape::LinkCreated, Some(Entity::Product(product))) => links::newest_of(product),
         (Shape::Link(id), Some(Entity::Product(product))) => links::one_of(product, id),
         (Shape::LinkDeleted(id), Some(_)) => products::deleted(id),
-        (Shape::SessionOpened(secret), Some(Entity::Session(session))) => (201, sessions::show(session, Status::Open, secret)),
+        (Shape::SessionOpened, Some(Entity::Session(session))) => (201, sessions::show(session, Status::Open)),
         (Shape::Quote, Some(Entity::Conversion(quote))) => conversions::quoted(quote),
         (Shape::ConversionAccepted, Some(Entity::Conversion(conversion))) => conversions::answered(conversion, 201),
         (Shape::Conversion, Some(Entity::Conversion(conversion))) => conversions::answered(conversion, 200),

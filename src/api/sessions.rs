@@ -58,7 +58,7 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         url: address(call.base_url, id),
         bought: None,
     };
-    Ok(Plan::New(EntityId::session(id), Ask::OpenSession(Box::new(new)), Shape::SessionOpened(secret(call.mark, id))))
+    Ok(Plan::Signing { id: EntityId::session(id), new: true, ask: Ask::OpenSession(Box::new(new)), shape: Shape::SessionOpened })
 }
 
 /// Ways to pay, in any order.
@@ -87,15 +87,19 @@ pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Session(id, secret(call.mark, id)))
 }
 
-/// A session, as JSON.
-pub fn show(session: &Session, status: Status, secret: [u8; 16]) -> Vec<u8> {
+/// An answer that shows a session, with its client secret, which is not in what is kept.
+pub fn with_secret(shown: Vec<u8>, session: Id, secret: [u8; 16]) -> Vec<u8> {
+    Object::reopened(shown).plain("clientSecret", client_secret(session, secret)).end()
+}
+
+/// A session, as JSON, without its client secret.
+pub fn show(session: &Session, status: Status) -> Vec<u8> {
     let bought = session.bought.as_ref();
     Object::with_capacity(1024)
         .plain("id", session.id)
         .plain("object", "checkout.session")
         .plain("status", status.name())
         .text("url", &session.url)
-        .plain("clientSecret", client_secret(session.id, secret))
         .plain("amountUsd", session.amount)
         .maybe_text("description", session.description.as_deref())
         .maybe_text("reference", session.reference.as_deref())

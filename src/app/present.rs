@@ -19,10 +19,7 @@ pub struct World {
 impl World {
     /// Reads the marker; a directory that was not finished is no world.
     pub fn of(data: &Path, take_over: bool) -> Result<World, String> {
-        let past = Past::read(data).map_err(|failed| failed.to_string())?;
-        if let Some(Past { made_by, tip: None, .. }) = &past {
-            return Err(format!("{}: {made_by} broke off before this directory was finished; remove it and make it again", data.display()));
-        }
+        let past = Past::must_be_whole(data).map_err(|failed| failed.to_string())?;
         let outbound = if past.is_some() { Outbound::shut() } else { Outbound::open() };
         Ok(World { outbound, past, take_over })
     }

@@ -7,6 +7,7 @@ use crate::api::problem::Problem;
 use crate::api::refusals::problem;
 use crate::api::sessions::{address, client_secret};
 use crate::checkout::form::Form;
+use crate::checkout::limits::Limits;
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of};
 use crate::domain::checkout::{Bought, NewSession, Offered};
 use crate::domain::ids::{EntityId, Id};
@@ -17,10 +18,11 @@ use crate::domain::platform::PLATFORM;
 use crate::domain::products::{Link, Product, product_of};
 use crate::domain::record::Entity;
 use crate::server::body::Inbound;
-use crate::server::dispatch::{failure, reply};
+use crate::server::dispatch::reply;
 use crate::server::history::{self, Unreadable};
 use crate::server::listen::Arrival;
 use crate::server::respond::Reply;
+use crate::server::secrets::reply_with_secret;
 use crate::server::services::{Services, fresh_id};
 use actors::Settled;
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -68,9 +70,10 @@ async fn told_after(services: &Services, visit: &Visit, attempt: Id, settled: &S
 }
 
 /// POST /checkout/:id/c2p/request
-pub async fn request(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+pub async fn request((services, limits): (&Services, &Limits), id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
     let visit = admitted(services, id, &arrival.head.headers).await?;
     let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
+    limits.request(&visit.session, debtor.phone)?;
     let settled = visit.request(services, debtor).await?;
     Ok(reply(Shape::Intent, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
 }
@@ -162,12 +165,13 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
 }
 
 /// POST /pay/:slug/sessions
-pub async fn open(services: &Services, slug: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+pub async fn open((services, limits): (&Services, &Limits), slug: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
     let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
     let quantity = read_quantity(&body.json(&arrival.head.headers).await?)?;
     let new = session_of(services, &sale, quantity).map_err(|message| Problem::invalid_field("quantity", message))?;
+    limits.open(sale.link.id)?;
     let id = new.id;
-    let shape = Shape::SessionOpened(secret_of(services, id));
     let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;
-    Ok(reply(shape, Ok(outcome.map_err(failure)?), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+    let reply = reply_with_secret(services, sale.shop.tenant_key, Shape::SessionOpened, outcome, &arrival.request_id)?;
+    Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
 }

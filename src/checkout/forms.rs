@@ -6,7 +6,8 @@ use crate::api::problem::Problem;
 use crate::api::refusals::problem;
 use crate::checkout::calls::{is_secret, on_sale, session_of};
 use crate::checkout::form::Form;
-use crate::checkout::pages::{Manner, Typed, Wish, show, show_link};
+use crate::checkout::limits::Limits;
+use crate::checkout::pages::{Manner, Typed, Wish, problem_page, show, show_link};
 use crate::checkout::visit::Visit;
 use crate::checkout::words::Language;
 use crate::domain::banks::{BankCode, Service};
@@ -55,7 +56,7 @@ fn bare(text: &str) -> String {
 }
 
 /// POST /checkout/:id/c2p/request
-pub async fn request(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
+pub async fn request((services, limits): (&Services, &Limits), id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
     let form = Form::read(body);
     let visit = admitted(services, id, headers, &form).await?;
     let mut wish = wish(&form, Way::C2p);
@@ -73,7 +74,10 @@ pub async fn request(services: &Services, id: &str, headers: &HeaderMap, body: &
         typed.wrong = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
         return Ok(show(services, &visit, Wish { typed, ..wish }, 400));
     };
-    let settled = visit.request(services, Debtor { bank, id: identity, phone }).await;
+    let settled = match limits.request(&visit.session, phone) {
+        Ok(()) => visit.request(services, Debtor { bank, id: identity, phone }).await,
+        Err(problem) => Err(problem),
+    };
     let refused = match settled {
         Ok(settled) => match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
             (None, Some(intent)) => return Ok(see(&wish.address(visit.session.id, &format!("intent={}", intent.state.id().id)))),
@@ -187,11 +191,15 @@ fn refuse(services: &Services, visit: &Visit, mut wish: Wish, refused: &Problem)
         return see(&wish.address(visit.session.id, ""));
     }
     wish.notice = Some(notice(refused, wish.language));
-    show(services, visit, wish, refused.status)
+    let reply = show(services, visit, wish, refused.status);
+    match refused.retry_after {
+        Some(seconds) => reply.header(header::RETRY_AFTER, seconds.into()),
+        None => reply,
+    }
 }
 
 /// POST /pay/:slug/sessions
-pub async fn open(services: &Services, slug: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
+pub async fn open((services, limits): (&Services, &Limits), slug: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
     let form = Form::read(body);
     let language = Language::from_code(form.get("lang"));
     if headers.get(SEC_FETCH_SITE).is_some_and(|site| site != "same-origin" && site != "none") {
@@ -203,6 +211,9 @@ pub async fn open(services: &Services, slug: &str, headers: &HeaderMap, body: &[
         Some(new) => new,
         None => return Ok(show_link(services, &sale, language, Some(typed), 400)),
     };
+    if let Err(refused) = limits.open(sale.link.id) {
+        return Ok(problem_page(&refused, language));
+    }
     let id = new.id;
     let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;
     let settled = outcome.map_err(failure)?;
@@ -233,6 +244,7 @@ fn notice(problem: &Problem, language: Language) -> &'static str {
         "charge_in_progress" => w.in_progress_elsewhere,
         "amount_changed" => w.total_changed,
         "amount_below_minimum" => w.cop_minimum,
+        "rate_limited" => w.too_often_hint,
         _ => w.trouble,
     }
 }

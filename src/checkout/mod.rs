@@ -1,7 +1,7 @@
 //! What buyers see: the hosted checkout, its pages, and the calls that a page may make (`service.md`, "Hosted checkout"; `contract.md`, sections 12 and 18, "Checkout").
 //!
 //! In reading order: `visit.rs` finds a session, `steps.rs` takes the steps of a payment, `calls.rs` answers what a page's script asks in JSON, `forms.rs` what a page's forms send
-//! without one, `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say, `assets.rs` what they load. No page asks anything of another host, and none carries a
+//! without one, `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say, `assets.rs` what they load, `limits.rs` how often buyers may do what costs others something. No page asks anything of another host, and none carries a
 //! script or a style of its own, so the policy that browsers are told is strict. No rule about money is here.
 
 mod assets;
@@ -9,12 +9,14 @@ mod calls;
 mod form;
 mod forms;
 mod key_help;
+mod limits;
 mod pages;
 mod steps;
 mod visit;
 mod words;
 
 use crate::api::problem::Problem;
+use crate::checkout::limits::Limits;
 use crate::checkout::pages::Manner;
 use crate::server::body::Inbound;
 use crate::server::listen::{Answer, Arrival};
@@ -48,6 +50,7 @@ pub struct Front<G> {
     services: Arc<Services>,
     router: Router<(Place, Arc<Meter>)>,
     gateway: G,
+    limits: Limits,
     /// Of everything that is no place.
     unrouted: Arc<Meter>,
 }
@@ -74,7 +77,7 @@ impl<G: Answer> Front<G> {
             let meter = meters.of(&method, path);
             (method, path, (place, meter))
         }))?;
-        Ok(Front { services, router, gateway, unrouted: meters.of_none() })
+        Ok(Front { services, router, gateway, limits: Limits::new(), unrouted: meters.of_none() })
     }
 
     async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
@@ -91,8 +94,8 @@ impl<G: Answer> Front<G> {
             Place::Session => pages::session(services, parameters.get("id"), query, Manner::Whole).await,
             Place::Embedded => pages::session(services, parameters.get("id"), query, Manner::Embedded).await,
             Place::State => calls::state(services, parameters.get("id"), &head.headers, query).await,
-            Place::RequestKey if is_form => forms::request(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
-            Place::RequestKey => calls::request(services, parameters.get("id"), arrival, body).await,
+            Place::RequestKey if is_form => forms::request((services, &self.limits), parameters.get("id"), &head.headers, &body.bytes().await?).await,
+            Place::RequestKey => calls::request((services, &self.limits), parameters.get("id"), arrival, body).await,
             Place::Pay if is_form => forms::pay(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
             Place::Pay => calls::pay(services, parameters.get("id"), arrival, body).await,
             Place::Pesos if is_form => forms::collect(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
@@ -102,8 +105,8 @@ impl<G: Answer> Front<G> {
             Place::PesosCode => calls::submit_code(services, parameters.get("id"), arrival, body).await,
             Place::Usdt => calls::deposit_address(services, parameters.get("id"), arrival, body).await,
             Place::Link => pages::link(services, parameters.get("slug"), query).await,
-            Place::LinkSession if is_form => forms::open(services, parameters.get("slug"), &head.headers, &body.bytes().await?).await,
-            Place::LinkSession => calls::open(services, parameters.get("slug"), arrival, body).await,
+            Place::LinkSession if is_form => forms::open((services, &self.limits), parameters.get("slug"), &head.headers, &body.bytes().await?).await,
+            Place::LinkSession => calls::open((services, &self.limits), parameters.get("slug"), arrival, body).await,
             Place::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
             Place::EmbedScript => Ok(assets::embed_script()),
         }

@@ -209,9 +209,17 @@ struct TroublePage {
 
 /// The page of a problem.
 pub fn problem(problem: &Problem, query: Option<&str>) -> Reply {
-    let language = Language::from_code(Form::query(query).get("lang"));
+    problem_page(problem, Language::from_code(Form::query(query).get("lang")))
+}
+
+/// The same in this language.
+pub fn problem_page(problem: &Problem, language: Language) -> Reply {
     let w = language.words();
-    let (heading, hint) = if problem.status == 404 { (w.not_found, w.not_found_hint) } else { (w.trouble, w.trouble_hint) };
+    let (heading, hint) = match problem.status {
+        404 => (w.not_found, w.not_found_hint),
+        429 => (w.too_often, w.too_often_hint),
+        _ => (w.trouble, w.trouble_hint),
+    };
     let reply = page(problem.status, TroublePage { shell: Shell::new(language, heading.to_owned()), heading, hint }.render(), None);
     match (problem.retry_after, problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok())) {
         (Some(seconds), _) => reply.header(header::RETRY_AFTER, HeaderValue::from(seconds)),

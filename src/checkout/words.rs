@@ -136,6 +136,8 @@ words! {
     expired_hint: "No se te cobró nada. Pide un enlace nuevo a la tienda.", "You were not charged. Ask the shop for a new link.";
     not_found: "Esta página de pago no existe", "This payment page does not exist";
     not_found_hint: "Revisa el enlace, o pide uno nuevo a la tienda.", "Check the link, or ask the shop for a new one.";
+    too_often: "Demasiados intentos", "Too many tries";
+    too_often_hint: "Espera un momento y vuelve a intentarlo. No se te cobró nada nuevo.", "Wait a moment and try again. Nothing new was charged.";
     trouble: "Algo salió mal", "Something went wrong";
     trouble_hint: "No se te cobró nada nuevo. Vuelve a cargar la página.", "Nothing new was charged. Reload the page.";
     offline: "No hay conexión. Si acabas de pagar, espera: esta página lo dirá sola.", "You are offline. If you have just paid, wait: this page will tell you.";

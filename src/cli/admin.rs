@@ -12,9 +12,11 @@ use super::{Failure, Settings};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value};
 use std::io::{IsTerminal, Write};
+use uuid::Uuid;
 use verbs::{Fills, Is, Operand, Opt, VERBS, Verb};
 
 const JSON: &str = "json";
+const KEY: &str = "idempotency-key";
 
 /// Tenants, keys, corrections, payouts, rates and the state of a running server
 #[derive(Debug)]
@@ -70,6 +72,11 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
         let arg = if option.member == option.long { arg } else { arg.alias(option.member) };
         command = command.arg(arg.required(option.required).allow_hyphen_values(option.is == Is::Text));
     }
+    if verb.method == "POST" {
+        let key = Arg::new(KEY).long(KEY).value_name("UUID").value_parser(clap::value_parser!(Uuid));
+        command = command
+            .arg(key.help("Done once under this key for 24 hours, however often it is called; if it is missing, one is made, and told when no answer comes"));
+    }
     let json = Arg::new(JSON).long(JSON).action(ArgAction::SetTrue).help("The API's JSON, as it is printed where stdout is no terminal");
     // What settings say of themselves would take the place of what the verb does.
     Settings::augment_args(command.arg(json)).about(verb.about).long_about(None)
@@ -81,6 +88,8 @@ struct Request {
     method: &'static str,
     path: String,
     body: Option<Value>,
+    /// Of a POST: under this key it is done once.
+    key: Option<Uuid>,
 }
 
 impl Admin {
@@ -89,8 +98,8 @@ impl Admin {
         let Some((verb, matches)) = chosen(&self.matches) else { return Err(Failure::Other("name what to do; see pasarela admin --help".to_owned())) };
         let settings = Settings::from_arg_matches(matches).map_err(|error| Failure::Other(error.to_string()))?;
         let config = settings.load()?;
-        let request = request(verb, matches)?;
-        let answer = Operators::new(&config)?.call(request.method, &request.path, request.body.as_ref())?;
+        let Request { method, path, body, key } = request(verb, matches)?;
+        let answer = Operators::new(&config)?.call(method, &path, body.as_ref(), key)?;
         let mut out = std::io::stdout().lock();
         let readable = out.is_terminal() && !matches.get_flag(JSON);
         let shown = if readable { tables::readable(&answer) } else { answer };
@@ -111,6 +120,10 @@ fn chosen(matches: &ArgMatches) -> Option<(&'static Verb, &ArgMatches)> {
 fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     let (mut path, mut query, mut body) = (verb.path.to_owned(), Vec::new(), Map::new());
     let mut whole = None;
+    let key = match verb.method {
+        "POST" => Some(matches.get_one::<Uuid>(KEY).copied().map_or_else(random, Ok)?),
+        _ => None,
+    };
     for Operand { name, fills, .. } in verb.operands {
         let Some(text) = matches.get_one::<String>(name) else { continue };
         match fills {
@@ -127,9 +140,11 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     for Opt { member, long, is, fresh, .. } in verb.options {
         let value = match matches.get_one::<String>(member) {
             Some(text) => is.read(long, text)?,
-            // A reference makes a repetition harmless; one that nobody chose is shown in the answer.
-            None if *fresh => Value::String(format!("cli-{}", uuid::Uuid::now_v7())),
-            None => continue,
+            // A reference makes a repetition harmless; one that nobody chose is shown in the answer. It follows from the key, so that a repeat under the same key is the same request.
+            None => match key.filter(|_| *fresh) {
+                Some(key) => Value::String(format!("cli-{key}")),
+                None => continue,
+            },
         };
         match (verb.method, value) {
             ("GET", Value::String(text)) => query.push(format!("{member}={}", escaped(&text))),
@@ -142,7 +157,14 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     }
     let takes_body = matches!(verb.method, "POST" | "PATCH");
     let body = whole.or_else(|| takes_body.then_some(Value::Object(body)));
-    Ok(Request { method: verb.method, path, body })
+    Ok(Request { method: verb.method, path, body, key })
+}
+
+/// A key that nobody can guess: API keys that are made under one derive from it.
+fn random() -> Result<Uuid, Failure> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| Failure::Other(format!("no randomness: {error}")))?;
+    Ok(uuid::Builder::from_random_bytes(bytes).into_uuid())
 }
 
 impl Is {
@@ -249,7 +271,7 @@ mod tests {
     #[test]
     fn both_spellings_are_taken() {
         let (kebab, camel) = ("cop-payout create T --amount-cop 5 --external-ref r", "cop-payout create T --amountCop 5 --externalRef r");
-        let rest = " --mode test --bank B --accountNumber 1 --account-type savings --holderName H --document-type CC --documentNumber 2";
+        let rest = " --idempotency-key 0f8fad5b-d9cb-469f-a165-70867728950e --mode test --bank B --accountNumber 1 --account-type savings --holderName H --document-type CC --documentNumber 2";
         let asked = asks(&format!("{kebab}{rest}")).expect("kebab-case");
         assert_eq!(Ok(&asked), asks(&format!("{camel}{rest}")).as_ref());
         assert_eq!(asked.body.expect("a body")["amountCop"], json!(5));
@@ -257,8 +279,21 @@ mod tests {
 
     #[test]
     fn what_nobody_named_gets_a_reference_of_its_own() {
-        let asked = asks("adjustment create T --mode test --currency VES --amount 5.00 --description d").expect("sound");
-        assert!(asked.body.expect("a body")["externalRef"].as_str().is_some_and(|text| text.starts_with("cli-")));
+        let line = "adjustment create T --mode test --currency VES --amount 5.00 --description d";
+        let (asked, another) = (asks(line).expect("sound"), asks(line).expect("sound"));
+        let key = asked.key.expect("a key");
+        assert_ne!(Some(key), another.key);
+        assert_eq!(asked.body.as_ref().expect("a body")["externalRef"], format!("cli-{key}"));
+        // Under the key of a call that was not answered it is the same call, body and all.
+        assert_eq!(asks(&format!("{line} --idempotency-key {key}")), Ok(asked));
+    }
+
+    #[test]
+    fn only_what_changes_something_has_a_key() {
+        assert!(asks("snapshot").expect("sound").key.is_some() && asks("chargeback close C --outcome won").expect("sound").key.is_some());
+        assert_eq!(asks("tenant list").expect("sound").key, None);
+        assert!(asks("tenant list --idempotency-key 0f8fad5b-d9cb-469f-a165-70867728950e").is_err());
+        assert!(asks("snapshot --idempotency-key easy-to-guess").is_err());
     }
 
     #[test]

@@ -35,9 +35,6 @@ pub fn adjust(book: &Book, ask: Adjustment, turn: &Turn) -> Outcome {
         Some(merchant) => Ledger::Seller(merchant),
         None => Ledger::Tenant,
     };
-    if !book.has_room_for(ask.currency, ask.minor) {
-        return Outcome::refuse(Refusal::AmountOverflow);
-    }
     let release_at = turn.now.plus_ms(HOLD_MS);
     let row = Row {
         kind: MovementKind::Adjustment,

@@ -68,6 +68,9 @@ pub struct SellerMethod {
     pub verified: bool,
 }
 
+/// What a request may bring a ledger to, in minor units. The rest of what an `i64` holds is for what cannot be refused: the answers of banks to what was on its way by then.
+pub const SUM_MAX: u64 = (i64::MAX / 4).unsigned_abs();
+
 /// The book.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Book {
@@ -125,9 +128,19 @@ impl Book {
         accounts.fold((0, 0), |(pending, available), account| (pending + account.held, available + account.free()))
     }
 
-    /// Whether an adjustment by `amount` fits: what would overflow is refused before anything is written.
-    pub fn has_room_for(&self, currency: Currency, minor: i64) -> bool {
-        self.account(currency).net.checked_add(minor).is_some_and(|net| net.unsigned_abs() < (i64::MAX as u64) / 4)
+    /// Whether the posting keeps its ledger below [`SUM_MAX`], or brings it nearer to nothing.
+    pub fn fits(&self, ledger: Ledger, currency: Currency, minor: i64) -> bool {
+        let sum = match ledger {
+            Ledger::Tenant => self.account(currency).net,
+            Ledger::Seller(merchant) => self.sellers.get(&merchant).map_or(0, |seller| seller.account(currency).net),
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => self.counter.get(&(ledger, currency)).copied().unwrap_or(0),
+        };
+        sum.checked_add(minor).is_some_and(|after| after.unsigned_abs() < SUM_MAX || after.unsigned_abs() <= sum.unsigned_abs())
+    }
+
+    /// Whether the tenant can be given so much by `from`: asked before a bank is, whose answer cannot be refused.
+    pub fn has_room_for(&self, currency: Currency, minor: i64, from: Ledger) -> bool {
+        minor.checked_neg().is_some_and(|taken| self.fits(Ledger::Tenant, currency, minor) && self.fits(from, currency, taken))
     }
 
     /// Lets holds end.
@@ -177,7 +190,11 @@ impl Book {
         self.events += record.events.len() as u64;
         if record.cause == Cause::SellerReleased {
             for seller in record.events.iter().filter_map(|event| event.subject) {
-                self.releases.retain(|(at, due)| *at > time || *due != seller);
+                // What has ended is at the front: those whose holds last still, all other sellers maybe, are not looked at.
+                let told: Vec<_> = self.releases.iter().take_while(|(at, _)| *at <= time).filter(|(_, due)| *due == seller).copied().collect();
+                for ended in told {
+                    self.releases.remove(&ended);
+                }
             }
         }
     }

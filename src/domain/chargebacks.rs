@@ -161,7 +161,7 @@ pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> 
         return Outcome::refuse(Refusal::ChargebackExceedsPayment);
     }
     let fee = new.fee.unwrap_or(book.sheet.settings.fees.chargeback);
-    if !amount.plus(fee).is_some_and(|total| book.has_room_for(Currency::Ves, total.negated().minor())) {
+    if amount.plus(fee).is_none() {
         return Outcome::refuse(Refusal::AmountOverflow);
     }
     let chargeback = Chargeback {

@@ -306,7 +306,7 @@ fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Resul
 /// Whether the day has room for it, and the balances for the figures.
 fn within_limit(book: &Book, source: Source, price: &Price, turn: &Turn) -> Result<(), Refusal> {
     let today = book.converted.with(source, price.source_minor, turn.now).ok_or(Refusal::AmountOverflow)?;
-    if !book.has_room_for(Currency::Usdt, price.target.minor()) {
+    if !book.has_room_for(Currency::Usdt, price.target.minor(), Ledger::Exchange) {
         return Err(Refusal::AmountOverflow);
     }
     match source.daily_limit(&book.sheet.settings) {
@@ -368,12 +368,11 @@ pub enum Decision {
 }
 
 /// The end of a conversion that waits.
-pub fn decide(book: &Book, conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
+pub fn decide(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
     let Some(accepted) = conversion.accepted() else { return Outcome::refuse(Refusal::NotFound) };
     match (decision, &accepted.end) {
         (Decision::Cancel, End::Open) => cancel(conversion, accepted, CANCELED_BY_TENANT.to_owned(), turn),
         (Decision::Reject(reason), End::Open) => cancel(conversion, accepted, reason, turn),
-        (Decision::Fulfil, End::Open) if !book.has_room_for(Currency::Usdt, accepted.price.target.minor()) => Outcome::refuse(Refusal::AmountOverflow),
         (Decision::Fulfil, End::Open) => {
             let mut draft = Draft::new(Cause::ConversionCompleted);
             deliver(&mut draft, conversion.id, accepted, turn);

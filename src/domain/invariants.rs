@@ -66,12 +66,12 @@ fn holds_agree(account: &Account) -> Result<(), String> {
     Ok(())
 }
 
-/// What was spent was there.
+/// What was taken was there. What comes to a balance that an operator's correction left below zero leaves it there still, and is nobody's breach.
 fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
     if !matches!(record.cause, Cause::PayoutCreated | Cause::BatchCreated | Cause::ConversionAccepted | Cause::CryptoPayoutCreated | Cause::CopPayoutCreated) {
         return Ok(());
     }
-    for posting in &record.postings {
+    for posting in record.postings.iter().filter(|posting| posting.minor < 0) {
         match posting.ledger {
             Ledger::Tenant if spend::available(book, posting.currency) < 0 => {
                 let (cause, left, currency) = (record.cause.name(), spend::available(book, posting.currency), posting.currency.code());

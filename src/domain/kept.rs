@@ -62,8 +62,8 @@ pub enum Shape {
     Link(Id),
     /// This payment link, which is gone.
     LinkDeleted(Id),
-    /// A new checkout session, with the random part of its client secret.
-    SessionOpened([u8; 16]),
+    /// A new checkout session. Its client secret is not in what is kept.
+    SessionOpened,
     /// A price for a conversion.
     Quote,
     /// A conversion that was just accepted.

@@ -163,6 +163,9 @@ pub struct HoldChange {
 /// A hold without an end: money set aside while a bank decides about a reversal.
 pub const UNTIL_DECIDED: Timestamp = Timestamp::from_unix_ms(i64::MAX);
 
+/// Holds that one record may take from. It names each of them twice, about 60 bytes together, and a record has 16 MiB: so many are far below that, and no book's turn is long.
+pub const HOLDS_MAX: usize = 20_000;
+
 /// One balance in one currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Account {

@@ -176,6 +176,13 @@ pub enum Ask {
     KeepResent(u16, Vec<u8>),
 }
 
+impl Ask {
+    /// Whether it may be refused: an answer from outside and a deadline are of something that has happened.
+    const fn is_refusable(&self) -> bool {
+        !matches!(self, Ask::Heard(_) | Ask::Market(_) | Ask::Deadline)
+    }
+}
+
 /// What is asked, and for which Idempotency-Key the answer is to be kept.
 pub struct Command {
     /// What.
@@ -273,7 +280,11 @@ impl Machine for Domain {
                 Ask::Platform(ask) => platform::decide(book, *ask, now),
                 _ => Outcome::refuse(Refusal::NotFound),
             },
-            AnyBook::Tenant(book) => decide(book, entity, command.ask, keep.clone(), &rules),
+            AnyBook::Tenant(book) => {
+                let is_refusable = command.ask.is_refusable();
+                let outcome = decide(book, entity, command.ask, keep.clone(), &rules);
+                if is_refusable && overflows(book, &outcome) { Outcome::refuse(Refusal::AmountOverflow) } else { outcome }
+            }
         };
         self.complete(book, entity, outcome, keep, &rules)
     }
@@ -390,6 +401,11 @@ impl Machine for Domain {
     }
 }
 
+/// Whether what is to be written would bring some ledger to where its sum might overflow one day.
+fn overflows(book: &Book, outcome: &Outcome) -> bool {
+    outcome.draft.iter().flat_map(|draft| &draft.postings).any(|posting| !book.fits(posting.ledger, posting.currency, posting.minor))
+}
+
 /// Which rule answers.
 fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
     match (ask, entity) {
@@ -451,7 +467,7 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::CancelIntent, Some(Entity::Payment(payment))) => c2p::give_up(payment),
         (Ask::Quote(new), None) => conversions::quote(book, *new, turn),
         (Ask::Accept(reference), Some(Entity::Conversion(conversion))) => conversions::accept(book, conversion, reference, turn),
-        (Ask::EndConversion(decision), Some(Entity::Conversion(conversion))) => conversions::decide(book, conversion, decision, turn),
+        (Ask::EndConversion(decision), Some(Entity::Conversion(conversion))) => conversions::decide(conversion, decision, turn),
         (Ask::Deadline, Some(Entity::Conversion(conversion))) => conversions::auto::deadline(conversion, turn),
         (Ask::Market(rate), Some(Entity::Conversion(conversion))) => conversions::auto::heard(book, conversion, rate, turn),
         (Ask::PayCrypto(new), None) => crypto::payouts::create(book, *new, keep, turn),

@@ -264,6 +264,8 @@ pub struct Payment {
     pub reversal_ref: Option<String>,
     /// The attempt before it on the same reference.
     pub previous: Option<Id>,
+    /// The attempt by another method with which the reference began, of an attempt by C2P after it: found without going through all those in between, of which there may be many.
+    pub charge: Option<Id>,
     /// Which kept answer the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payments move no real money.
@@ -309,6 +311,7 @@ impl Payment {
             reversed_at: None,
             reversal_ref: None,
             previous: None,
+            charge: None,
             kept: None,
             livemode: turn.livemode,
             created_at: turn.now,

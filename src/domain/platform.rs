@@ -313,7 +313,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
     match ask {
         PlatformAsk::Open { id, name, settings, keys } => {
             let number = book.tenants.last_key_value().map_or(1, |(number, _)| number + 1);
-            let sheet = Sheet { version: 1, settings: Arc::new(settings), live_status: LiveStatus::Inactive, reason: None };
+            let sheet = Sheet { version: 1, settings: settings.shared(), live_status: LiveStatus::Inactive, reason: None };
             let tenant = Arc::new(Tenant { id, number, name, sheet, pushed: 0, created_at: now });
             let keys = keys.into_iter().map(|key| Arc::new(ApiKey { tenant: number, created_at: now, ..key })).collect();
             write(PlatformChange::Opened { tenant, keys })

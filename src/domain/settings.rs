@@ -1,9 +1,11 @@
 //! What an operator sets per tenant (`contract.md`, section 3), and the sheet by which a book learns of it.
 
 use crate::domain::money::{Rate, Usdt, Ves};
-use bincode::{Decode, Encode};
+use bincode::de::Decoder;
+use bincode::error::DecodeError;
+use bincode::{Decode, Encode, impl_borrow_decode};
 use rust_decimal::Decimal;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// What one method of payment costs: a percentage of the amount plus a fixed sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
@@ -88,6 +90,14 @@ pub struct Settings {
     pub checkout_allowed_origins: Vec<String>,
 }
 
+impl Settings {
+    /// In memory once, if they are those that every tenant begins with: most have no others.
+    pub fn shared(self) -> Arc<Settings> {
+        static DEFAULT: LazyLock<Arc<Settings>> = LazyLock::new(|| Arc::new(Settings::default()));
+        if self == **DEFAULT { Arc::clone(&DEFAULT) } else { Arc::new(self) }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         let percent = |ten_thousandths| Rate(Decimal::new(ten_thousandths, 4));
@@ -141,7 +151,7 @@ impl LiveStatus {
 }
 
 /// What a book knows of its tenant. The platform's book owns it; both books of the tenant get a copy, version by version.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode)]
 pub struct Sheet {
     /// Counts the changes; a book ignores what it has already.
     pub version: u64,
@@ -152,6 +162,16 @@ pub struct Sheet {
     /// Why it last changed.
     pub reason: Option<String>,
 }
+
+impl<Context> Decode<Context> for Sheet {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Sheet, DecodeError> {
+        let version = Decode::decode(decoder)?;
+        let settings = Settings::decode(decoder)?.shared();
+        Ok(Sheet { version, settings, live_status: Decode::decode(decoder)?, reason: Decode::decode(decoder)? })
+    }
+}
+
+impl_borrow_decode!(Sheet);
 
 #[cfg(test)]
 mod tests {

@@ -31,20 +31,22 @@ pub struct Metrics {
     selfcheck: Arc<SelfCheck>,
     traffic: [(&'static str, Arc<Traffic>); 2],
     certificates: Vec<Arc<Certificates>>,
+    ended_badly: Option<SystemTime>,
     is_open: bool,
     started: SystemTime,
 }
 
 impl Metrics {
-    /// Of these parts, with the listeners by name. `is_open`: nobody is asked for a token.
+    /// Of these parts, with the listeners by name. `ended_badly`: when a run before ended because it might not go on. `is_open`: nobody is asked for a token.
     pub fn new(
         services: Arc<Services>,
         selfcheck: Arc<SelfCheck>,
         traffic: [(&'static str, Arc<Traffic>); 2],
         certificates: Vec<Arc<Certificates>>,
+        ended_badly: Option<SystemTime>,
         is_open: bool,
     ) -> Metrics {
-        Metrics { services, selfcheck, traffic, certificates, is_open, started: SystemTime::now() }
+        Metrics { services, selfcheck, traffic, certificates, ended_badly, is_open, started: SystemTime::now() }
     }
 
     /// Whether everybody may look who reaches the listener.

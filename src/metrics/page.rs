@@ -32,6 +32,12 @@ fn server(page: &mut Page, metrics: &Metrics) {
     page.gauge("pasarela_build_info", "Always 1; the label says which version runs.").sample(&[("version", env!("CARGO_PKG_VERSION"))], 1_u64);
     let started = metrics.started.duration_since(UNIX_EPOCH).unwrap_or_default();
     page.gauge("pasarela_start_time_seconds", "When it became ready, in seconds since 1970.").is(started.as_secs());
+    let ended_badly = metrics.ended_badly.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    page.gauge(
+        "pasarela_ended_badly_timestamp_seconds",
+        "When a run on this data directory last ended itself, because the log or an invariant failed, in seconds since 1970; 0: never.",
+    )
+    .is(ended_badly.as_secs());
     page.gauge("pasarela_ready", "1 while writes are accepted, as /readyz says.").is(services.engine.ready().is_ok());
     page.gauge("pasarela_outbound_open", "1 while live banks and webhooks are spoken to; 0 in a past world that has not taken over.")
         .is(services.outbound.is_open());

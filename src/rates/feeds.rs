@@ -110,9 +110,12 @@ pub fn start(specs: Vec<FeedSpec>, board: &Arc<RateBoard>, now: impl Fn() -> Tim
                 }));
             }
             Look::Fetched(source) => tasks.push(tokio::spawn(async move {
+                let source = Arc::new(source);
                 loop {
-                    let at = now();
-                    let failures = match source.look(&spec.series, at).await {
+                    let (at, look, series) = (now(), Arc::clone(&source), spec.series.clone());
+                    // A task of its own: what a defect makes of an answer is one look that failed, and not the end of the feed.
+                    let looked = tokio::spawn(async move { look.look(&series, at).await }).await;
+                    let failures = match looked.unwrap_or_else(|_| Err("the answer met a defect in reading it".to_owned())) {
                         Ok(sample) => {
                             board.record(sample);
                             health[n].succeeded(now());

@@ -54,9 +54,10 @@ fn unquoted(text: &str) -> Option<String> {
 
 fn instant(text: &str) -> Option<Timestamp> {
     /// Larger numbers count milliseconds: as seconds this one is the year 5138.
-    const SECONDS_MAX: i64 = 100_000_000_000;
+    const SECONDS_MAX: u64 = 100_000_000_000;
     if let Ok(number) = text.parse::<i64>() {
-        return Some(Timestamp::from_unix_ms(if number.abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number }));
+        let ms = if number.unsigned_abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number };
+        return (Timestamp::MIN.unix_ms()..=Timestamp::MAX.unix_ms()).contains(&ms).then(|| Timestamp::from_unix_ms(ms));
     }
     if let Ok(at) = Timestamp::parse(text) {
         return Some(at);
@@ -118,6 +119,9 @@ mod tests {
             assert_eq!(read(text, false), Ok(expected.to_owned()), "{text}");
         }
         assert_eq!(read("\"2026-11-23\"", true), Ok("2026-11-23T04:00:00.000Z".to_owned()), "a value date may lie ahead");
+        for text in ["-9223372036854775808", "9223372036854775807", "-9223372036854775807", "\"-9223372036854775808\"", "9223372036854775808"] {
+            assert!(read(text, true).is_err(), "{text}");
+        }
         for (text, dated) in [("\"2026-11-23\"", false), ("\"2027-11-23\"", true), ("\"soon\"", false), ("null", false), ("{}", true)] {
             assert!(read(text, dated).is_err(), "{text}");
         }

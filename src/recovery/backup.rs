@@ -3,7 +3,7 @@
 //! A copy is a data directory itself: the log by a checkpoint of its store (files that never change are linked on the same disk, copied to another), then what lies beside it; then the
 //! marker, which says that the copy is whole and where it ends. The log comes first: then the simulated bank's books hold at least every order that the log has sent.
 
-use super::directory::{self, LOG_DIRECTORY, copy_beside_log};
+use super::directory::{self, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log};
 use super::past::{MARKER, Past};
 use super::{Failed, Progress, at};
 use std::fs::{self, File};
@@ -40,6 +40,7 @@ impl Completion for Nobody {
 
 /// Copies a data directory that no server uses; `None` if one does.
 pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Option<Tip>, Failed> {
+    Past::must_be_whole(from)?;
     let path = from.join(LOG_DIRECTORY);
     if !path.join("CURRENT").is_file() {
         return Err(OpenError::NotFound { path }.into());
@@ -57,10 +58,7 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
 
 /// Makes a data directory in `into` from a copy: file by file, so that neither depends on the other's disk. It ends where the copy says that it ends.
 pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, Failed> {
-    let copied = Past::read(from)?;
-    if copied.as_ref().is_some_and(|past| past.tip.is_none()) {
-        return Err(Failed::Other(format!("{}: is not finished: the copy broke off", from.display())));
-    }
+    let copied = Past::must_be_whole(from)?;
     if !from.join(LOG_DIRECTORY).join("CURRENT").is_file() {
         return Err(OpenError::NotFound { path: from.join(LOG_DIRECTORY) }.into());
     }
@@ -95,7 +93,7 @@ fn list(root: &Path, inside: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(
     for entry in fs::read_dir(&directory).map_err(at(&directory))? {
         let entry = entry.map_err(at(&directory))?;
         let (name, kind) = (entry.file_name(), entry.file_type().map_err(at(&directory))?);
-        let own = name == MARKER || name == "OWNER" || name == "LOCK";
+        let own = name == MARKER || name == ENDED_BADLY_FILE || name == "OWNER" || name == "LOCK";
         if kind.is_dir() {
             list(root, &inside.join(&name), files)?;
         } else if kind.is_file() && !own {

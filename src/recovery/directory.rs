@@ -18,6 +18,10 @@ pub const SIMULATOR_DIRECTORY: &str = "simulator";
 pub const RATES_DIRECTORY: &str = "rates";
 /// The secret of keyed hashes, inside the data directory.
 pub const MARK_KEY_FILE: &str = "mark.key";
+/// Why a run ended itself, inside the data directory of the server that it happened to: no copy has it.
+pub const ENDED_BADLY_FILE: &str = "ENDED_BADLY";
+/// How long the secret is.
+const MARK_KEY_BYTES: usize = 32;
 
 /// The family that every store has.
 const DEFAULT_FAMILY: &str = "default";
@@ -54,6 +58,28 @@ pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result
         copy.finish()?;
     }
     Ok(())
+}
+
+/// The secret of a directory that is about to be served. Without a log it is made, so that it is on the disk before there is a log; a log whose secret is gone is refused, because under another one
+/// webhooks would be signed with other secrets, checkout links and deposit addresses would differ, and no repeated request would be recognised.
+pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
+    let path = directory.join(MARK_KEY_FILE);
+    let has_log = directory.join(LOG_DIRECTORY).join("CURRENT").is_file();
+    let refused = |what: &str| {
+        let to_do = if has_log { "bring the one that belongs to this log from a backup" } else { "there is no log yet: remove it and start again" };
+        Failed::Other(format!("{}: {what}; {to_do}", path.display()))
+    };
+    match read_mark_key(directory)? {
+        Some(key) => key.try_into().map_err(|_| refused(&format!("is not {MARK_KEY_BYTES} bytes long"))),
+        None if has_log => Err(refused("is missing beside a log that was written with it")),
+        None => {
+            let mut key = [0; MARK_KEY_BYTES];
+            getrandom::fill(&mut key).map_err(|error| Failed::Other(format!("no randomness: {error}")))?;
+            write_mark_key(directory, &key)?;
+            File::open(directory).and_then(|opened| opened.sync_all()).map_err(at(directory))?;
+            Ok(key)
+        }
+    }
 }
 
 /// The secret, if there is one.
@@ -166,5 +192,27 @@ impl StoreCopy {
 
     fn failed(&self, error: &rocksdb::Error) -> Failed {
         Failed::Other(format!("{}: {error}", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_secret_is_made_before_the_log_and_never_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (path, log) = (directory.path().join(MARK_KEY_FILE), directory.path().join(LOG_DIRECTORY));
+        let refused = || mark_key(directory.path()).expect_err("refused").to_string();
+        let made = mark_key(directory.path()).expect("made");
+        assert_eq!(mark_key(directory.path()), Ok(made));
+        fs::write(&path, b"half").expect("written");
+        assert!(refused().contains("remove it and start again"), "{}", refused());
+        fs::create_dir(&log).expect("a directory");
+        fs::write(log.join("CURRENT"), b"").expect("written");
+        assert!(refused().contains("is not 32 bytes long; bring the one"), "{}", refused());
+        fs::remove_file(&path).expect("removed");
+        assert!(refused().contains("is missing beside a log"), "{}", refused());
+        assert!(!path.exists(), "none is made");
     }
 }

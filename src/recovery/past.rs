@@ -41,6 +41,16 @@ impl Past {
         Past::parse(&text).map(Some).ok_or_else(|| Failed::Other(format!("{}: cannot be understood; this directory is not to be trusted", path.display())))
     }
 
+    /// Refuses a directory whose making broke off: whatever is made of it would look whole. It may have no marker at all, as the present world has none.
+    pub fn must_be_whole(directory: &Path) -> Result<Option<Past>, Failed> {
+        match Past::read(directory)? {
+            Some(Past { made_by, tip: None, .. }) => {
+                Err(Failed::Other(format!("{}: {made_by} broke off before this directory was finished; remove it and make it again", directory.display())))
+            }
+            past => Ok(past),
+        }
+    }
+
     fn parse(text: &str) -> Option<Past> {
         let table: toml::Table = text.parse().ok()?;
         let word = |name: &str| table.get(name).and_then(toml::Value::as_str);
@@ -102,11 +112,14 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         assert_eq!(Past::read(directory.path()), Ok(None));
         let begun = Past::begun("import");
+        assert_eq!(Past::must_be_whole(directory.path()), Ok(None), "the present world");
         begun.write(directory.path()).expect("written");
         assert_eq!(Past::read(directory.path()), Ok(Some(begun.clone())));
+        assert!(Past::must_be_whole(directory.path()).is_err_and(|failed| failed.to_string().contains("import broke off")));
         let finished = begun.finished(Tip { seq: 7, hash: [0xAB; 16] });
         finished.write(directory.path()).expect("written");
-        assert_eq!(Past::read(directory.path()), Ok(Some(finished)));
+        assert_eq!(Past::read(directory.path()), Ok(Some(finished.clone())));
+        assert_eq!(Past::must_be_whole(directory.path()), Ok(Some(finished)));
         for broken in ["", "seq = 7", "made_by = \"x\"\nmade_at = \"2026-11-21T00:00:00.000Z\"\nseq = 7\n"] {
             fs::write(directory.path().join(MARKER), broken).expect("written");
             assert!(Past::read(directory.path()).is_err(), "{broken}");

@@ -173,6 +173,7 @@ pub enum Until {
 
 /// Makes a data directory in `into` from the log of the one in `from`, up to a moment of the past; what lies beside the log is copied as it is now.
 pub fn replay(from: &Path, into: &Path, until: Until, snapshot_records: u64, progress: Progress<'_>) -> Result<Tip, Failed> {
+    Past::must_be_whole(from)?;
     let reader = Reader::open_read_only(from.join(LOG_DIRECTORY))?;
     let last = match until {
         Until::End => reader.last_seq(),

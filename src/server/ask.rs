@@ -1,8 +1,9 @@
-//! Asks the engine for the operator: failures become problems, and the directory of callers learns what is durable before anybody is answered.
+//! Asks the engine for the operator, and for what must go on once it has begun: failures become problems, and the directory of callers learns what is durable before anybody is answered.
 
 use crate::api::problem::Problem;
 use crate::api::refusals;
 use crate::domain::acts::Act;
+use crate::domain::ids::EntityId;
 use crate::domain::kept::KeepRef;
 use crate::domain::machine::{Ask, Command, Domain};
 use crate::domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
@@ -10,7 +11,7 @@ use crate::domain::record::Record;
 use crate::server::dispatch::failure;
 use crate::server::respond::Trace;
 use crate::server::services::Services;
-use actors::{Failure, Settled};
+use actors::{Failure, Outcome, Settled};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,16 @@ pub async fn book_patiently(services: &Services, tenant_key: u64, ask: impl Fn()
                 Some(refusal) => return Err(refusals::problem(refusal)),
                 None => return Ok(settled),
             },
+        }
+    }
+}
+
+/// Asks an entity what must go on, as something of it was written elsewhere: while the engine is full it tries again, for some seconds from `since` on.
+pub async fn entity_patiently(services: &Services, tenant_key: u64, id: EntityId, since: Instant, ask: impl Fn() -> Command) -> Outcome<Domain> {
+    loop {
+        match services.engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
+            Err(Failure::Overloaded) if since.elapsed() < PATIENCE => tokio::time::sleep(REST).await,
+            outcome => return outcome,
         }
     }
 }

@@ -37,6 +37,7 @@ use crate::server::meter::{Measuring, Meter};
 use crate::server::public::Public;
 use crate::server::respond::{Reply, RequestId, Trace};
 use crate::server::router::{BadRoute, Lookup, Parameters, Router};
+use crate::server::secrets;
 use crate::server::services::{Services, fresh_id};
 use crate::server::sheets;
 use crate::server::strays::{self, stray_parameters, without_strays};
@@ -162,7 +163,7 @@ impl Gateway {
                 return Err(Problem::idempotency_key_reused());
             }
             let status = kept.status;
-            let body = webhooks::replayed(&self.services, caller.tenant_key, kept, seq)?;
+            let body = secrets::replayed(&self.services, caller.tenant_key, kept, seq)?;
             return Ok(Reply::json(status, body).wal_seq(seq).replayed());
         }
         let plan = without_strays(self.plan(route, &found.parameters, &caller, query, &bytes), strays)?;
@@ -408,7 +409,7 @@ impl Gateway {
             Plan::Session(id, secret) => {
                 let now = self.clock(tenant).await?;
                 let (session, status) = history::session(reader, tenant, id, now)?.ok_or_else(Problem::not_found)?;
-                Ok(Reply::json(200, sessions::show(&session, status, secret)))
+                Ok(Reply::json(200, sessions::with_secret(sessions::show(&session, status), id, secret)))
             }
             Plan::Operation(id) => self.operation(tenant, id),
             Plan::ReadShown(id, show) => match history::entity(reader, tenant, id)?.and_then(|entity| show(&entity)) {
@@ -435,7 +436,7 @@ impl Gateway {
             Plan::Signing { id, new, ask, shape } => {
                 let (command, held) = doing.command(ask, shape);
                 let outcome = engine.ask_entity(tenant, id, new, command, None, held).await;
-                webhooks::reply_with_secret(&self.services, tenant, shape, outcome, request_id)
+                secrets::reply_with_secret(&self.services, tenant, shape, outcome, request_id)
             }
             Plan::Webhooks => Ok(Reply::json(200, webhooks::list(reader, tenant)?)),
             Plan::Deliveries(id, page) => Ok(Reply::json(200, webhooks::deliveries(&self.services, tenant, id, &page)?)),

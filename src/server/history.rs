@@ -181,17 +181,16 @@ pub fn list_kinds(reader: &Reader, tenant: u64, mut listed: Vec<(Kind, u8)>, pag
     Ok(page_json(items, None))
 }
 
-/// The attempt that a charge by `method` may repeat: the newest by it on the reference whose newest attempt is `newest`, or that one when there is none.
+/// The attempt that a charge by `method` may repeat: the one by it on the reference whose newest attempt is `newest`, or that one when there is none. Only the first attempt on a
+/// reference can be by another method than C2P, and those after it know it.
 pub fn attempt_by(reader: &Reader, tenant: u64, newest: Id, method: Method) -> Result<Id, Unreadable> {
-    let mut next = Some(newest);
-    while let Some(id) = next {
-        match entity(reader, tenant, EntityId::payment(id))?.as_deref() {
-            Some(Entity::Payment(payment)) if payment.method() == method => return Ok(id),
-            Some(Entity::Payment(payment)) => next = payment.previous,
-            _ => break,
-        }
-    }
-    Ok(newest)
+    let charge = match entity(reader, tenant, EntityId::payment(newest))?.as_deref() {
+        Some(Entity::Payment(payment)) if payment.method() != method => payment.charge,
+        _ => None,
+    };
+    let Some(charge) = charge else { return Ok(newest) };
+    let is_by_it = matches!(entity(reader, tenant, EntityId::payment(charge))?.as_deref(), Some(Entity::Payment(payment)) if payment.method() == method);
+    Ok(if is_by_it { charge } else { newest })
 }
 
 /// A page of the payments on a reference: the newest attempt, and those before it.

@@ -22,6 +22,7 @@ pub mod open_files;
 pub mod public;
 pub mod respond;
 pub mod router;
+pub mod secrets;
 pub mod services;
 pub mod sheets;
 pub mod strays;

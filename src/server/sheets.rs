@@ -58,7 +58,7 @@ pub async fn change_settings(services: &Services, number: u32, change: impl FnOn
     let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
     let mut settings = (*tenant.sheet.settings).clone();
     change(&mut settings);
-    set_sheet(services, &tenant, Arc::new(settings), tenant.sheet.live_status, tenant.sheet.reason.clone(), None).await
+    set_sheet(services, &tenant, settings.shared(), tenant.sheet.live_status, tenant.sheet.reason.clone(), None).await
 }
 
 /// Gives the newest sheet of a tenant to both of its books; they have it, durably, when this returns.

@@ -28,8 +28,14 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
     /// `requests_per_second` 0 = no limit; `burst` 0 = as many as come in a second.
     pub fn new(requests_per_second: u32, burst: u32) -> Self {
         let token_ns = 1_000_000_000_u64.checked_div(u64::from(requests_per_second)).unwrap_or(0);
-        let burst = if burst == 0 { requests_per_second } else { burst };
-        Throttle { token_ns, bucket_ns: token_ns * u64::from(burst), start: Instant::now(), full_at_ns: DashMap::new(), sweep_at: AtomicUsize::new(SWEEP_FROM) }
+        Throttle::every(Duration::from_nanos(token_ns), if burst == 0 { requests_per_second } else { burst })
+    }
+
+    /// One in so long, and `burst` in a row.
+    pub fn every(token: Duration, burst: u32) -> Self {
+        let token_ns = u64::try_from(token.as_nanos()).unwrap_or(u64::MAX);
+        let bucket_ns = token_ns.saturating_mul(u64::from(burst));
+        Throttle { token_ns, bucket_ns, start: Instant::now(), full_at_ns: DashMap::new(), sweep_at: AtomicUsize::new(SWEEP_FROM) }
     }
 
     /// Takes a token, or says in how many seconds the next one is there.

@@ -1,58 +1,32 @@
-//! What the calls about webhooks need beyond one command: secrets on the way out, the log of deliveries, sending again, and trying out (`contract.md`, sections 13 and 18).
+//! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and trying out (`contract.md`, sections 13 and 18).
 
 use crate::api::events::test_envelope;
 use crate::api::page::{Page, list_json, page_json};
 use crate::api::problem::Problem;
 use crate::api::refusals;
-use crate::api::webhooks::{show, show_delivered, show_deliveries, show_pending, status, with_secret};
+use crate::api::webhooks::{show, show_delivered, show_deliveries, show_pending, status};
 use crate::api::writer::Object;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index;
-use crate::domain::kept::{KeepRef, Kept, Shape};
-use crate::domain::machine::{Ask, Command, Domain};
+use crate::domain::kept::KeepRef;
+use crate::domain::machine::{Ask, Command};
 use crate::domain::record::{Entity, Record};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Query, View};
 use crate::domain::webhooks::Webhook;
-use crate::server::dispatch::{failure, reply};
+use crate::server::ask::entity_patiently;
+use crate::server::dispatch::failure;
 use crate::server::history::{self, Read, Unreadable};
-use crate::server::respond::{Reply, RequestId};
+use crate::server::respond::Reply;
 use crate::server::services::{Services, fresh_id};
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
-use actors::{Held, Outcome};
+use actors::{Failure, Held};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 use wal::{Reader, Seq};
-
-/// The answer that shows an endpoint with its secret.
-pub fn reply_with_secret(services: &Services, tenant: u64, shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> Result<Reply, Problem> {
-    let shown = match &outcome {
-        Ok(settled) if settled.refusal.is_none() => settled.entity.clone(),
-        _ => None,
-    };
-    let reply = reply(shape, outcome, request_id)?;
-    Ok(match shown.as_deref() {
-        Some(Entity::Webhook(webhook)) => {
-            let body = with_secret(reply.body().to_vec(), services.webhook_secret(tenant, webhook.id, webhook.secret_version).expose());
-            let status = reply.status();
-            reply.with_body(status, body)
-        }
-        _ => reply,
-    })
-}
-
-/// The body of a kept answer. A secret is not in what is kept: the record says which one it was.
-pub fn replayed(services: &Services, tenant: u64, kept: Kept, seq: Seq) -> Result<Vec<u8>, Unreadable> {
-    if !matches!(kept.of.shape, Shape::WebhookCreated | Shape::SecretRotated) || kept.status >= 300 {
-        return Ok(kept.body);
-    }
-    let record = history::record(services.engine.reader(), seq)?.record;
-    let written = record.entities.iter().find_map(|written| if let Entity::Webhook(webhook) = &*written.state { Some(webhook) } else { None });
-    let webhook = written.ok_or_else(|| Unreadable(format!("record {seq} keeps an answer about an endpoint that is not in it")))?;
-    Ok(with_secret(kept.body, services.webhook_secret(tenant, webhook.id, webhook.secret_version).expose()))
-}
 
 /// The endpoints of a tenant in a mode, oldest first.
 fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Unreadable> {
@@ -161,17 +135,31 @@ fn outcomes_in(record: &Record, webhook: Id) -> &[crate::domain::webhooks::Deliv
     }
 }
 
-/// POST /v1/events/:id/resend: a new delivery to every endpoint that is enabled and lists the event now. Run as a task of its own, so that a caller who goes away leaves no key half answered.
-pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<KeepRef>, key_held: Option<Held>) -> Result<Reply, Problem> {
+/// POST /v1/events/:id/resend: a new delivery to every endpoint that is enabled, lists the event now and has room for one more that waits; when none has, that is the answer. Run as a
+/// task of its own, so that a caller who goes away leaves no key half answered; `_key_held` ends with it.
+pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<KeepRef>, _key_held: Option<Held>) -> Result<Reply, Problem> {
     let engine = &services.engine;
     let happened = backlog::numbered(engine.reader(), tenant, id.number())?.filter(|happened| happened.event().id == id);
     let event = happened.ok_or_else(Problem::not_found)?.event();
-    let (mut items, mut last) = (Vec::new(), None);
+    // One patience for all of them, however many there are.
+    let since = Instant::now();
+    let (mut items, mut last, mut full) = (Vec::new(), None, None);
     for webhook in endpoints(engine.reader(), tenant)? {
         let target = EntityId::webhook(webhook.id);
-        let settled = engine.ask_entity(tenant, target, false, Ask::Resend(event).into(), None, None).await.map_err(failure)?;
+        let ask = || Ask::Resend(event).into();
+        let outcome = match last {
+            None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
+            // To give up now would have the caller ask again, and those before this one would be sent it twice.
+            Some(_) => entity_patiently(&services, tenant, target, since, ask).await,
+        };
+        let settled = match outcome {
+            Err(Failure::Overloaded) if last.is_some() => continue,
+            outcome => outcome.map_err(failure)?,
+        };
         match (&settled.refusal, settled.record.as_ref().and(settled.entity.as_deref())) {
             (Some(Refusal::NotFound), _) => {}
+            // Who has no room costs the others nothing.
+            (Some(Refusal::ResendsWaiting), _) => full = settled.refusal,
             (Some(refusal), _) => return Err(refusals::problem(refusal)),
             (None, Some(Entity::Webhook(webhook))) => {
                 items.extend(webhook.resends.last().map(|resend| show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at)));
@@ -180,12 +168,15 @@ pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<K
             (None, _) => {}
         }
     }
+    if let (None, Some(refusal)) = (last, &full) {
+        return Err(refusals::problem(refusal));
+    }
     let body = show_deliveries(id, &items);
     // With no endpoint to send to nothing was written, and nothing is kept.
     let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
     if keep.is_some() {
-        let command = Command { ask: Ask::KeepResent(202, body.clone()), keep };
-        let kept = engine.ask_entity(tenant, target, false, command, None, key_held).await.map_err(failure)?;
+        let keeping = || Command { ask: Ask::KeepResent(202, body.clone()), keep: keep.clone() };
+        let kept = entity_patiently(&services, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);
     }
     let answer = Reply::json(202, body);

@@ -5,6 +5,7 @@
 
 use super::backlog::{self, Happened};
 use super::line::{Line, Rest, WRITE_EVERY};
+use super::pace;
 use super::post::{Message, Sent};
 use super::secret::Secret;
 use super::{Webhooks, has_older_signature, world};
@@ -195,8 +196,12 @@ impl Courier {
                     }
                 }
             } else if place.is_none() {
-                let lane = if self.slow { &self.webhooks.slow } else { &self.webhooks.quick };
-                place = Some(Box::pin(Arc::clone(lane).acquire_owned()));
+                let lane = Arc::clone(if self.slow { &self.webhooks.slow } else { &self.webhooks.quick });
+                let services = Arc::clone(&self.services);
+                place = Some(Box::pin(async move {
+                    pace::keep(|| services.engine.under_way()).await;
+                    lane.acquire_owned().await
+                }));
             }
             if self.landed.len() >= WRITE_AT && self.write().await.is_break() {
                 return;

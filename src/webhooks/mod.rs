@@ -4,12 +4,14 @@
 //! [`line::Line`] as soon as it is durable; a [`courier`] then reads the log from where the endpoint is, posts, and has the outcomes written into the entity. An endpoint without work costs
 //! a few words of memory, and a tenant without endpoints nothing at all.
 //!
-//! All of it runs on threads of its own with a low priority: deliveries take what payments leave, and catch up afterwards.
+//! All of it runs on threads of its own with a low priority, which keep to a share of their time while payments need the processors ([`pace`]): deliveries take what payments leave, and catch up
+//! afterwards.
 
 pub mod backlog;
 mod courier;
 mod line;
 mod names;
+mod pace;
 pub mod post;
 pub mod secret;
 
@@ -37,6 +39,10 @@ use url::{Host, Url};
 const QUICK_MAX: usize = 512;
 /// And to endpoints that dawdle: those of the dead wait for each other, and for nobody else.
 const SLOW_MAX: usize = 256;
+/// Test notifications on their way at once. Nothing else bounds them: each POST of one sends to up to 20 endpoints, and a dead one keeps its socket for ten seconds.
+const TRIES_MAX: usize = 64;
+/// How long a test notification waits for its place: below the ten seconds that an endpoint has, so that its caller is not kept for twice as long.
+const TRY_PATIENCE: Duration = Duration::from_secs(5);
 /// How much lower than others deliveries stand with the scheduler.
 pub const NICENESS: i32 = 10;
 /// Outcomes are written together with those that come so soon after them.
@@ -83,6 +89,7 @@ pub struct Webhooks {
     spawner: Handle,
     quick: Arc<Semaphore>,
     slow: Arc<Semaphore>,
+    tries: Arc<Semaphore>,
     stopping: AtomicBool,
     couriers: AtomicUsize,
 }
@@ -112,6 +119,7 @@ impl Webhooks {
             runtime: Mutex::new(Some(runtime)),
             quick: Arc::new(Semaphore::new(QUICK_MAX)),
             slow: Arc::new(Semaphore::new(SLOW_MAX)),
+            tries: Arc::new(Semaphore::new(TRIES_MAX)),
             stopping: AtomicBool::new(false),
             couriers: AtomicUsize::new(0),
         }))
@@ -207,8 +215,15 @@ impl Webhooks {
         if !self.may_send(message.livemode) {
             return Sent::failed("live deliveries are off until this server takes over");
         }
+        let Ok(Ok(place)) = tokio::time::timeout(TRY_PATIENCE, Arc::clone(&self.tries).acquire_owned()).await else {
+            return Sent::failed("too many tests are under way; try again later");
+        };
         let this = Arc::clone(self);
-        let posting = self.spawner.spawn(async move { this.poster.post(message).await });
+        let posting = self.spawner.spawn(async move {
+            // Also when nobody waits for it any more.
+            let _place = place;
+            this.poster.post(message).await
+        });
         posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))
     }
 

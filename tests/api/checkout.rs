@@ -56,6 +56,27 @@ fn the_same_key_gives_the_same_session() {
 }
 
 #[test]
+fn a_secret_is_shown_again_and_is_nowhere_on_the_disk() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    let body = json!({ "amountUsd": 10 });
+    let first = api.keyed("s-1").post("/v1/checkout/sessions", &body);
+    assert_eq!(api.keyed("s-1").post("/v1/checkout/sessions", &body).body, first.body);
+    let made = first.expect(201);
+    let secret = text(&made, "clientSecret").rsplit('_').next().expect("its random part").to_owned();
+    let kept = api.get("/v1/idempotency/s-1").expect(200);
+    assert_eq!((&kept["response"]["id"], kept["response"].get("clientSecret")), (&made["id"], None));
+    assert_eq!(api.get(&format!("/v1/checkout/sessions/{}", text(&made, "id"))).expect(200)["clientSecret"], made["clientSecret"]);
+    let product = api.post("/v1/products", &json!({ "name": "Camisa", "priceUsd": "10.00" })).expect(201);
+    let link = api.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({})).expect(201);
+    let opened = server.nobody().post(&format!("/pay/{}/sessions", text(&link, "slug")), &json!({})).expect(201);
+    assert!(text(&opened, "clientSecret").starts_with(text(&opened, "id")));
+    let bytes: Vec<u8> = (0..16).map(|n| u8::from_str_radix(&secret[2 * n..2 * n + 2], 16).expect("two digits")).collect();
+    assert!(server.has_on_disk(text(&made, "id").as_bytes()), "the session itself is there");
+    assert!(!server.has_on_disk(secret.as_bytes()) && !server.has_on_disk(&bytes));
+}
+
+#[test]
 fn a_secret_opens_its_own_session_and_nothing_else() {
     let server = Server::shared();
     let tenant = server.tenant();
@@ -301,7 +322,7 @@ fn pages_say_who_may_do_what_with_them() {
 }
 
 /// A form as a browser without scripts sends it.
-fn send(server: &Server, path: &str, pairs: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
+pub fn send(server: &Server, path: &str, pairs: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
     let body: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={}", value.replace('+', "%2B").replace(' ', "+"))).collect();
     let api = headers.iter().fold(server.nobody(), |api, (name, value)| api.with(name, value));
     api.post_as(path, "application/x-www-form-urlencoded", body.join("&"))

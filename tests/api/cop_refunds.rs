@@ -1,10 +1,16 @@
 //! Refunds in pesos: whole, with the fee, within 96 hours, of money that is there (`service.md`, "Colombian pesos (COP)"; `contract.md`, section 18).
 
 use crate::harness::check::{assert_nulls, assert_texts, instant, race, text};
+use crate::harness::client::Api;
 use crate::harness::flows::{DAY, SECOND, UNKNOWN};
 use crate::harness::pesos::rows;
 use crate::harness::server::Server;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a processor that is slow on purpose may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
 fn amount_and_fee_go_back() {
@@ -148,25 +154,32 @@ fn a_refund_and_a_payout_of_the_same_pesos() {
     }
 }
 
+/// The payment, once it has another status than this one.
+#[track_caller]
+fn until_not(api: &Api, payment: &Value, status: &str) -> Value {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let now = api.cop_now(payment);
+        if now["status"] != status {
+            return now;
+        }
+        assert!(Instant::now() < deadline, "still {status} after {PATIENCE:?}: {now}");
+        sleep(Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn while_the_processor_decides_the_pesos_are_held_and_a_second_refund_waits() {
     let server = Server::start_with(&[("PASARELA__RAILS__SIMULATOR_DELAY_MS", "1500"), ("PASARELA__RAILS__ANSWER_SECONDS", "1")]);
     let api = server.tenant().test;
     let pending = api.cop(50_000, "qr");
     api.cop_buyer(&pending, "pay").expect(202);
-    let mut paid = api.cop_now(&pending);
-    while paid["status"] == "pending" {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        paid = api.cop_now(&pending);
-    }
+    let paid = until_not(&api, &pending, "pending");
     assert_eq!(api.keyed("slow").cop_refund(&paid).expect(202)["status"], "completed");
     api.cop_refund(&paid).refused(409, "refund_in_progress");
     api.assert_pesos("46250", "46250", "0");
     assert_eq!(api.get("/v1/idempotency/slow").expect(200)["status"], 202);
-    while api.cop_now(&paid)["status"] == "completed" {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    assert_eq!(api.cop_now(&paid)["status"], "refunded");
+    assert_eq!(until_not(&api, &paid, "completed")["status"], "refunded");
     assert_eq!(api.get("/v1/idempotency/slow").expect(200)["response"]["status"], "refunded");
     api.assert_pesos("0", "0", "0");
 }

@@ -9,6 +9,7 @@ mod batch;
 mod c2p;
 mod chargebacks;
 mod checkout;
+mod checkout_limits;
 mod checkout_ways;
 mod clock;
 mod conventions;

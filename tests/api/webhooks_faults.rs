@@ -2,7 +2,7 @@
 
 use crate::harness::check::{list, text};
 use crate::harness::client::Api;
-use crate::harness::flows::payout_body;
+use crate::harness::flows::{fresh, payout_body};
 use crate::harness::receiver::{Arrived, Manner, Receiver};
 use crate::harness::server::Server;
 use crate::webhooks::{assert_signed, listen, outcomes, path};
@@ -261,7 +261,7 @@ fn ten_thousand_events_for_a_dead_endpoint_wait_in_the_log() {
     api.fund("1000000.00");
     let batch = || {
         let items: Vec<Value> = (0..1_000).map(|_| payout_body(&merchant, "0.10")).collect();
-        let answer = api.post("/v1/payouts/batch", &json!({ "externalRef": crate::harness::flows::fresh("b"), "items": items })).expect(201);
+        let answer = api.post("/v1/payouts/batch", &json!({ "externalRef": fresh("b"), "items": items })).expect(201);
         assert_eq!(list(&answer, "items").len(), 1_000);
     };
     batch();
@@ -281,4 +281,48 @@ fn ten_thousand_events_for_a_dead_endpoint_wait_in_the_log() {
     let waiting = api.walk(&format!("{}/deliveries", path(&webhook)), &[], 100);
     assert!(waiting.len() == 10_000 && waiting.iter().filter(|delivery| delivery["status"] == "pending").count() > 9_900, "{}", waiting.len());
     assert!(dead.most_at_once() <= 8);
+}
+
+#[test]
+fn who_has_no_room_for_one_more_costs_the_others_nothing() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let hanging = Receiver::start(|_| Manner::Never);
+    let full = listen(&api, &hanging.url(), &["payment.completed"]);
+    api.pay(1);
+    let event = api.walk("/v1/events", &[], 10).remove(0);
+    let resend = format!("/v1/events/{}/resend", text(&event, "id"));
+    let refused = (0..1_000).map(|_| api.act(&resend)).find(|answer| answer.status != 202).expect("a hundred wait at most");
+    refused.refused(503, "overloaded");
+    let good = Receiver::good();
+    let webhook = listen(&api, &good.url(), &["payment.completed"]);
+    // Some of those that wait end after ten seconds, and leave room for as many more.
+    let left_out = (0..1_000).map(|_| api.act(&resend).expect(202)).find(|body| list(body, "deliveries").len() == 1).expect("the first is full");
+    assert_eq!(list(&left_out, "deliveries")[0]["webhookId"], webhook["id"]);
+    good.wait_for(1);
+    let key = fresh("again");
+    let answer = api.keyed(&key).act(&resend);
+    answer.expect(202);
+    assert_eq!(api.keyed(&key).act(&resend).body, answer.body, "and it is kept");
+    api.delete(&path(&full)).expect(200);
+}
+
+#[test]
+fn tests_of_endpoints_that_hang_are_bounded() {
+    let server = Server::start();
+    let hanging = Receiver::start(|_| Manner::Never);
+    let apis: Vec<Api> = (0..4).map(|_| server.tenant().test).collect();
+    for api in &apis {
+        for _ in 0..20 {
+            listen(api, &hanging.url(), &["payment.completed"]);
+        }
+    }
+    let error = |error: &str, bodies: &[Value]| bodies.iter().flat_map(|body| list(body, "deliveries")).filter(|one| one["error"] == error).count();
+    let bodies: Vec<Value> = std::thread::scope(|scope| {
+        let asked: Vec<_> = apis.iter().map(|api| scope.spawn(|| api.act("/v1/notifications/test").expect(202))).collect();
+        asked.into_iter().map(|body| body.join().expect("an answer")).collect()
+    });
+    assert_eq!(error("too many tests are under way; try again later", &bodies), 16);
+    assert_eq!(error("no answer within 10 seconds", &bodies), 64);
+    assert_eq!(hanging.count(), 64);
 }

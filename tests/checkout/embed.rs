@@ -3,12 +3,12 @@
 use crate::browser::{Browser, DESKTOP};
 use crate::c2p::{ask_for_key, pay_with, session};
 use crate::harness::check::text;
-use crate::harness::server::Server;
-use serde_json::json;
+use crate::harness::server::{Server, Tenant};
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 
-/// A shop with one page, on a port of its own; its origin.
+/// Serves the one page of a shop to whoever asks, as long as the tests run.
 fn shop(listener: TcpListener, page: String) {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -20,27 +20,42 @@ fn shop(listener: TcpListener, page: String) {
     });
 }
 
-#[test]
-fn a_shop_embeds_the_checkout_and_is_told() {
+/// A shop whose page shows the checkout of a session, open in a browser.
+struct Embedded {
+    browser: Browser,
+    made: Value,
+    tenant: Tenant,
+    server: Server,
+}
+
+/// Its script runs `before`, and mounts the checkout with these options; what it is told goes into `told`.
+fn embedded(before: &str, options: &str) -> Embedded {
     let server = Server::start();
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let origin = format!("http://127.0.0.1:{}", listener.local_addr().expect("an address").port());
     let tenant = server.tenant_with(json!({ "checkout": { "allowedOrigins": [origin] } }));
     let made = session(&tenant);
-    let secret = text(&made, "clientSecret");
+    let (url, secret) = (server.url(), text(&made, "clientSecret"));
     shop(
         listener,
         format!(
-            "<!doctype html><title>Tienda</title><div id=pay></div><script src=\"{}/checkout.js\"></script><script>
-            const told = []; const heard = [];
-            addEventListener('message', (event) => heard.push([event.origin, event.data]));
-            Pasarela.mount('#pay', {{ clientSecret: '{secret}', onPaid: (it) => told.push(['paid', it.sessionId]), onFailed: (it) => told.push(['failed', it.sessionId]) }});
-            </script>",
-            server.url()
+            "<!doctype html><title>Tienda</title><div id=pay></div><script src=\"{url}/checkout.js\"></script><script>
+            const told = []; {before}
+            Pasarela.mount('#pay', {{ clientSecret: '{secret}', {options} }});
+            </script>"
         ),
     );
     let browser = Browser::open(DESKTOP);
     browser.goto(&origin);
+    Embedded { browser, made, tenant, server }
+}
+
+#[test]
+fn a_shop_embeds_the_checkout_and_is_told() {
+    let Embedded { server, made, browser, tenant: _ } = embedded(
+        "const heard = []; addEventListener('message', (event) => heard.push([event.origin, event.data]));",
+        "onPaid: (it) => told.push(['paid', it.sessionId]), onFailed: (it) => told.push(['failed', it.sessionId])",
+    );
     browser.enter("#pay iframe");
     browser.click("[data-action=choose-c2p]");
     ask_for_key(&browser);
@@ -65,24 +80,8 @@ fn a_shop_embeds_the_checkout_and_is_told() {
 
 #[test]
 fn every_way_goes_in_a_frame() {
-    let server = Server::start();
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-    let origin = format!("http://127.0.0.1:{}", listener.local_addr().expect("an address").port());
-    let tenant = server.tenant_with(json!({ "checkout": { "allowedOrigins": [origin] } }));
-    let made = session(&tenant);
-    let secret = text(&made, "clientSecret");
-    shop(
-        listener,
-        format!(
-            "<!doctype html><title>Tienda</title><div id=pay></div><script src=\"{}/checkout.js\"></script><script>
-            const told = [];
-            Pasarela.mount('#pay', {{ clientSecret: '{secret}', lang: 'en', onPaid: (it) => told.push(it.sessionId), onFailed: () => told.push('failed') }});
-            </script>",
-            server.url()
-        ),
-    );
-    let browser = Browser::open(DESKTOP);
-    browser.goto(&origin);
+    let Embedded { tenant, made, browser, server: _server } =
+        embedded("", "lang: 'en', onPaid: (it) => told.push(it.sessionId), onFailed: () => told.push('failed')");
     browser.enter("#pay iframe");
     browser.click("[data-action=choose-cop]");
     browser.click("[data-action=channel-qr]");

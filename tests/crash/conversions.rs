@@ -3,6 +3,7 @@
 use crate::harness::check::{assert_texts, decimal, list, race, text};
 use crate::harness::client::Api;
 use crate::harness::server::Server;
+use crate::load::{PATIENCE, insist};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::sync::Mutex;
@@ -13,7 +14,6 @@ use std::time::{Duration, Instant};
 const CRASHES: usize = 4;
 const WRITERS: usize = 6;
 const ROUNDS: usize = 30;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn fund(api: &Api, currency: &str, amount: &str, held: bool) {
     api.post("/v1/test/fund", &json!({ "currency": currency, "amount": amount, "held": held })).expect(201);
@@ -25,20 +25,6 @@ fn quote(api: &Api, amount: &str) -> Value {
 
 fn accept(api: &Api, quote: &Value, reference: Option<&str>) -> Value {
     api.post("/v1/conversions", &json!({ "quoteId": quote["id"], "reference": reference })).expect(201)
-}
-
-/// Asks until there is an answer that decides.
-fn insist(api: &Api, path: &str, body: &Value) -> (u16, Value) {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        match api.try_post(path, body) {
-            Ok(answer) if answer.status == 503 || (answer.status == 409 && answer.json()["error"] == "idempotency_in_progress") => {}
-            Ok(answer) => return (answer.status, answer.json()),
-            Err(_) => {}
-        }
-        assert!(Instant::now() < deadline, "{path} was not answered within {PATIENCE:?}");
-        sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]
@@ -96,12 +82,12 @@ fn every_quote_is_converted_exactly_once() {
             let (api, done, told) = (&api, &done, &told);
             scope.spawn(move || {
                 for round in 0..ROUNDS {
-                    let (status, quote) = insist(api, "/v1/conversions/quotes", &json!({ "targetAmountUsdt": "1.00" }));
+                    let (status, quote, _) = insist(api, "/v1/conversions/quotes", &json!({ "targetAmountUsdt": "1.00" }));
                     assert_eq!(status, 201, "{quote}");
                     let body = json!({ "quoteId": quote["id"], "reference": format!("{writer}-{round}") });
                     let keyed = round % 2 == 0;
                     let caller = if keyed { api.keyed(&format!("{writer}-{round}")) } else { api.clone() };
-                    let (status, answer) = insist(&caller, "/v1/conversions", &body);
+                    let (status, answer, _) = insist(&caller, "/v1/conversions", &body);
                     match status {
                         201 => assert_eq!(answer["id"], quote["id"]),
                         // Without a key the answer to a repeat tells that the first one won.

@@ -4,7 +4,7 @@
 //! same or does it now; the movements add up to the balance; the bank was asked to do nothing twice.
 
 use crate::harness::check::{assert_money, decimal, sum, text};
-use crate::harness::client::Api;
+use crate::harness::client::{Answer, Api};
 use crate::harness::flows::{execution, merged, payer, payout_body};
 use crate::harness::server::Server;
 use rust_decimal::Decimal;
@@ -28,22 +28,31 @@ struct Told {
     wal_seq: u64,
 }
 
+/// How often the server is killed in this run.
 pub fn crashes() -> usize {
     std::env::var("CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(CRASHES)
 }
 
 /// Asks until there is an answer that decides; an answer of the server that it can't now, or none at all, is no such answer.
-pub fn insist(api: &Api, path: &str, body: &Value) -> (u16, Value, Option<u64>) {
+#[track_caller]
+pub fn until_decided(what: &str, ask: impl Fn() -> Result<Answer, String>) -> Answer {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        match api.try_post(path, body) {
+        match ask() {
             Ok(answer) if answer.status == 503 || (answer.status == 409 && answer.json()["error"] == "idempotency_in_progress") => {}
-            Ok(answer) => return (answer.status, answer.json(), answer.header("wal-seq").and_then(|text| text.parse().ok())),
+            Ok(answer) => return answer,
             Err(_) => {}
         }
-        assert!(Instant::now() < deadline, "{path} was not answered within {PATIENCE:?}");
+        assert!(Instant::now() < deadline, "{what} was not answered within {PATIENCE:?}");
         sleep(Duration::from_millis(5));
     }
+}
+
+/// The same for a POST: status, body, and the sequence of what it wrote.
+#[track_caller]
+pub fn insist(api: &Api, path: &str, body: &Value) -> (u16, Value, Option<u64>) {
+    let answer = until_decided(path, || api.try_post(path, body));
+    (answer.status, answer.json(), answer.header("wal-seq").and_then(|text| text.parse().ok()))
 }
 
 /// Payouts by reference and by key, and payments, until told to stop.

@@ -1,15 +1,14 @@
 //! SIGKILL in every state of a payment in pesos, while the processor is at work, and under load: what was answered stays, what was promised goes on, nothing happens twice.
 
 use crate::harness::check::{assert_texts, race, text};
-use crate::harness::client::{Answer, Api};
+use crate::harness::client::Api;
 use crate::harness::pesos::cop_body;
 use crate::harness::server::Server;
+use crate::load::{PATIENCE, until_decided};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-/// How long something may take that goes on by itself.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn crash(server: &mut Server) {
     server.kill();
@@ -116,50 +115,63 @@ fn what_was_at_the_processor_is_found_out() {
     assert_eq!(duplicates(&server), 0);
 }
 
-/// Asks until there is an answer that decides.
-fn insist(call: impl Fn() -> Result<Answer, String>) -> Answer {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        match call() {
-            Ok(answer) if answer.status == 503 || (answer.status == 409 && answer.json()["error"] == "idempotency_in_progress") => {}
-            Ok(answer) => return answer,
-            Err(_) => {}
-        }
-        assert!(Instant::now() < deadline, "no answer within {PATIENCE:?}");
-        sleep(Duration::from_millis(5));
-    }
+/// How far a payment has come: it never goes back.
+fn rank(status: &str) -> usize {
+    let ranks = ["pending", "completed", "refunded"];
+    ranks.iter().position(|known| *known == status).unwrap_or_else(|| panic!("nobody asked for {status}"))
+}
+
+/// What a writer was told of a payment.
+struct Told {
+    id: String,
+    status: String,
+    /// Whether its refund was asked for.
+    refund: bool,
 }
 
 #[test]
 fn collections_and_refunds_under_load_happen_once() {
     const WRITERS: usize = 6;
     const ROUNDS: usize = 12;
+    const CRASHES: usize = 3;
     let mut server = Server::start();
     let api = server.tenant().test;
-    let work = |writer: usize| -> Vec<(String, bool)> {
+    let finished = AtomicUsize::new(0);
+    let work = |writer: usize| -> Vec<Told> {
         let mut done = Vec::new();
         for round in 0..ROUNDS {
             let body = cop_body(50_000, "qr");
-            let created = insist(|| api.keyed(&key(writer, round, "create")).try_post("/v1/cop/payments", &body)).expect(201);
+            let created = until_decided("create", || api.keyed(&key(writer, round, "create")).try_post("/v1/cop/payments", &body)).expect(201);
             let id = text(&created, "id").to_owned();
             // A crash between the record and the processor leaves a payment that is sent when the processor is asked; the buyer comes again.
-            let paid = insist(|| match api.keyed(&key(writer, round, "pay")).try_post(&format!("/v1/test/cop/payments/{id}/pay"), &json!({})) {
+            let paid = until_decided("pay", || match api.keyed(&key(writer, round, "pay")).try_post(&format!("/v1/test/cop/payments/{id}/pay"), &json!({})) {
                 Ok(answer) if answer.status == 202 => api.try_get(&format!("/v1/cop/payments/{id}")),
                 other => other,
             });
-            let refund = (writer + round).is_multiple_of(2);
-            if refund && paid.expect(200)["status"] == "completed" {
-                let answer = insist(|| api.keyed(&key(writer, round, "refund")).try_post(&format!("/v1/cop/payments/{id}/refund"), &json!({})));
-                assert!(matches!(answer.status, 200 | 202), "{}", answer.text());
+            let mut status = text(&paid.expect(200), "status").to_owned();
+            let refund = (writer + round).is_multiple_of(2) && status == "completed";
+            if refund {
+                let refunded =
+                    until_decided("refund", || api.keyed(&key(writer, round, "refund")).try_post(&format!("/v1/cop/payments/{id}/refund"), &json!({})));
+                assert!(matches!(refunded.status, 200 | 202), "{}", refunded.text());
+                status = text(&refunded.json(), "status").to_owned();
+                assert_eq!(status, if refunded.status == 200 { "refunded" } else { "completed" });
             }
-            done.push((id, refund));
+            done.push(Told { id, status, refund });
+            finished.fetch_add(1, Ordering::Relaxed);
         }
         done
     };
-    let payments: Vec<(String, bool)> = std::thread::scope(|scope| {
+    let told: Vec<Told> = std::thread::scope(|scope| {
         let working = scope.spawn(|| race(WRITERS, work));
-        for pause in [120, 200, 300] {
-            sleep(Duration::from_millis(pause));
+        for crash in 0..CRASHES {
+            let deadline = Instant::now() + PATIENCE;
+            while finished.load(Ordering::Relaxed) < (crash + 1) * WRITERS * ROUNDS / (CRASHES + 2) {
+                assert!(Instant::now() < deadline, "the writers are stuck");
+                sleep(Duration::from_millis(2));
+            }
+            // Not always at the same point of a round.
+            sleep(Duration::from_millis(3 * crash as u64));
             server.kill();
             server.restart();
         }
@@ -168,8 +180,9 @@ fn collections_and_refunds_under_load_happen_once() {
     // What was left open is asked about.
     api.advance(120);
     let (mut net, mut events) = (0, 0);
-    for (id, refund) in &payments {
+    for Told { id, status, refund } in &told {
         let now = api.get(&format!("/v1/cop/payments/{id}")).expect(200);
+        assert!(rank(text(&now, "status")) >= rank(status), "{id} was told to be {status} and is {now}");
         match text(&now, "status") {
             "refunded" if *refund => events += 2,
             "completed" => (net, events) = (net + 46_250, events + 1),
@@ -177,7 +190,8 @@ fn collections_and_refunds_under_load_happen_once() {
             other => panic!("{other}: {now}"),
         }
     }
-    assert_eq!(payments.len(), WRITERS * ROUNDS);
+    assert_eq!(told.len(), WRITERS * ROUNDS);
+    assert!(net > 0 && events > 0, "nothing was collected");
     api.assert_pesos(&net.to_string(), &net.to_string(), "0");
     assert_eq!(api.walk("/v1/events", &[], 100).len(), events);
     assert_eq!(duplicates(&server), 0);

@@ -4,19 +4,14 @@ use crate::harness::check::text;
 use crate::harness::client::Api;
 use crate::harness::receiver::{Arrived, Manner, Receiver};
 use crate::harness::server::Server;
+use crate::load::{PATIENCE, StopOnDrop, crashes};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const CRASHES: usize = 5;
 const WRITERS: usize = 4;
-const PATIENCE: Duration = Duration::from_secs(60);
-
-fn crashes() -> usize {
-    std::env::var("CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(CRASHES)
-}
 
 /// Events, one after the other, whatever becomes of the answers.
 fn storm(api: &Api, stop: &AtomicBool) {
@@ -35,15 +30,6 @@ fn by_sequence(arrived: &[Arrived]) -> BTreeMap<u64, Vec<&Arrived>> {
         found.entry(each.sequence()).or_default().push(each);
     }
     found
-}
-
-/// Ends the writers also when the test fails in between: a scope waits for them.
-struct StopOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::harness::check::{assert_texts, text};
 use crate::harness::flows::{merged, payout_body};
 use crate::harness::server::Server;
-use crate::{fails, objects, shown, succeeds, verified};
+use crate::{errors, fails, objects, shown, succeeds, verified};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -122,6 +122,30 @@ fn a_stopped_server_is_copied_too_and_the_secret_stays_one() {
     assert_eq!(verified(&server, &into)["headHash"], verified(&server, &server.data())["headHash"]);
     let restored = Server::on(&into);
     assert_eq!(restored.api(text(&tenant.created["testKey"], "key")).balance(), balance);
+}
+
+#[test]
+fn a_log_without_its_secret_is_not_served_until_a_backup_gives_it_back() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    api.fund("1.00");
+    let body = json!({ "url": "https://shop.example.com/hook", "events": ["payment.completed"] });
+    let webhook = api.keyed("hook").post("/v1/webhooks", &body).expect(201);
+    let parent = tempfile::tempdir().expect("a directory");
+    let copy = parent.path().join("copy");
+    succeeds(&server, &["backup", shown(&copy)]);
+    server.kill();
+    let key = server.data().join("mark.key");
+    fs::remove_file(&key).expect("removed");
+    let refused = server.command(&["serve"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let refused = errors(&refused);
+    assert!(refused.contains("mark.key: is missing beside a log") && refused.contains("from a backup"), "{refused}");
+    assert!(!key.exists(), "no other one was made");
+    fs::copy(copy.join("mark.key"), &key).expect("copied");
+    server.restart();
+    let again = api.keyed("hook").post("/v1/webhooks", &body);
+    assert_eq!((again.header("idempotent-replayed"), again.expect(201)), (Some("true"), webhook));
 }
 
 #[test]

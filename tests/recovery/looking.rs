@@ -31,7 +31,18 @@ fn everything_about_one_thing_in_order_with_its_money() {
     assert!(postings(&lines[2]).contains(&"tenant 1000.00 VES payment"), "{}", lines[2]);
     assert!(postings(&lines[5]).contains(&"tenant 0.00 VES"), "all of it went back: {}", lines[5]);
     let movement = api.movements().iter().find(|row| row["type"] == "reversal").expect("a movement")["id"].clone();
-    assert_eq!(types(&objects(&succeeds(&server, &["wal", "explain", "--json", movement.as_str().expect("an id")]))), ["payment.reversed", "total"]);
+    let lines = objects(&succeeds(&server, &["wal", "explain", "--json", movement.as_str().expect("an id")]));
+    assert_eq!(types(&lines), ["payment.reversed", "total"]);
+    assert!(postings(&lines[0]).contains(&"tenant -1000.00 VES reversal"), "{}", lines[0]);
+    // So do the ids of operations at the bank, and of events.
+    let waiting = api.payout(&merchant, "10.05", json!({})).expect(202);
+    let lines = objects(&succeeds(&server, &["wal", "explain", "--json", text(&waiting, "operationId")]));
+    assert_eq!(types(&lines)[0], "payout.created");
+    assert!(postings(&lines[0]).contains(&"tenant -10.05 VES payout"), "{}", lines[0]);
+    let event = api.walk("/v1/events", &[], 100).into_iter().find(|event| event["event"] == "payment.completed").expect("an event");
+    let lines = objects(&succeeds(&server, &["wal", "explain", "--json", text(&event, "id")]));
+    assert_eq!(types(&lines), ["payment.completed", "total"]);
+    assert!(postings(&lines[0]).contains(&"tenant 1000.00 VES payment"), "{}", lines[0]);
     let lines = objects(&succeeds(&server, &["wal", "explain", "--json", text(&failed, "payoutId")]));
     assert_eq!(types(&lines), ["payout.created", "payout.failed", "total"]);
     // The seller's own history has its payouts in it.
@@ -55,8 +66,13 @@ fn of_a_batch_only_its_own_part_is_shown() {
     let item = |n: u32| json!({ "externalRef": format!("b-{n}"), "merchantId": merchant["merchantId"], "payoutMethodId": method, "monto": format!("{n}.00"), "concepto": "pago" });
     let batch = api.post("/v1/payouts/batch", &json!({ "externalRef": "batch", "items": [item(1), item(2)] })).expect(201);
     let second = &list(&batch, "items")[1];
-    let lines = objects(&succeeds(&server, &["wal", "explain", "--json", text(second, "payoutId")]));
-    assert_eq!(postings(&lines[0]), ["tenant -2.00 VES payout"]);
+    let movement = api.movements().into_iter().find(|row| row["payoutId"] == second["payoutId"]).expect("its movement");
+    // An operation at a bank has the number of the operation in the place of the last zeros.
+    let operation = format!("{}0001", text(second, "payoutId").strip_suffix("0000").expect("an entity's id"));
+    for id in [text(second, "payoutId"), &operation, text(&movement, "id")] {
+        let lines = objects(&succeeds(&server, &["wal", "explain", "--json", id]));
+        assert_eq!(postings(&lines[0]), ["tenant -2.00 VES payout"], "{id}");
+    }
 }
 
 #[test]
@@ -76,4 +92,20 @@ fn what_changed_between_two_moments() {
     assert!(succeeds(&server, &["wal", "diff", &after.to_string(), &after.to_string()]).is_empty());
     assert!(fails(&server, &["wal", "diff", &after.to_string(), &before.to_string()]).contains("earlier"));
     assert!(fails(&server, &["wal", "diff", "0", "99999"]).contains("the log ends"));
+}
+
+#[test]
+fn a_book_has_older_snapshots_too() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    for _ in 0..2 {
+        api.fund("1.00");
+        server.admin().act("/admin/snapshot").expect(200);
+    }
+    let info: Value = serde_json::from_str(&succeeds(&server, &["wal", "info", "--json"])).expect("JSON");
+    let number = |name: &str| info[name].as_u64().expect("a number");
+    let (snapshots, books) = (number("snapshots"), number("snapshotTenants"));
+    assert!(snapshots > books, "{info}");
+    let words = succeeds(&server, &["wal", "info"]);
+    assert!(words.contains(&format!("snapshots       {snapshots}, the older ones included, for {books} books")), "{words}");
 }

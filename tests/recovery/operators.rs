@@ -5,6 +5,8 @@ use crate::harness::flows::UNKNOWN;
 use crate::harness::server::Server;
 use crate::{errors, fails, objects, succeeds};
 use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
 fn answer(server: &Server, arguments: &[&str]) -> Value {
     serde_json::from_str(&succeeds(server, arguments)).expect("JSON")
@@ -49,6 +51,56 @@ fn every_act_says_who_did_what() {
     let acts: Vec<&str> = lines.iter().filter(|line| line["type"] == "operator.acted").map(|line| text(line, "entity")).collect();
     assert_eq!(acts, ["operator from 127.0.0.1: takeSnapshot /admin/snapshot", "operator from 127.0.0.1: recordRate /admin/rates"]);
     assert_eq!(recorded.wal_seq(), lines.last().and_then(|line| line["seq"].as_u64()).expect("a sequence"));
+}
+
+/// Stands between the command line and the server, and cuts the first answer off.
+fn cut_first(server: &Server) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let (address, to) = (listener.local_addr().expect("its address"), server.admin_address());
+    std::thread::spawn(move || {
+        for (nth, client) in listener.incoming().flatten().enumerate() {
+            let Ok(server) = TcpStream::connect(to) else { continue };
+            let (mut asking, mut asked) = (client.try_clone().expect("a socket"), server.try_clone().expect("a socket"));
+            // Who asked and has its answer goes away; then so does the server.
+            std::thread::spawn(move || std::io::copy(&mut asking, &mut asked).and_then(|_| asked.shutdown(Shutdown::Write)));
+            let mut first = [0; 1];
+            // It is answered: what was asked for is done.
+            (&server).read_exact(&mut first).expect("an answer");
+            if nth > 0 {
+                let _ = (&client).write_all(&first).and_then(|()| std::io::copy(&mut &server, &mut &client));
+            }
+            let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
+        }
+    });
+    address
+}
+
+#[test]
+fn what_was_not_answered_is_repeated_under_its_key() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let api = tenant.test.clone();
+    let sale = api.vpos_pay(1);
+    let debits = || api.movements().iter().filter(|row| row["type"] == "chargeback").count();
+    let between = cut_first(&server).to_string();
+    server.set("PASARELA__ADMIN__LISTEN", &between);
+    let call = ["admin", "chargeback", "create", &tenant.id, "--payment-id", text(&sale, "paymentId"), "--amount-ves", "10.00", "--reason", "fraud"];
+    let said = fails(&server, &call);
+    assert!(said.contains("did not answer") && said.contains("It may have been done"), "{said}");
+    assert_eq!(debits(), 1, "it was done, and nobody was told");
+    let key = said.split("--idempotency-key ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a key");
+    let again = answer(&server, &[&call[..], &["--idempotency-key", key]].concat());
+    assert_texts(&again, &[("amountVes", "10.00")]);
+    assert_eq!(debits(), 1, "a repeat under its key is no second one");
+    answer(&server, &call);
+    assert_eq!(debits(), 2, "one without is");
+    server.kill();
+    let said = fails(&server, &call);
+    // The proxy took it, and has nobody to give it to.
+    assert!(said.contains("It may have been done"), "{said}");
+    server.set("PASARELA__ADMIN__LISTEN", "127.0.0.1:1");
+    let said = fails(&server, &call);
+    assert!(said.contains("did not answer") && !said.contains("may have been done"), "nobody took it: {said}");
 }
 
 #[test]

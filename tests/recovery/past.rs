@@ -5,8 +5,11 @@ use crate::harness::client::Api;
 use crate::harness::flows::{MS, figures};
 use crate::harness::server::{Server, Tenant};
 use crate::{fails, objects, shown, succeeds, verified};
+use pasarela::recovery::books::each_record;
+use pasarela::recovery::rebuild::Rebuild;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use wal::Reader;
 
 /// Steps of the random history.
 const STEPS: usize = 40;
@@ -157,6 +160,35 @@ fn a_directory_that_was_not_finished_is_no_world() {
     let refused = server.command(&["serve"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("import broke off"), "{}", String::from_utf8_lossy(&refused.stderr));
+}
+
+#[test]
+fn nothing_whole_is_made_of_a_directory_that_was_not_finished() {
+    let mut server = Server::start();
+    server.tenant().test.fund("100.00");
+    server.kill();
+    let parent = tempfile::tempdir().expect("a directory");
+    let begun = parent.path().join("begun");
+    // A replay that breaks off half-way: what it wrote is a sound log, only too short.
+    let reader = Reader::open_read_only(server.data().join("log")).expect("the log");
+    let mut rebuild = Rebuild::begin(&begun, "replay", 1).expect("an empty directory");
+    each_record(&reader, 1, reader.last_seq() - 1, |stored| rebuild.add(stored)).expect("written");
+    drop(rebuild);
+    assert!(Reader::open_read_only(begun.join("log")).expect("it opens").last_seq() > 0);
+    let made = parent.path().join("made");
+    for arguments in [
+        vec!["backup", shown(&made)],
+        vec!["wal", "export", shown(&made)],
+        vec!["wal", "replay", "--into", shown(&made)],
+        vec!["restore", shown(&begun), "--into", shown(&made)],
+    ] {
+        let refused = match arguments[0] {
+            "restore" => fails(&server, &arguments),
+            _ => fails(&server, &[&arguments[..], &["--data-dir", shown(&begun)]].concat()),
+        };
+        assert!(refused.contains("replay broke off") && refused.contains("remove it and make it again"), "{arguments:?}: {refused}");
+        assert!(!made.exists(), "{arguments:?} began");
+    }
 }
 
 #[test]

@@ -1,17 +1,20 @@
 //! A running server proves its own books, and ends when one of them is not what its records lead to.
 
+use crate::harness::client::Api;
 use crate::harness::server::Server;
+use crate::{shown, succeeds};
 use actors::Machine;
 use pasarela::domain::machine::AnyBook;
 use pasarela::domain::money::Currency;
+use pasarela::domain::platform::{Mode, tenant_key};
 use pasarela::recovery::books::machine;
 use pasarela::recovery::recheck::recheck;
 use serde_json::json;
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
-use wal::{Completion, Config, Durable, IndexOps, Log, Poisoned, RocksStore, Snapshot};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use wal::{Completion, Config, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot};
 
 /// How long the self-check may take to look.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -70,12 +73,65 @@ fn a_planted_breach_ends_the_server() {
         server.admin().post("/admin/snapshot", &json!({})).expect(200);
         assert_eq!(server.wait().code(), Some(70), "{}", server.log_tail());
         assert!(server.log_tail().contains("the self-check found a breach at record"), "{}", server.log_tail());
+        the_next_run_tells_of_it(&mut server);
     }
+}
+
+/// When a run last ended itself, as the figures have it.
+fn ended_badly(server: &Server) -> u64 {
+    let figures = server.admin().get("/metrics");
+    let said = figures.text().lines().find_map(|line| line.strip_prefix("pasarela_ended_badly_timestamp_seconds ").map(str::to_owned));
+    said.and_then(|value| value.parse().ok()).expect("the figure")
+}
+
+fn the_next_run_tells_of_it(server: &mut Server) {
+    let file = |directory: &Path| directory.join("ENDED_BADLY");
+    let reason = std::fs::read_to_string(file(&server.data())).expect("the reason");
+    assert!(reason.contains("the self-check found a breach at record"), "{reason}");
+    server.restart();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+    let ended = ended_badly(server);
+    assert!(ended <= now && now - ended < 60, "{ended}, and it is {now}");
+    // It is this directory's own: neither a copy nor what is made of it ended so.
+    let parent = tempfile::tempdir().expect("a directory");
+    let (copy, restored) = (parent.path().join("copy"), parent.path().join("restored"));
+    succeeds(server, &["backup", shown(&copy)]);
+    server.kill();
+    succeeds(server, &["restore", shown(&server.data()), "--into", shown(&restored), "--skip-verify"]);
+    assert!(!file(&copy).exists() && !file(&restored).exists());
+}
+
+#[test]
+fn what_lies_between_a_quiet_book_and_a_busy_one_is_not_read() {
+    const BETWEEN: usize = 1_000;
+    let mut server = Server::start();
+    let (quiet, busy) = (server.tenant().test, server.tenant().test);
+    let fund = |api: &Api| api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).expect(201);
+    let snapshot = |server: &Server| server.admin().post("/admin/snapshot", &json!({})).expect(200);
+    for (api, more) in [(&quiet, 1), (&busy, BETWEEN)] {
+        for count in [more, 1] {
+            (0..count).for_each(|_| drop(fund(api)));
+            snapshot(&server);
+        }
+    }
+    assert!(server.terminate().success());
+    let reader = Reader::open_read_only(server.data().join("log")).expect("the log");
+    let keys = [tenant_key(1, Mode::Test), tenant_key(2, Mode::Test)];
+    let mut asked = 0;
+    let done = recheck(&reader, &keys, 100, &mut || {
+        asked += 1;
+        true
+    });
+    let done = done.expect("both are right");
+    assert_eq!((done.books, done.derived, done.records), (2, 2, 2));
+    // Once for each book before and after, and each range may meet one of the instants at which it asks; the records between would be three more at least.
+    assert!(asked <= 6, "asked {asked} times");
 }
 
 #[test]
 fn sound_books_are_checked_again_and_again() {
     let server = Server::start();
+    assert_eq!(ended_badly(&server), 0, "never");
     let checked = || {
         let figures = server.admin().get("/metrics");
         let number = |name: &str| figures.text().lines().find_map(|line| line.strip_prefix(&format!("{name} "))).and_then(|value| value.parse::<u64>().ok());

@@ -133,15 +133,20 @@ impl<C: Completion> Writer<C> {
                 None if self.images.is_empty() => return Ok(()),
                 None => {}
             }
-            while !self.is_full() {
-                match self.entries.try_recv() {
-                    Ok(entry) => self.take(entry),
-                    Err(_) => break,
-                }
-            }
+            self.drain();
             self.add_piece();
             self.commit()?;
             self.shared.counters.end();
+        }
+    }
+
+    /// Takes what is there.
+    fn drain(&mut self) {
+        while !self.is_full() {
+            match self.entries.try_recv() {
+                Ok(entry) => self.take(entry),
+                Err(_) => break,
+            }
         }
     }
 

@@ -71,7 +71,8 @@ async fn a_panic_in_decide_is_a_defect_and_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_panic_in_evolve_or_a_broken_invariant_ends_the_engine_before_the_record_is_written() {
-    for (command, named) in [(Command::PanicInEvolve, "applied"), (Command::Breach, "the balance is")] {
+    let large = Command::Deposit { amount: 1, memo: vec![0; wal::PAYLOAD_BYTES_MAX] };
+    for (command, named) in [(Command::PanicInEvolve, "applied"), (Command::Breach, "the balance is"), (large, "the log takes")] {
         let rig = Rig::new().await;
         done(rig.deposit(T, 5).await);
         assert!(is_storage(&failure(rig.ask(T, 1, command).await)));

@@ -9,6 +9,7 @@
 //! socket. In favour of PostgreSQL, a payout is one record here, and nothing else is written: no second record for the bank's answer, no event, no kept answer, no list to read it from.
 
 mod batched;
+mod payout;
 mod schema;
 mod shape;
 mod single;
@@ -22,8 +23,9 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use payout::NewPayout;
 use schema::Keys;
-use shape::{Debit, NewPayout};
+use shape::Debit;
 use single::Single;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -153,8 +155,8 @@ async fn pay(service: &Service, request: Request<Incoming>) -> (StatusCode, Vec<
         Writer::Batches(batches) => batches.pay(debit).await,
     };
     match written {
-        Ok(Outcome::Paid(id)) => (StatusCode::CREATED, shape::show(id, &new)),
-        Ok(Outcome::Known(id)) => (StatusCode::OK, shape::show(id, &new)),
+        Ok(Outcome::Paid(id)) => (StatusCode::CREATED, payout::show(id, &new)),
+        Ok(Outcome::Known(id)) => (StatusCode::OK, payout::show(id, &new)),
         Ok(Outcome::TooLittle) => problem(StatusCode::UNPROCESSABLE_ENTITY, "insufficient funds"),
         Err(why) => problem(StatusCode::INTERNAL_SERVER_ERROR, &why),
     }

@@ -1,23 +1,8 @@
-//! What comes in and what goes out: the members that the gateway takes and answers.
+//! What a payout is in the database.
 
-use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The body of a payout.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NewPayout<'a> {
-    /// Who is paid.
-    pub merchant_id: &'a str,
-    /// How much, with two decimals.
-    pub monto: &'a str,
-    /// What for.
-    pub concepto: &'a str,
-    /// What may be used once per tenant.
-    pub external_ref: &'a str,
-}
 
 /// A payout to be written down.
 pub struct Debit {
@@ -33,32 +18,6 @@ pub struct Debit {
     pub concept: String,
     /// What may be used once per tenant.
     pub reference: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Payout<'a> {
-    payout_id: &'a str,
-    object: &'a str,
-    kind: &'a str,
-    status: &'a str,
-    reference: &'a str,
-    failure_code: Option<&'a str>,
-    external_ref: &'a str,
-    batch_id: Option<&'a str>,
-    merchant_id: &'a str,
-    payout_method_id: &'a str,
-    merchant_name: &'a str,
-    monto: &'a str,
-    fee_ves: &'a str,
-    concepto: &'a str,
-    bank_code: &'a str,
-    destination: &'a str,
-    from_merchant_balance: bool,
-    operation_id: &'a str,
-    livemode: bool,
-    created_at: &'a str,
-    settled_at: &'a str,
 }
 
 /// A new id: larger than those of earlier processes, so that the primary key grows at its end.
@@ -78,36 +37,6 @@ pub fn minor(text: &str) -> Option<i64> {
         return None;
     }
     whole.parse::<i64>().ok()?.checked_mul(100)?.checked_add(cents.parse().ok()?).filter(|minor| *minor > 0)
-}
-
-/// A payout that was made.
-pub fn show(id: i64, new: &NewPayout<'_>) -> Vec<u8> {
-    // As many digits as such an id has.
-    let id = format!("01930000-0000-7000-8000-{:012x}", id & 0xffff_ffff_ffff);
-    let payout = Payout {
-        payout_id: &id,
-        object: "payout",
-        kind: "merchant",
-        status: "completed",
-        reference: "000000000042",
-        failure_code: None,
-        external_ref: new.external_ref,
-        batch_id: None,
-        merchant_id: new.merchant_id,
-        payout_method_id: "01930000-0000-7000-8000-000000000002",
-        merchant_name: "Bodega La Esquina",
-        monto: new.monto,
-        fee_ves: "0.00",
-        concepto: new.concepto,
-        bank_code: "0134",
-        destination: "…4321",
-        from_merchant_balance: false,
-        operation_id: "01930000-0000-7000-8000-000000000003",
-        livemode: false,
-        created_at: "2026-01-01T00:00:00.000Z",
-        settled_at: "2026-01-01T00:00:00.000Z",
-    };
-    serde_json::to_vec(&payout).unwrap_or_default()
 }
 
 #[cfg(test)]

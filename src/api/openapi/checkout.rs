@@ -36,7 +36,9 @@ fn operations() -> Vec<Operation> {
         pays(operation("requestCheckoutC2p", "Begin to pay by C2P"))
             .body("CheckoutDebtor")
             .example("a payer at Banesco", r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#)
-            .answers(201, "C2pIntent", "The intent"),
+            .about("At most ten in a row, and then one a minute, of a session and of a payer's phone on a payment link: every one may have the payer's bank send a code.")
+            .answers(201, "C2pIntent", "The intent")
+            .refuses(429, &["rate_limited"]),
         pays(operation("payCheckoutC2p", "Pay by C2P"))
             .body("CheckoutC2p")
             .example("the payer's key", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#)
@@ -63,7 +65,7 @@ fn operations() -> Vec<Operation> {
             .answers(200, "CheckoutAddress", "The same, asked for again")
             .refuses(403, &["usdt_not_enabled"]),
         operation("openLinkSession", "Open a session of a payment link")
-            .about("What `/pay/{slug}` does for a buyer. Needs no key.")
+            .about("What `/pay/{slug}` does for a buyer. Needs no key. A link opens at most 100 sessions in a row, and then 20 a second.")
             .body_optional("LinkQuantity")
             .example("two", r#"{"quantity":2}"#)
             .answers(201, "CheckoutSession", "The session with its clientSecret")
@@ -72,6 +74,7 @@ fn operations() -> Vec<Operation> {
             .refuses(408, &["request_timeout"])
             .refuses(413, &["payload_too_large"])
             .refuses(415, &["unsupported_media_type"])
+            .refuses(429, &["rate_limited"])
             .refuses(500, &["internal_error"])
             .refuses(503, &["overloaded", "shutting_down", "storage_unavailable"]),
     ]

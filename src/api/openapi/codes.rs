@@ -60,7 +60,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "quote_expired", "more than 60 seconds have passed since the quote"),
     (0, "quote_used", "the quote was accepted before"),
     (0, "rail_not_configured", "this server has no connector for it in this mode"),
-    (0, "rate_limited", "too many requests with this key; nothing was done, ask again after `Retry-After`"),
+    (0, "rate_limited", "too many requests; nothing was done, ask again after `Retry-After`"),
     (0, "rate_unavailable", "there is no current rate; ask again later"),
     (0, "reference_already_used", "this transfer pays for something already"),
     (0, "refund_in_progress", "another refund of the payment is under way"),

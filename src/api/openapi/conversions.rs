@@ -35,7 +35,7 @@ fn operations() -> Vec<Operation> {
             .refuses(422, &["amount_below_minimum"])
             .refuses(503, &["rate_unavailable"]),
         operation("createConversion", "Accept a quote")
-            .about("Always send an Idempotency-Key: the same key answers the same conversion.")
+            .about("Always send an Idempotency-Key: the same key answers the same conversion. One conversion takes from at most 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.")
             .body("NewConversion")
             .example("with a reference", r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#)
             .answers(201, "Conversion", "The conversion, completed or pending")

@@ -41,7 +41,7 @@ fn operations() -> Vec<Operation> {
             .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress"]),
         settles(operation("cancelCopPayment", "Cancel an unpaid payment in pesos")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
         settles(operation("refundCopPayment", "Refund a payment in pesos"))
-            .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available.")
+            .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds.")
             .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
             .refuses(503, &["processor_unavailable"]),
         operation("getCopBalance", "Read the balance in pesos").answers(200, "CopBalance", "The balance"),

@@ -43,13 +43,13 @@ fn operations() -> Vec<Operation> {
             "The endpoint with its new secret",
         ),
         operation("listDeliveries", "List the deliveries of an endpoint").pages().answers(200, "DeliveryPage", "Newest first"),
-        operation("resendEvent", "Send an event again").about("To every enabled endpoint that lists it now, with the same `Svc-Event-Id`.").answers(
+        operation("resendEvent", "Send an event again").about("To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of them.").answers(
             202,
             "Deliveries",
             "What is being sent",
         ),
         operation("sendTestNotification", "Send a test delivery")
-            .about("`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not listed.")
+            .about("`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not listed. While too many tests are under way one may fail unsent; its `error` says so.")
             .answers(202, "TestDeliveries", "What each endpoint answered"),
     ]
 }

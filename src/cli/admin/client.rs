@@ -3,11 +3,13 @@
 use super::super::{Failure, trust};
 use crate::api::json::{self, Shape};
 use crate::config::{AdminAccess, Config, Secret, Tls};
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
+use uuid::Uuid;
 
 /// The server is on this machine or near it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,38 +33,68 @@ impl Operators {
 
     /// Has the server copy everything to `directory`, on its own disk.
     pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
-        self.call("POST", "/admin/backup", Some(&json!({ "path": directory.to_string_lossy() }))).map(|_| ())
+        // Without a key: a second copy needs another name anyway.
+        self.call("POST", "/admin/backup", Some(&json!({ "path": directory.to_string_lossy() })), None).map(|_| ())
     }
 
-    /// Makes a call; what the API refuses is an error in words.
-    pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<String, Failure> {
+    /// Makes a call, a POST under its Idempotency-Key; what the API refuses is an error in words. When nobody knows whether a POST was done, the words say so, and how it is repeated without doing it twice.
+    pub fn call(&self, method: &str, path: &str, body: Option<&Value>, key: Option<Uuid>) -> Result<String, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
-        let (status, text) = runtime.block_on(self.exchange(method, path, body)).map_err(|error| self.unreachable(&*error))?;
-        if status.is_success() { Ok(text) } else { Err(Failure::Other(refused(status.as_u16(), &text))) }
+        let advice = || if method == "POST" { advice(key) } else { String::new() };
+        match runtime.block_on(self.exchange(method, path, body, key))? {
+            Ok((status, text)) if status.is_success() => Ok(text),
+            Ok((status, text)) => {
+                let is_open = status.is_server_error() || text.contains("idempotency_in_progress");
+                Err(Failure::Other(format!("{}{}", refused(status.as_u16(), &text), if is_open { advice() } else { String::new() })))
+            }
+            Err(error) => Err(Failure::Other(format!("{}{}", self.unanswered(&error), if error.is_connect() { String::new() } else { advice() }))),
+        }
     }
 
-    async fn exchange(&self, method: &str, path: &str, body: Option<&Value>) -> Result<(reqwest::StatusCode, String), Box<dyn std::error::Error>> {
-        let (scheme, client) = trust::reach(self.tls.as_ref()).map_err(|failure| failure.to_string())?;
-        let client = client.connect_timeout(CONNECT_TIMEOUT).build()?;
-        let mut request = client.request(method.parse()?, format!("{scheme}://{}{path}", self.address));
+    /// An answer, or that none came. What fails here was not sent.
+    async fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<Uuid>,
+    ) -> Result<Result<(StatusCode, String), reqwest::Error>, Failure> {
+        let (scheme, client) = trust::reach(self.tls.as_ref())?;
+        let client = client.connect_timeout(CONNECT_TIMEOUT).build().map_err(other)?;
+        let mut request = client.request(method.parse().map_err(other)?, format!("{scheme}://{}{path}", self.address));
         if let Some(token) = &self.token {
             request = request.bearer_auth(token.expose());
+        }
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key.to_string());
         }
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
-        let answer = request.send().await?;
-        Ok((answer.status(), answer.text().await?))
+        let request = request.build().map_err(other)?;
+        let answered = async {
+            let answer = client.execute(request).await?;
+            Ok((answer.status(), answer.text().await?))
+        };
+        Ok(answered.await)
     }
 
-    fn unreachable(&self, error: &dyn std::error::Error) -> Failure {
+    fn unanswered(&self, error: &dyn std::error::Error) -> String {
         let mut why = error.to_string();
         let mut source = error.source();
         while let Some(error) = source {
             why = format!("{why}: {error}");
             source = error.source();
         }
-        Failure::Other(format!("the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its address?", self.address))
+        format!("the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its address?", self.address)
+    }
+}
+
+/// What to do about a POST of which nobody knows whether it was done.
+fn advice(key: Option<Uuid>) -> String {
+    match key {
+        Some(key) => format!("\nIt may have been done all the same. The same command with --idempotency-key {key} does it once, or says what came of it."),
+        None => "\nIt may have been done all the same: look before you repeat it.".to_owned(),
     }
 }
 

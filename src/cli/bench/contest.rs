@@ -139,7 +139,7 @@ impl Contest<'_> {
             for case in contested.cases.iter_mut().filter(|case| !case.failed) {
                 match self.measure(&field, case.whom, case.connections) {
                     Ok(measured) => {
-                        let rate = grouped(per_second(measured.load.answers, measured.load.time));
+                        let rate = grouped(measured.load.rate());
                         progress(&format!("round {round}/{}: {}, {} connections: {rate}/s", self.rounds, case.whom.name(), case.connections));
                         case.rounds.push(measured);
                     }
@@ -261,7 +261,7 @@ impl Contested {
             table.remark(format!("**Not measured** {failure}."));
         }
         for case in &self.cases {
-            let rates = || case.rounds.iter().map(|round| per_second(round.load.answers, round.load.time));
+            let rates = || case.rounds.iter().map(|round| round.load.rate());
             let spread = rates().max().unwrap_or(0) - rates().min().unwrap_or(0);
             let of = |figure: &dyn Fn(&Round) -> u64| median(case.rounds.iter().map(figure));
             let is_logged = of(&|round| round.log.batches) > 0;
@@ -294,7 +294,7 @@ impl Case {
 
     /// Requests per second, the median over the rounds.
     pub fn rate(&self) -> u64 {
-        median(self.rounds.iter().map(|round| per_second(round.load.answers, round.load.time)))
+        median(self.rounds.iter().map(|round| round.load.rate()))
     }
 
     /// Nanoseconds of CPU of the server and its database per request, the median over the rounds.

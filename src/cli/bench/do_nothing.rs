@@ -2,6 +2,9 @@
 //! kept. What it does per second is what hyper, JSON, the kernel and the generator leave to everybody on this machine. With `--file` it does one thing: it appends a record to a plain file
 //! with group commit before it answers, which is the ceiling of whatever is durable.
 
+#[path = "../../../benches/peers/src/payout.rs"]
+mod payout;
+
 use super::Outcome;
 use super::plain_file::PlainFile;
 use bytes::Bytes;
@@ -12,12 +15,12 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use serde::{Deserialize, Serialize};
+use payout::NewPayout;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use tokio::net::TcpListener;
 
 /// A record of the plain file: as much as a debit takes in the gateway's log.
@@ -37,43 +40,7 @@ pub struct DoNothing {
     file: Option<PathBuf>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct NewPayout<'a> {
-    merchant_id: &'a str,
-    monto: &'a str,
-    concepto: &'a str,
-    external_ref: &'a str,
-}
-
-/// The members of a payout that has arrived, as the gateway answers it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Payout<'a> {
-    payout_id: &'a str,
-    object: &'a str,
-    kind: &'a str,
-    status: &'a str,
-    reference: &'a str,
-    failure_code: Option<&'a str>,
-    external_ref: &'a str,
-    batch_id: Option<&'a str>,
-    merchant_id: &'a str,
-    payout_method_id: &'a str,
-    merchant_name: &'a str,
-    monto: &'a str,
-    fee_ves: &'a str,
-    concepto: &'a str,
-    bank_code: &'a str,
-    destination: &'a str,
-    from_merchant_balance: bool,
-    operation_id: &'a str,
-    livemode: bool,
-    created_at: &'a str,
-    settled_at: &'a str,
-}
-
-static ANSWERS: AtomicU64 = AtomicU64::new(0);
+static ANSWERS: AtomicI64 = AtomicI64::new(0);
 
 impl DoNothing {
     /// Serves until it is killed, on as many threads as there are cores, like the gateway.
@@ -130,31 +97,7 @@ fn blank(query: Option<&str>) -> Vec<u8> {
 
 fn pay(body: &[u8]) -> Option<Vec<u8>> {
     let new: NewPayout<'_> = serde_json::from_slice(body).ok()?;
-    let id = format!("01930000-0000-7000-8000-{:012x}", ANSWERS.fetch_add(1, Ordering::Relaxed));
-    let payout = Payout {
-        payout_id: &id,
-        object: "payout",
-        kind: "merchant",
-        status: "completed",
-        reference: "000000000042",
-        failure_code: None,
-        external_ref: new.external_ref,
-        batch_id: None,
-        merchant_id: new.merchant_id,
-        payout_method_id: "01930000-0000-7000-8000-000000000002",
-        merchant_name: "Bodega La Esquina",
-        monto: new.monto,
-        fee_ves: "0.00",
-        concepto: new.concepto,
-        bank_code: "0134",
-        destination: "…4321",
-        from_merchant_balance: false,
-        operation_id: "01930000-0000-7000-8000-000000000003",
-        livemode: false,
-        created_at: "2026-01-01T00:00:00.000Z",
-        settled_at: "2026-01-01T00:00:00.000Z",
-    };
-    serde_json::to_vec(&payout).ok()
+    Some(payout::show(ANSWERS.fetch_add(1, Ordering::Relaxed), &new))
 }
 
 #[cfg(test)]

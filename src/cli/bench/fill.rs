@@ -11,6 +11,7 @@ use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChang
 use crate::domain::record::Record;
 use crate::domain::settings::Settings;
 use crate::domain::time::Timestamp;
+use crate::recovery::directory;
 use actors::Engine;
 use clap::Args;
 use sha2::{Digest, Sha256};
@@ -114,6 +115,9 @@ impl Fill {
             return Err(format!("at least {} records", filling.opening()));
         };
         let before = debits.saturating_sub(filling.tail);
+        // A server refuses a log without its secret.
+        std::fs::create_dir_all(&self.data).map_err(|error| format!("{}: {error}", self.data.display()))?;
+        directory::mark_key(&self.data).map_err(|failed| failed.to_string())?;
         let written = runtime.block_on(async {
             let engine = engine(&self.data, WIDTH * 2).await?;
             let tenants = u64::from(filling.tenants);

@@ -10,7 +10,7 @@ use super::report::{Bar, Line, Report, Unit};
 use super::requests::{Requests, Workload};
 use super::restart::{bytes_in, check};
 use super::server::Server;
-use super::table::{Table, grouped, mebibytes, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio, seconds};
+use super::table::{Table, grouped, mebibytes, median, microseconds, milliseconds, nanoseconds_each, ratio, seconds};
 use super::{Outcome, Place, machine, progress};
 use crate::recovery::directory::LOG_DIRECTORY;
 use clap::Args;
@@ -138,8 +138,11 @@ impl Growth {
                 }
             }
         }
-        // With the rounds of the first level, so that it has a row.
-        base.seen.own.push(self.pay(&base)?);
+        // Rounds of its own, as many as every level has, so that it has a row.
+        for _ in 0..self.rounds {
+            let own = self.pay(&base)?;
+            base.seen.own.push(own);
+        }
         all.insert(0, base.seen);
         let mut table = self.table(&all);
         failures.into_iter().for_each(|failure| table.remark(failure));
@@ -175,7 +178,7 @@ impl Growth {
         for round in 1..=self.rounds {
             let base = self.pay(base)?;
             let own = self.pay(&started)?;
-            let (with, without) = (per_second(own.answers, own.time), per_second(base.answers, base.time));
+            let (with, without) = (own.rate(), base.rate());
             progress(&format!("round {round}/{}: {}/s, {}/s with next to nothing", self.rounds, grouped(with), grouped(without)));
             started.seen.own.push(own);
             started.seen.base.push(base);
@@ -234,7 +237,7 @@ impl Growth {
 }
 
 fn rate(loads: &[Measured]) -> u64 {
-    median(loads.iter().map(|load| per_second(load.answers, load.time)))
+    median(loads.iter().map(Measured::rate))
 }
 
 /// What is asked for: the long history's, and that nothing grows faster than what drives it.

@@ -51,6 +51,9 @@ pub struct Http {
     /// Where the peers were built (benches/peers/build); without it they are left out
     #[arg(long)]
     pub(super) peers: Option<PathBuf>,
+    /// Cases whose name begins so, and no others, for a look at them alone: payout, conversion, batch, "do nothing"
+    #[arg(long, value_delimiter = ',')]
+    pub(super) only: Vec<String>,
 }
 
 impl Http {
@@ -113,6 +116,7 @@ impl Http {
             cases.extend(own.chain([Whom::Conversions]).chain(rivals(&self.tenants)).map(|whom| (whom, *connections)));
         }
         cases.extend(self.batch_connections.iter().map(|connections| (Whom::Batches, *connections)));
+        cases.retain(|(whom, _)| self.only.is_empty() || self.only.iter().any(|name| whom.name().starts_with(name)));
         let (seconds, rounds, threads) = (self.seconds, self.rounds, self.threads);
         Contest { place, setting: Setting::default(), cases, seconds, rounds, threads, peers, trial: Duration::from_millis(900) }
     }

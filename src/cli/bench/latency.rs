@@ -95,7 +95,7 @@ pub fn capacity(server: &Server, tenants: &[Tenant], cores: &[usize], time: Dura
 fn busiest(server: &Server, requests: &Arc<dyn Workload>, cores: &[usize], time: Duration) -> Outcome<u64> {
     let load = Load { server, requests, connections: CAPACITY_CONNECTIONS, threads: 1, warm_up: WARM_UP, time };
     let measured = machine::on_cores(cores, || load.run())?;
-    Ok(per_second(measured.answers, measured.time))
+    Ok(measured.rate())
 }
 
 impl Latency {

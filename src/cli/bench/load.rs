@@ -6,6 +6,7 @@ use super::connection::Connection;
 use super::machine::Spent;
 use super::requests::Workload;
 use super::server::Server;
+use super::table::per_second;
 use hdrhistogram::Histogram;
 use std::net::SocketAddr;
 use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
@@ -44,6 +45,13 @@ pub struct Measured {
     pub latency: Histogram<u64>,
     /// What the server used meanwhile, its database included.
     pub server: Spent,
+}
+
+impl Measured {
+    /// Answers per second.
+    pub fn rate(&self) -> u64 {
+        per_second(self.answers, self.time)
+    }
 }
 
 /// An empty histogram of microseconds.

@@ -23,6 +23,8 @@ use tokio::task::LocalSet;
 const GRACE: Duration = Duration::from_secs(30);
 /// Between two looks at the server's memory, and the length of a slice.
 pub const SLICE: Duration = Duration::from_millis(100);
+/// What a request took that never got what it asked for.
+const NEVER_US: u64 = u64::MAX;
 /// Requests that are handed out before the connections get their turn.
 const BURST: usize = 16;
 
@@ -67,7 +69,7 @@ pub struct Told {
     pub given_up: u64,
     /// Right answers that came during the phase, whenever they were due.
     pub answers: u64,
-    /// The longest the server took for an answer, in each slice by when it was due.
+    /// The longest that a request waited for its answer, in each slice by when it was due; `u64::MAX` where one was given up, cut off or refused.
     pub worst_us: Vec<u64>,
     /// What the server used during the phase.
     pub server: Spent,
@@ -198,7 +200,8 @@ impl OpenLoop<'_> {
 }
 
 impl Told {
-    fn new(began: Duration, time: Duration) -> Told {
+    /// Of a phase that begins so long after the first and takes so long.
+    pub(super) fn new(began: Duration, time: Duration) -> Told {
         let slices = usize::try_from(time.as_nanos().div_ceil(SLICE.as_nanos())).unwrap_or(0);
         Told {
             due: 0,
@@ -213,6 +216,17 @@ impl Told {
             memory_most: 0,
             began,
             ended: began + time,
+        }
+    }
+}
+
+impl Line {
+    /// Notes in its slice how long a request took that was due then.
+    fn mark(&mut self, phase: usize, due: Instant, took_us: u64) {
+        let since = (due - self.begin).saturating_sub(self.told[phase].began);
+        let slice = usize::try_from(since.as_nanos() / SLICE.as_nanos()).unwrap_or(usize::MAX);
+        if let Some(worst) = self.told[phase].worst_us.get_mut(slice) {
+            *worst = (*worst).max(took_us);
         }
     }
 }
@@ -239,7 +253,9 @@ impl Talk {
             }
             let Some(Some((phase, due))) = self.line.borrow_mut().due.pop_front() else { return };
             if due.elapsed() > self.patience {
-                self.line.borrow_mut().told[phase].given_up += 1;
+                let mut line = self.line.borrow_mut();
+                line.told[phase].given_up += 1;
+                line.mark(phase, due, NEVER_US);
                 continue;
             }
             let number = match self.requests.write(nth, &mut request) {
@@ -260,7 +276,11 @@ impl Talk {
                     (answer.status, answer.status == 503 && answer.has_retry_after(), checked)
                 }
                 Err(_) => {
-                    self.line.borrow_mut().told[phase].broken += 1;
+                    {
+                        let mut line = self.line.borrow_mut();
+                        line.told[phase].broken += 1;
+                        line.mark(phase, due, NEVER_US);
+                    }
                     match Connection::open(self.server).await {
                         Ok(new) => connection = new,
                         Err(why) => return self.wrong(why),
@@ -285,10 +305,7 @@ impl Talk {
             (false, true) => told.refused.saturating_record(microseconds(now - sent)),
             (false, false) => told.unadvised += 1,
         }
-        let slice = usize::try_from((due - line.begin).saturating_sub(line.told[phase].began).as_nanos() / SLICE.as_nanos()).unwrap_or(usize::MAX);
-        if let Some(worst) = line.told[phase].worst_us.get_mut(slice) {
-            *worst = (*worst).max(microseconds(now - due));
-        }
+        line.mark(phase, due, if is_right { microseconds(now - due) } else { NEVER_US });
         if is_right && let Some(during) = line.told.iter_mut().find(|told| (told.began..told.ended).contains(&since)) {
             during.answers += 1;
         }
@@ -298,5 +315,24 @@ impl Talk {
     fn wrong(&self, why: String) {
         let mut line = self.line.borrow_mut();
         line.wrong.get_or_insert(why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_got_no_answer_stands_in_its_slice_for_ever() {
+        let begin = Instant::now();
+        let told = vec![Told::new(Duration::ZERO, Duration::from_secs(1)), Told::new(Duration::from_secs(1), Duration::from_secs(1))];
+        let mut line = Line { due: VecDeque::new(), told, begin, wrong: None };
+        let due = begin + Duration::from_millis(1_250);
+        for took_us in [40, NEVER_US, 50] {
+            line.mark(1, due, took_us);
+        }
+        assert_eq!(line.told[1].worst_us, [0, 0, NEVER_US, 0, 0, 0, 0, 0, 0, 0]);
+        line.mark(1, begin + Duration::from_secs(9), NEVER_US);
+        assert_eq!(line.told[0].worst_us, [0; 10]);
     }
 }

@@ -30,6 +30,8 @@ const MEMORY_MAX: u64 = 256 << 20;
 const RECOVERY_US_MAX: u64 = 1_000_000;
 /// An answer that takes no longer is as before, however fast it was.
 const CALM_US: u64 = 20_000;
+/// One that takes longer is not, however slow it was.
+const SLOW_US: u64 = 100_000;
 
 /// Twice as much load as it can take, and what comes after
 #[derive(Args, Clone, Debug)]
@@ -90,7 +92,7 @@ impl Overload {
         let mut table = self.table(&[("half", before), ("storm", during), ("half", after)]);
         table.remark(format!(
             "Payouts at fixed rates over {} connections: half the capacity, {} % of it, half of it again, {} s each. The capacity, closed loop on the same cores, is {} payouts/s. A request that \
-             found no free connection within {} ms was given up by its client: the server had all of them. As before: after {} ms no answer took longer than twice the p99 of the calm, or {} ms. Memory {} MiB at rest \
+             found no free connection within {} ms was given up by its client: the server had all of them. As before: after {} ms every request got its answer, in no more than twice the p99 of the calm ({} to {} ms). Memory {} MiB at rest \
              afterwards.",
             grouped(self.connections as u64),
             self.percent,
@@ -99,6 +101,7 @@ impl Overload {
             PATIENCE.as_millis(),
             milliseconds(recovery),
             CALM_US / 1_000,
+            SLOW_US / 1_000,
             mebibytes(left)
         ));
         table.remark(machine);
@@ -178,9 +181,9 @@ impl Overload {
     }
 }
 
-/// Microseconds from the end of the storm to the last slow answer in the calm, by when it was due.
+/// Microseconds from the end of the storm to the last request of the calm that was answered late, refused or not answered at all, by when it was due.
 fn recovery(before: &Told, after: &Told) -> u64 {
-    let slow = (before.done.value_at_quantile(0.99) * 2).max(CALM_US);
+    let slow = (before.done.value_at_quantile(0.99) * 2).clamp(CALM_US, SLOW_US);
     let last = after.worst_us.iter().rposition(|worst| *worst > slow).map_or(0, |slice| slice + 1);
     u64::try_from(SLICE.as_micros()).unwrap_or(u64::MAX) * last as u64
 }
@@ -190,4 +193,26 @@ fn raise_open_files() {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     // Refused, the connections that are too many fail, and say so.
     let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_is_as_before_when_every_request_is_answered_as_fast_as_before() {
+        let told = || Told::new(Duration::ZERO, Duration::from_secs(1));
+        let (mut before, mut after) = (told(), told());
+        before.done.saturating_record(1_000);
+        assert_eq!(recovery(&before, &after), 0);
+        after.worst_us[1] = CALM_US;
+        assert_eq!(recovery(&before, &after), 0, "calm enough");
+        after.worst_us[2] = u64::MAX;
+        assert_eq!(recovery(&before, &after), 300_000, "one that was given up");
+        // A calm that was none is no excuse.
+        before.done.saturating_record(30_000_000);
+        assert_eq!(recovery(&before, &after), 300_000);
+        after.worst_us[4] = SLOW_US + 1;
+        assert_eq!(recovery(&before, &after), 500_000);
+    }
 }

@@ -5,7 +5,7 @@ use super::load::Load;
 use super::prepare::Tenant;
 use super::requests::{Requests, Workload};
 use super::server::{Server, Setting};
-use super::table::{Table, grouped, per_second};
+use super::table::{Table, grouped};
 use super::{Outcome, progress};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ impl Built {
             let requests: Arc<dyn Workload> = Arc::new(Requests::payouts(server.api, &tenants[..balances.clamp(1, TENANTS)]));
             let load = Load { server: &server, requests: &requests, connections: CONNECTIONS, threads: 2, warm_up: time / 3, time };
             let measured = load.run()?;
-            let rate = per_second(measured.answers, measured.time);
+            let rate = measured.rate();
             progress(&format!("{}, {} balances, {pool} connections, commit_delay {delay}: {}/s", way.name(), grouped(balances as u64), grouped(rate)));
             table.row([way.name().to_owned(), grouped(balances as u64), pool.to_string(), delay.to_string(), grouped(rate)]);
             tried.push((pool, delay, rate));

@@ -7,7 +7,7 @@ use super::reads::Reads;
 use super::report::{Line, Report};
 use super::requests::Workload;
 use super::server::Server;
-use super::table::{Table, grouped, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio, seconds};
+use super::table::{Table, grouped, median, microseconds, milliseconds, nanoseconds_each, ratio, seconds};
 use super::{Outcome, Place, machine, progress};
 use crate::domain::buckets::price;
 use crate::domain::samples::{Pair, Sample, Series};
@@ -101,7 +101,7 @@ impl Rates {
                 let time = Duration::from_secs(self.seconds);
                 let load = Load { server, requests: &requests, connections: case.connections, threads: self.threads, warm_up: WARM_UP, time };
                 let measured = load.run().map_err(|why| format!("{}: {why}", case.name))?;
-                let rate = grouped(per_second(measured.answers, measured.time));
+                let rate = grouped(measured.rate());
                 let whom = if case.does_nothing { "do nothing" } else { "gateway" };
                 progress(&format!("round {round}/{}: {}, {whom}, {} connections: {rate}/s", self.rounds, case.name, case.connections));
                 case.rounds.push(measured);
@@ -203,6 +203,6 @@ impl Case {
     }
 
     fn rate(&self) -> u64 {
-        median(self.rounds.iter().map(|round| per_second(round.answers, round.time)))
+        median(self.rounds.iter().map(Measured::rate))
     }
 }

@@ -153,7 +153,17 @@ impl All {
             Name::Http => {
                 let tenants = vec![1, count(1_000)];
                 let connections = vec![16, 64, 256];
-                let part = Http { place, connections, batch_connections: vec![1, 8], tenants, seconds: seconds(2), rounds: rounds(3), threads: 2, peers };
+                let part = Http {
+                    place,
+                    connections,
+                    batch_connections: vec![1, 8],
+                    tenants,
+                    seconds: seconds(2),
+                    rounds: rounds(3),
+                    threads: 2,
+                    peers,
+                    only: Vec::new(),
+                };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::SlowDisk => match peers {

@@ -191,12 +191,6 @@ impl Case {
     }
 }
 
-impl Measured {
-    fn rate(&self) -> u64 {
-        per_second(self.answers, self.time)
-    }
-}
-
 /// A key's header and an endpoint's path.
 type Made = Vec<(String, String)>;
 

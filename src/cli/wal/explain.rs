@@ -8,6 +8,7 @@ use super::shown::{self, Place};
 use crate::api::writer::{Object, text};
 use crate::cli::progress::Shown;
 use crate::domain::codec;
+use crate::domain::events::Event;
 use crate::domain::ids::Id;
 use crate::domain::ledger::{Ledger, Posting};
 use crate::domain::money::Currency;
@@ -65,7 +66,7 @@ impl Explain {
             }
             found += 1;
             newest = (stored.seq, time);
-            let money = money_of(&record, id);
+            let money = money_of(&record, time, id);
             for posting in &money {
                 *total.entry((shown::owner(posting.ledger), posting.currency)).or_default() += posting.minor;
             }
@@ -100,10 +101,17 @@ fn may_speak_of(stored: &wal::Record, id: Id) -> bool {
 
 /// Whether the record says the id itself, or gives it to one of its movements or events.
 fn speaks_of(payload: &[u8], record: &Record, time: Timestamp, id: Id) -> bool {
-    let derived = |id_of: &dyn Fn(usize) -> Id, count: usize| (0..count).any(|n| id_of(n) == id);
-    contains(payload, &id.as_bytes()[..STEM_BYTES])
-        || derived(&|n| record.movement_id(time, n), record.postings.len())
-        || derived(&|n| record.event_id(time, n), record.events.len())
+    contains(payload, &id.as_bytes()[..STEM_BYTES]) || movement(record, time, id).is_some() || event(record, time, id).is_some()
+}
+
+/// The movement of the record that has this id.
+fn movement(record: &Record, time: Timestamp, id: Id) -> Option<&Posting> {
+    record.postings.iter().enumerate().find(|(n, posting)| posting.row.is_some() && record.movement_id(time, *n) == id).map(|(_, posting)| posting)
+}
+
+/// The event of the record that has this id.
+fn event(record: &Record, time: Timestamp, id: Id) -> Option<&Event> {
+    record.events.iter().enumerate().find(|(n, _)| record.event_id(time, *n) == id).map(|(_, event)| event)
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {
@@ -118,12 +126,24 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     false
 }
 
+/// Whose money is meant in this record: of a movement and of an event its subject's, of an operation at a bank its entity's; else the thing's own. `None`: nobody's in particular, so all of it.
+fn owner_of(record: &Record, time: Timestamp, id: Id) -> Option<Id> {
+    if let Some(row) = movement(record, time, id).and_then(|posting| posting.row.as_deref()) {
+        return row.subject.map(|subject| subject.id);
+    }
+    match event(record, time, id) {
+        Some(event) => event.subject.map(|subject| subject.id),
+        None => Some(id.operation(0)),
+    }
+}
+
 /// The postings that belong to the id: all of a record that has movements of nobody else, and of a record of many only its own.
-fn money_of(record: &Record, id: Id) -> Vec<&Posting> {
+fn money_of(record: &Record, time: Timestamp, id: Id) -> Vec<&Posting> {
+    let Some(owner) = owner_of(record, time, id) else { return record.postings.iter().collect() };
     let own = |posting: &Posting| {
         let row = posting.row.as_deref();
         let subject = row.and_then(|row| row.subject).map(|subject| subject.id);
-        posting.ledger == Ledger::Seller(id) || subject == Some(id) || row.and_then(|row| row.chargeback) == Some(id)
+        posting.ledger == Ledger::Seller(owner) || subject == Some(owner) || row.and_then(|row| row.chargeback) == Some(owner)
     };
     let of_others = record.postings.iter().any(|posting| posting.row.as_ref().is_some_and(|row| row.subject.is_some()) && !own(posting));
     if of_others { record.postings.iter().filter(|posting| own(posting)).collect() } else { record.postings.iter().collect() }

@@ -2,7 +2,7 @@
 
 use crate::domain::book::Book;
 use crate::domain::ids::Id;
-use crate::domain::ledger::{HoldChange, Ledger, UNTIL_DECIDED};
+use crate::domain::ledger::{HOLDS_MAX, HoldChange, Ledger, UNTIL_DECIDED};
 use crate::domain::money::Currency;
 use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
@@ -27,7 +27,7 @@ impl Taken {
 }
 
 /// Takes `minor` of the tenant's balance in a currency: which holds it comes out of, after all that is available. Money that is set aside while somebody decides about it cannot be
-/// taken, and nothing can while the available balance is below zero.
+/// taken, nor can what lies beyond the first [`HOLDS_MAX`] holds, and nothing can while the available balance is below zero.
 pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, Refusal> {
     let available = available(book, currency);
     let mut left = match minor.checked_sub(available) {
@@ -35,19 +35,18 @@ pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, R
         _ => return Err(Refusal::InsufficientForConversion { currency, available, spendable: 0 }),
     };
     let account = book.account(currency);
-    let aside: i64 = account.holds.iter().rev().take_while(|((release_at, _), _)| *release_at == UNTIL_DECIDED).map(|(_, held)| *held).sum();
-    let held = account.held - aside;
-    if left > held {
-        return Err(Refusal::InsufficientForConversion { currency, available, spendable: available + held });
-    }
     let mut taken = Vec::new();
-    for ((release_at, hold), held) in &account.holds {
+    for ((release_at, hold), held) in account.holds.iter().take_while(|((release_at, _), _)| *release_at != UNTIL_DECIDED).take(HOLDS_MAX) {
         if left <= 0 {
             break;
         }
         let minor = left.min(*held);
         taken.push(Taken { release_at: *release_at, hold: *hold, minor });
         left -= minor;
+    }
+    if left > 0 {
+        let held: i64 = taken.iter().map(|taken| taken.minor).sum();
+        return Err(Refusal::InsufficientForConversion { currency, available, spendable: available + held });
     }
     Ok(taken)
 }

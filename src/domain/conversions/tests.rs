@@ -4,7 +4,7 @@ use super::price::Amount;
 use super::*;
 use crate::domain::adjustments::Adjustment;
 use crate::domain::bank::{Effect, Order};
-use crate::domain::ledger::{Account, UNTIL_DECIDED};
+use crate::domain::ledger::{Account, HOLDS_MAX, UNTIL_DECIDED};
 use crate::domain::machine::{AnyBook, Ask, Domain};
 use crate::domain::money::{Cop, Usdt, Ves};
 use crate::domain::payments::sale::HOLD_MS;
@@ -161,6 +161,31 @@ fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
     account.hold(&HoldChange { release_at: key.0, hold: key.1, minor: -40_000, ..aside });
     assert_eq!(account.held, held);
     assert_eq!(world.accept(n, false), Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 10_000 }));
+}
+
+#[test]
+fn usdt_that_comes_to_less_than_nothing_is_no_breach() {
+    let mut world = World::new();
+    world.fund(Currency::Usdt, -10_000, false);
+    world.fund(Currency::Ves, 1_000_000, false);
+    let n = world.quote(Source::Ves, Amount::Target(Usdt::from_minor(1_000)), 100).expect("a price");
+    world.accept(n, false).expect("the bolívares are there");
+    assert_eq!(world.account(Currency::Usdt).net, -9_000);
+}
+
+#[test]
+fn a_conversion_takes_of_so_many_holds_and_fits_into_a_record() {
+    let mut world = World::new();
+    let most = HOLDS_MAX as i64 * 100;
+    for _ in 0..HOLDS_MAX + 10 {
+        world.fund(Currency::Ves, 100, true);
+    }
+    let n = world.quote(Source::Ves, Amount::Source(most + 1), 100).expect("a price");
+    assert_eq!(world.accept(n, false), Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: most }));
+    let n = world.convert(most, false);
+    assert_eq!(world.conversion(n).accepted().map(|accepted| accepted.taken.len()), Some(HOLDS_MAX));
+    let (_, record) = world.records.last().expect("a record");
+    assert!(world.domain.encode(record).len() < wal::PAYLOAD_BYTES_MAX / 8);
 }
 
 #[test]

@@ -8,7 +8,8 @@ use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::EventKind;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::KeepRef;
-use crate::domain::money::{Cop, Rate};
+use crate::domain::ledger::Ledger;
+use crate::domain::money::{Cop, Currency, Rate};
 use crate::domain::payments::{Status, charge};
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
@@ -66,7 +67,8 @@ fn new_payment(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn
     if new.marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active)) {
         return Err(Refusal::MerchantInactive);
     }
-    match sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent)) {
+    let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
+    match figures.filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail)) {
         None => return Err(Refusal::AmountOverflow),
         Some(figures) if figures.seller_net.is_some_and(Cop::is_negative) => {
             return Err(Refusal::Invalid { field: "applicationFeePercent", message: "the commission and the fee together exceed the amount" });
@@ -196,6 +198,11 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
             let wanted = telling.is_none() || (telling == Some(Telling::Declines) && failure == Failure::Rejected);
             settle(payment, failed(payment, failure), wanted, asked)
         }
+        // Before a look is due the order may be on its way still, and be taken after this answer: somebody could pay what was ended here. So only a look that is due ends or resends it.
+        Answer::NeverReceived if !is_due => match telling {
+            Some(Telling::Code | Telling::Pays | Telling::Declines) if told => untold(payment),
+            _ => Outcome::unchanged(),
+        },
         // Nothing is there that anybody could pay.
         Answer::NeverReceived if telling == Some(Telling::Cancel) => settle(payment, canceled(payment), true, asked),
         Answer::NeverReceived if turn.now >= payment.expires_at => settle(payment, failed(payment, Failure::Expired), telling.is_none(), asked),
@@ -208,13 +215,22 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
 /// The processor knows no more yet, or never received the order, which is then sent again under the same name.
 fn look_again(payment: &CopPayment, looks: u32, telling: Option<Telling>, resend: bool, turn: &Turn) -> Outcome {
     let later = next_poll(turn.now, looks + 1);
-    let next_look = if turn.now < payment.expires_at { later.min(payment.expires_at) } else { later };
+    // The end of the buyer's time is looked at when it comes, but not while the order is on its way once more.
+    let next_look = if turn.now < payment.expires_at && !resend { later.min(payment.expires_at) } else { later };
     // A code is gone, and a buyer who was played can be played again; a cancellation goes on.
     let telling = telling.filter(|telling| *telling == Telling::Cancel);
     let mut draft = Draft::new(Cause::BankAsked);
     let phase = Phase::Collecting { looks: looks + 1, next_look, telling };
     draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
     Outcome::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
+}
+
+/// The processor did not have what it was told about yet: it can be told again.
+fn untold(payment: &CopPayment) -> Outcome {
+    let Phase::Collecting { looks, next_look, .. } = payment.phase else { return Outcome::unchanged() };
+    let mut draft = Draft::new(Cause::CopPaymentTold);
+    draft.change(payment, Entity::CopPayment(CopPayment { phase: Phase::Collecting { looks, next_look, telling: None }, ..payment.clone() }));
+    Outcome::write(draft)
 }
 
 /// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not, whoever told it learns that the payment was over.

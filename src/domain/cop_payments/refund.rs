@@ -8,7 +8,7 @@ use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{BalanceReason, EventKind};
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::KeepRef;
-use crate::domain::ledger::{Account, HoldChange, Ledger, MovementKind, Posting, UNTIL_DECIDED};
+use crate::domain::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, UNTIL_DECIDED};
 use crate::domain::money::{Cop, Currency};
 use crate::domain::payments::Status;
 use crate::domain::record::{Cause, Entity};
@@ -56,16 +56,25 @@ pub struct Aside {
     pub sellers: Taken,
 }
 
-/// What an account can give in all: what is available, and every hold with an end. In pesos; may be negative.
-pub fn spendable(account: &Account) -> i64 {
-    let undecided: i64 = account.holds.iter_from(&(UNTIL_DECIDED, Id::from_bytes([0; 16]))).map(|(_, minor)| minor).sum();
-    account.net - undecided
+/// What an account can give in all: what is available, the hold of `own`, and of the others with an end the first [`HOLDS_MAX`]. In pesos; may be negative.
+pub fn spendable(account: &Account, own: Option<(Timestamp, Id)>) -> i64 {
+    if account.holds.len() <= HOLDS_MAX {
+        let undecided: i64 = account.holds.iter_from(&(UNTIL_DECIDED, Id::from_bytes([0; 16]))).map(|(_, minor)| minor).sum();
+        return account.net - undecided;
+    }
+    account.free() + own.map_or(0, |key| account.held_for(key.0, key.1)) + others(account, own).map(|(_, held)| held).sum::<i64>()
+}
+
+/// The holds beside that of `own` that may be taken from, in the order of their ends.
+fn others(account: &Account, own: Option<(Timestamp, Id)>) -> impl Iterator<Item = ((Timestamp, Id), i64)> {
+    let holds = account.holds.iter().map(|(key, held)| (*key, *held));
+    holds.take_while(|(key, _)| key.0 != UNTIL_DECIDED).filter(move |(key, _)| Some(*key) != own).take(HOLDS_MAX)
 }
 
 /// Takes `minor` pesos from an account: first from the hold of `own`, then from what is available, then from the other holds in the order of their ends. `None` when all of that does
 /// not cover it; money that is set aside already is not touched.
 pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Option<Taken> {
-    if minor > spendable(account) {
+    if minor > spendable(account, own) {
         return None;
     }
     let mut taken = Taken::default();
@@ -82,10 +91,8 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
     }
     let from_available = account.free().clamp(0, left);
     left -= from_available;
-    for (key, held) in &account.holds {
-        if key.0 != UNTIL_DECIDED && Some(*key) != own {
-            take_part(*key, *held, &mut left);
-        }
+    for (key, held) in others(account, own) {
+        take_part(key, held, &mut left);
     }
     taken.from_available = from_available;
     (left == 0).then_some(taken)
@@ -105,7 +112,8 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     }
     let Some(aside) = set_aside(book, payment) else {
         let account = book.account(Currency::Cop);
-        return Outcome::refuse(Refusal::RefundNotCovered { available: Cop::from_minor(account.free()), spendable: Cop::from_minor(spendable(account)) });
+        let spendable = spendable(account, payment.available_at.map(|at| (at, payment.id)));
+        return Outcome::refuse(Refusal::RefundNotCovered { available: Cop::from_minor(account.free()), spendable: Cop::from_minor(spendable) });
     };
     let phase = Phase::Refunding { looks: 0, next_look: turn.now.plus_ms(POLL_MS), aside: aside.clone() };
     let refunding = CopPayment { phase, refunds: payment.refunds.saturating_add(1), kept, ..payment.clone() };

@@ -11,7 +11,7 @@ use crate::domain::events::EventKind;
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::ids::EntityId;
 use crate::domain::kept::{KeepRef, Shape};
-use crate::domain::ledger::{Account, HoldChange, Ledger, UNTIL_DECIDED};
+use crate::domain::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, UNTIL_DECIDED};
 use crate::domain::machine::{AnyBook, Ask, Command, Domain};
 use crate::domain::merchants::Registration;
 use crate::domain::money::Currency;
@@ -82,6 +82,18 @@ fn payment_of(id: Id) -> CopPayment {
     let record = world.ask(None, Ask::CollectCop(Box::new(NewCopPayment { id, ..new(Channel::Qr) })), T0).expect("a record");
     let Entity::CopPayment(payment) = &*record.entities[0].state else { panic!("a payment") };
     payment.clone()
+}
+
+#[test]
+fn a_refund_takes_of_so_many_holds_and_no_more() {
+    let mut account = Account::default();
+    for name in 0..30_000 {
+        hold(&mut account, T0 + i64::from(name), name, 2);
+    }
+    let own = Some((Timestamp::from_unix_ms(T0 + 25_000), Id::derived(1, 1, 25_000)));
+    let most = 2 * (1 + HOLDS_MAX as i64);
+    assert_eq!((spendable(&account, own), take(&account, own, most + 1)), (most, None));
+    assert_eq!(take(&account, own, most).expect("covered").from_holds.len(), 1 + HOLDS_MAX, "its own hold wherever it is");
 }
 
 /// A tenant, and one payment at a time.
@@ -304,6 +316,33 @@ fn a_cancellation_that_met_silence_is_told_again() {
 }
 
 #[test]
+fn an_order_that_may_be_on_its_way_is_not_given_up() {
+    let mut world = World::collecting(Channel::Sms);
+    world.say(Ask::CancelCop, T0 + 1_000);
+    assert!(world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).is_none(), "the order may come after all");
+    // It came, and the buyer paid: the look finds that, and the cancellation is over.
+    world.say(Ask::Deadline, T0 + 60_000);
+    world.hear(TELL, How::Send, done(), T0 + 60_001).expect("a record");
+    assert_eq!((world.payment().status, world.pesos().0), (Status::Completed, 46_250));
+    // A code that came before the order can be typed again.
+    let mut world = World::collecting(Channel::Sms);
+    world.say(told("123456"), T0 + 1_000);
+    world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).expect("a record");
+    assert!(world.effects.is_empty() && world.due() == Some(T0 + 60_000));
+    world.say(told("123456"), T0 + 2_000).expect("a record");
+    world.hear(TELL, How::Send, done(), T0 + 2_001).expect("a record");
+    // Sent again near the end: the next look is not before it can have arrived.
+    let mut world = World::collecting(Channel::Sms);
+    world.hear(COLLECT, How::Ask, Answer::Waiting, T0 + 60_000).expect("a record");
+    world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 5 * MINUTE_MS - 1_000).expect("a record");
+    assert!(matches!(world.effects.as_slice(), [Effect { how: How::Send, .. }]));
+    assert!(world.due().is_some_and(|at| at >= T0 + 6 * MINUTE_MS - 1_000));
+    assert!(world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 5 * MINUTE_MS).is_none());
+    world.hear(COLLECT, How::Ask, done(), world.due().expect("a look")).expect("a record");
+    assert_eq!(world.payment().status, Status::Completed);
+}
+
+#[test]
 fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     let keep = |path: &str, shape| KeepRef {
         key: "k".to_owned(),
@@ -490,8 +529,8 @@ proptest! {
         }
         let own_key = holds.get(own).map(|(at, _)| (Timestamp::from_unix_ms(*at), Id::derived(1, 1, own as u16)));
         let taken = take(&account, own_key, wanted);
-        prop_assert_eq!(taken.is_some(), wanted <= spendable(&account));
-        prop_assert_eq!(spendable(&account), free + holds.iter().map(|(_, minor)| minor).sum::<i64>());
+        prop_assert_eq!(taken.is_some(), wanted <= spendable(&account, own_key));
+        prop_assert_eq!(spendable(&account, own_key), free + holds.iter().map(|(_, minor)| minor).sum::<i64>());
         let Some(Taken { from_holds, from_available }) = taken else { return Ok(()) };
         prop_assert_eq!(from_available + from_holds.iter().map(|part| part.minor).sum::<i64>(), wanted);
         prop_assert!(from_available >= 0 && from_available <= account.free().max(0));

@@ -204,9 +204,6 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
         }
     }
     let (currency, minor) = (Currency::Usdt, incoming.amount.minor());
-    if !book.has_room_for(currency, minor) {
-        return Outcome::refuse(Refusal::AmountOverflow);
-    }
     let available_at = turn.now.plus_ms(HOLD_MS);
     let share = to.till.as_ref().and_then(|till| till.marketplace).and_then(|sale| share(book, sale, incoming.amount, turn));
     let counted = to.till.as_deref().map(|till| counted(to, till, &incoming, share, turn));

@@ -56,7 +56,7 @@ pub struct Execute {
 }
 
 /// A first intent on a reference, or one after attempts that failed or were canceled.
-pub fn request(new: NewIntent, previous: Option<Id>, turn: &Turn) -> Outcome {
+pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Outcome {
     if !turn.has_rail {
         return Outcome::refuse(Refusal::RailNotConfigured);
     }
@@ -69,9 +69,9 @@ pub fn request(new: NewIntent, previous: Option<Id>, turn: &Turn) -> Outcome {
 /// A newer request on the reference of `old`, its newest attempt.
 pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
     match (old.status, &old.phase) {
-        (Status::Failed | Status::Canceled, _) => request(new, Some(old.id), turn),
+        (Status::Failed | Status::Canceled, _) => request(new, Some(old), turn),
         (Status::Pending, Phase::Idle) => {
-            let (payment, effect) = intent(new, Some(old.id), turn);
+            let (payment, effect) = intent(new, Some(old), turn);
             let mut draft = Draft::new(Cause::PaymentRequested);
             draft.create(Entity::Payment(payment));
             cancel(&mut draft, old, CancelReason::Superseded);
@@ -97,7 +97,7 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
     }
 }
 
-fn intent(new: NewIntent, previous: Option<Id>, turn: &Turn) -> (Payment, Option<Effect>) {
+fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, Option<Effect>) {
     let NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp, checkout } = new;
     let effect = bank_sends_otp.then_some(Effect {
         entity: EntityId::payment(id),
@@ -109,7 +109,8 @@ fn intent(new: NewIntent, previous: Option<Id>, turn: &Turn) -> (Payment, Option
     let means = Means::C2p { debtor, otp_requested: bank_sends_otp, token_mark: None };
     let payment = Payment {
         expires_at: Some(turn.now.plus_ms(INTENT_MS)),
-        previous,
+        previous: previous.map(|old| old.id),
+        charge: previous.and_then(|old| if old.method() == Method::C2p { old.charge } else { Some(old.id) }),
         checkout,
         ..Payment::new(id, external_ref, means, charge::Figured { usd, ves, rate }, turn)
     };

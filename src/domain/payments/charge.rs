@@ -10,7 +10,8 @@ use crate::domain::events::EventKind;
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::KeepRef;
-use crate::domain::money::{Rate, Usd, Ves};
+use crate::domain::ledger::Ledger;
+use crate::domain::money::{Currency, Rate, Usd, Ves};
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::{DAY_MS, Timestamp, Zone};
@@ -178,7 +179,7 @@ pub fn begin(book: &Book, payment: Payment, marketplace: Option<(Id, Rate)>, tur
         Box::new(Marketplace { merchant, commission_percent, commission: None, seller_net: None, seller_available_at: None })
     });
     let charging = Payment { phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(POLL_MS) }, marketplace, ..payment };
-    match sale::figures(book, &charging) {
+    match sale::figures(book, &charging).filter(|_| book.has_room_for(Currency::Ves, charging.ves.minor(), Ledger::Rail)) {
         None => Err(Refusal::AmountOverflow),
         Some(figures) if figures.seller_net.is_some_and(Ves::is_negative) => {
             Err(Refusal::Invalid { field: "applicationFeePercent", message: "the commission and the fee together exceed the amount" })

@@ -2,6 +2,7 @@
 
 use super::charge::{NewCharge, Price, Secret};
 use super::{CHARGE, Debtor, Means, Payment, Phase, Status};
+use crate::domain::adjustments::Adjustment;
 use crate::domain::bank::{Answer, Effect, Heard, How};
 use crate::domain::banks::BankCode;
 use crate::domain::card::{Brand, Card, Cvv, Expiry, Number};
@@ -13,7 +14,8 @@ use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::Id;
 use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::machine::{AnyBook, Ask, Domain};
-use crate::domain::money::{Rate, Usd, Ves};
+use crate::domain::merchants::Registration;
+use crate::domain::money::{Currency, Rate, Usd, Ves};
 use crate::domain::phone::MobilePhone;
 use crate::domain::record::{Cause, Entity, Record};
 use crate::domain::refusal::Refusal;
@@ -296,4 +298,32 @@ fn only_completed_cards_are_charged_back() {
     found.when(charge(transfer(0)));
     found.hears(How::Send, Answer::Done { reference: "123456".to_owned() });
     found.charge_back(None, 0).refused(&Refusal::ChargebackNotAllowed);
+}
+
+/// Test money for a seller moves what stands against it too, and both are refused long before a sum could overflow.
+#[test]
+fn what_no_ledger_could_hold_one_day_is_refused_before_a_bank_hears_of_it() {
+    let mut case = Case::new();
+    let merchant = Id::derived(1, 1, 0);
+    let fund = |minor: i64, merchant: Option<Id>| {
+        let ask = Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant, held: false, description: String::new(), external_ref: None };
+        Ask::Adjust(Box::new(ask))
+    };
+    let external_ref = ExternalRef::parse("m").expect("a reference");
+    let registration =
+        Registration { id: merchant, external_ref, name: "Bodega".to_owned(), identification: None, contact_email: None, contact_phone: None, method: None };
+    assert!(case.when(Ask::Register(Box::new(registration))).record.is_some());
+    let largest = Currency::Ves.amount_minor_max();
+    let often = (1..30_000).take_while(|_| case.when(fund(largest, Some(merchant))).record.is_some()).count();
+    assert_eq!(often as i64, i64::MAX / 4 / largest);
+    // The other side is the operator's, whoever is given the money.
+    case.when(fund(largest, None)).refused(&Refusal::AmountOverflow);
+    case.when(fund(-largest, Some(merchant))).wrote(Cause::Funded);
+    case.when(fund(largest, None)).wrote(Cause::Funded);
+    let mut full = Case::new();
+    while full.when(fund(largest, None)).record.is_some() {}
+    let large = Price::Ves(Ves::from_minor(largest));
+    full.entity = None;
+    full.when(Ask::Charge(Box::new(NewCharge { price: large, rate: Some(Rate(Decimal::new(100_000_000, 0))), ..new_charge(card()) })))
+        .refused(&Refusal::AmountOverflow);
 }

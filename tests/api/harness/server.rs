@@ -6,6 +6,7 @@ use std::fs::File;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,6 +16,9 @@ pub const ADMIN_TOKEN: &str = "black-box-admin-token-0123456789";
 
 /// How long a server may take to become ready, and to end when it is asked to.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a command may take that is run beside it.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Rates that every figure in the tests can be computed from by hand, and no holidays.
 const CONFIG: &str = r#"
@@ -136,20 +140,8 @@ impl Server {
     /// Asks it to end (SIGTERM) and waits until it has.
     #[track_caller]
     pub fn terminate(&mut self) -> ExitStatus {
-        let mut child = self.child.take().expect("it is running");
-        self.signal_term(&child);
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = child.try_wait().expect("its state can be read") {
-                return status;
-            }
-            if Instant::now() > deadline {
-                let _ = child.kill();
-                let _ = child.wait();
-                panic!("it did not end within {PATIENCE:?}: {}", self.log_tail());
-            }
-            sleep(Duration::from_millis(10));
-        }
+        self.ask_to_end();
+        self.wait()
     }
 
     /// Asks it to end (SIGTERM) without waiting.
@@ -165,7 +157,19 @@ impl Server {
     /// Waits until it has ended by itself.
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
-        self.child.take().expect("it is running").wait().expect("its state can be read")
+        let mut child = self.child.take().expect("it is running");
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = child.try_wait().expect("its state can be read") {
+                return status;
+            }
+            if Instant::now() > deadline {
+                let _ = child.kill();
+                let _ = child.wait();
+                panic!("it did not end within {PATIENCE:?}: {}", self.log_tail());
+            }
+            sleep(Duration::from_millis(10));
+        }
     }
 
     /// The base address of the API.
@@ -176,6 +180,11 @@ impl Server {
     /// Where the API listens, for who speaks raw HTTP.
     pub fn address(&self) -> (&'static str, u16) {
         ("127.0.0.1", self.port)
+    }
+
+    /// Where the operators' API listens.
+    pub fn admin_address(&self) -> (&'static str, u16) {
+        ("127.0.0.1", self.admin_port)
     }
 
     /// Its data directory.
@@ -236,10 +245,48 @@ impl Server {
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
-    /// Runs the command beside the server, on its directory and its admin API.
+    /// Runs the command beside the server, on its directory and its admin API. One that does not end, because it serves where it should refuse, is ended.
     pub fn command(&self, arguments: &[&str]) -> Output {
+        let child = self.begin(arguments);
+        let pid = child.id();
+        let (ended, waiting) = channel::<()>();
+        let watching = std::thread::spawn(move || {
+            if waiting.recv_timeout(COMMAND_PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+            }
+        });
+        let output = child.wait_with_output().expect("the command runs");
+        drop(ended);
+        watching.join().expect("nobody panics there");
+        output
+    }
+
+    /// Begins such a command. Who begins it sees to it that it ends.
+    pub fn begin(&self, arguments: &[&str]) -> Child {
         let mut command = self.program();
-        command.args(arguments).stdin(Stdio::null()).output().expect("the command runs")
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
+    }
+
+    /// Whether these bytes are anywhere in its data directory.
+    pub fn has_on_disk(&self, wanted: &[u8]) -> bool {
+        let mut folders = vec![self.data()];
+        let mut looked_at = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+                if entry.path().is_dir() {
+                    folders.push(entry.path());
+                    continue;
+                }
+                // What is gone since it was listed has nothing any more.
+                let bytes = std::fs::read(entry.path()).unwrap_or_default();
+                looked_at += bytes.len();
+                if bytes.windows(wanted.len()).any(|window| window == wanted) {
+                    return true;
+                }
+            }
+        }
+        assert!(looked_at > 1_000, "there is next to nothing to look at");
+        false
     }
 
     /// The end of what it logged.

@@ -1,0 +1,77 @@
+//! How often buyers may open sessions and have codes sent: whoever has a link or a session needs no key for it.
+
+use crate::checkout::send;
+use crate::harness::buyers::{Page, session};
+use crate::harness::check::text;
+use crate::harness::client::{Answer, Api};
+use crate::harness::flows::fresh;
+use crate::harness::server::Server;
+use serde_json::json;
+
+/// Where a new link opens sessions.
+fn link(api: &Api) -> String {
+    let product = api.post("/v1/products", &json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })).expect(201);
+    let link = api.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({})).expect(201);
+    format!("/pay/{}/sessions", text(&link, "slug"))
+}
+
+#[track_caller]
+fn told_to_wait(answer: &Answer, words: &str) {
+    assert_eq!(answer.status, 429, "{}", answer.text());
+    assert!(answer.header("retry-after").and_then(|seconds| seconds.parse().ok()).is_some_and(|seconds: u32| (1..=60).contains(&seconds)));
+    assert!(answer.text().contains(words), "{}", answer.text());
+}
+
+#[test]
+fn a_session_has_so_many_codes_sent_and_no_more() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let made = session(&tenant, json!({}));
+    let page = Page::of(&server, &made);
+    let intents: Vec<_> = (0..10).map(|_| page.request(json!({})).expect(201)).collect();
+    let refused = page.request(json!({}));
+    refused.refused(429, "rate_limited");
+    told_to_wait(&refused, "too many codes");
+    for (lang, words) in [("es", "Espera un momento"), ("en", "Wait a moment")] {
+        let details = [
+            ("secret", text(&made, "clientSecret")),
+            ("lang", lang),
+            ("debtorBankCode", "0134"),
+            ("debtorId", "V12345678"),
+            ("debtorCellPhone", "04141234567"),
+        ];
+        told_to_wait(&send(&server, &format!("{}/c2p/request", page.base), &details, &[]), words);
+    }
+    Page::of(&server, &session(&tenant, json!({}))).request(json!({})).expect(201);
+    // What was begun is paid all the same.
+    page.execute(&intents[9], "12345678").expect(200);
+}
+
+#[test]
+fn a_payer_is_sent_so_many_codes_of_a_link_whatever_the_session() {
+    let server = Server::shared();
+    let path = link(&server.tenant().test);
+    let open = || Page::of(&server, &server.nobody().post(&path, &json!({})).expect(201));
+    for _ in 0..10 {
+        open().request(json!({})).expect(201);
+    }
+    told_to_wait(&open().request(json!({})), "too many codes");
+    open().request(json!({ "debtorCellPhone": "04241234567" })).expect(201);
+}
+
+#[test]
+fn a_link_opens_so_many_sessions_at_once_and_no_more() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let (busy, quiet) = (link(&api), link(&api));
+    let opened = (0..5_000).map(|_| server.nobody().post(&busy, &json!({}))).take_while(|answer| answer.status == 201).count();
+    assert!((100..4_000).contains(&opened), "{opened}");
+    // Twenty a second come back: these are sent faster than that.
+    let refused = (0..100).map(|_| server.nobody().post(&busy, &json!({}))).find(|answer| answer.status != 201).expect("a refusal");
+    told_to_wait(&refused, "too many sessions");
+    for (lang, words) in [("es", "Demasiados intentos"), ("en", "Too many tries")] {
+        let page = (0..100).map(|_| send(&server, &busy, &[("lang", lang)], &[])).find(|answer| answer.status != 303).expect("a refusal");
+        told_to_wait(&page, words);
+    }
+    server.nobody().post(&quiet, &json!({})).expect(201);
+}
