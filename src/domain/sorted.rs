@@ -60,7 +60,7 @@ impl<K: Ord, V> Node<K, V> {
 impl<K: Ord + Clone, V: Clone> Node<K, V> {
     fn with<R>(this: &mut Arc<Self>, key: K, make: impl FnOnce() -> V, change: impl FnOnce(&mut V) -> R) -> Put<K, V, R> {
         match Arc::make_mut(this) {
-            Node::Leaf(pairs) => match pairs.binary_search_by(|(found, _)| found.cmp(&key)) {
+            Node::Leaf(pairs) => match find(pairs, &key) {
                 Ok(at) => Put { result: change(&mut pairs[at].1), is_new: false, right: None },
                 Err(at) => {
                     let mut value = make();
@@ -93,11 +93,35 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
             }
         }
     }
+
+    fn pop_first(this: &mut Arc<Self>) -> Option<(K, V)> {
+        match Arc::make_mut(this) {
+            Node::Leaf(pairs) => (!pairs.is_empty()).then(|| pairs.remove(0)),
+            Node::Branch(children) => {
+                let removed = Node::pop_first(&mut children.first_mut()?.1)?;
+                narrow(children, 0);
+                Some(removed)
+            }
+        }
+    }
+}
+
+/// Where a key is in a leaf, or would be.
+fn find<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
+    match pairs.last() {
+        // As in `place`.
+        Some((last, _)) if last < key => Err(pairs.len()),
+        _ => pairs.binary_search_by(|(found, _)| found.cmp(key)),
+    }
 }
 
 /// Where a key is, if it is anywhere below.
 fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
-    children.partition_point(|(low, _)| low <= key).saturating_sub(1)
+    match children.split_last() {
+        // Much is added at the end.
+        Some(((low, _), before)) if low <= key => before.len(),
+        _ => children.partition_point(|(low, _)| low <= key).saturating_sub(1),
+    }
 }
 
 /// Cuts off the right half of a row that has become too wide. One that grows at its end loses only what is new: what comes in order leaves full nodes behind.
@@ -251,26 +275,29 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
 
     /// Removes what is under a key.
     pub fn remove(&mut self, key: &K) -> Option<V> {
-        let root = self.root.as_mut()?;
-        let removed = Node::remove(root, key)?;
-        self.len -= 1;
-        if root.width() == 0 {
-            self.root = None;
-            return Some(removed);
-        }
-        while let Node::Branch(children) = &**root
-            && let [(_, only)] = &children[..]
-        {
-            *root = Arc::clone(only);
-        }
+        let removed = Node::remove(self.root.as_mut()?, key)?;
+        self.lower();
         Some(removed)
     }
 
     /// Removes the entry with the lowest key.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
-        let key = self.first_key_value()?.0.clone();
-        let value = self.remove(&key)?;
-        Some((key, value))
+        let removed = Node::pop_first(self.root.as_mut()?)?;
+        self.lower();
+        Some(removed)
+    }
+
+    /// There is an entry less: a root with one child is none.
+    fn lower(&mut self) {
+        self.len -= 1;
+        if self.len == 0 {
+            self.root = None;
+        }
+        while let Some(Node::Branch(children)) = self.root.as_deref()
+            && let [(_, only)] = &children[..]
+        {
+            self.root = Some(Arc::clone(only));
+        }
     }
 }
 
