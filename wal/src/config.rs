@@ -26,7 +26,7 @@ impl Default for Config {
             batch_bytes_max: 8 << 20,
             batch_records_max: 8_192,
             chunk_bytes_max: 16 << 10,
-            // Some tenths of a millisecond on a quick disk. With pieces of twice this size debits met slower syncs, with half of it states took longer and nobody was better off.
+            // Twice as much did as well on a calm disk and worse on a busy one; with half of it states took longer and nobody was better off.
             piece_bytes_max: 128 << 10,
         }
     }
