@@ -1,4 +1,4 @@
-//! What the pure part of a debit and of a payout costs, without actors, disk or HTTP: decide, apply, check the invariants, index, encode. One thread, medians of rounds. Whatever a
+//! What the pure part of a debit, of a payout and of a hold costs, without actors, disk or HTTP: decide, apply, check the invariants, index, encode. One thread, medians of rounds. Whatever a
 //! request costs beyond this is carrying.
 
 // Without `harness = false` in Cargo.toml nothing calls `main`.
@@ -25,12 +25,18 @@ use wal::IndexOps;
 const TENANT: u64 = 3;
 const TURNS: u64 = 100_000;
 const ROUNDS: usize = 7;
+/// Of a large balance.
+const HOLDS: u64 = 1_000_000;
+/// How long money is held here; a hundred turns take a millisecond.
+const HELD_MS: i64 = 24 * 3_600_000;
 
 /// A book and the machine that decides on it.
 struct Bench {
     domain: Domain,
     book: AnyBook,
     seed: u64,
+    /// Since the beginning, beside what the turns take.
+    passed_ms: i64,
     bytes: usize,
 }
 
@@ -38,15 +44,15 @@ impl Bench {
     fn new() -> Bench {
         let domain = Domain { live_rails: false, holidays: Vec::new(), render };
         let book = domain.empty(TENANT);
-        let mut bench = Bench { domain, book, seed: 0, bytes: 0 };
-        bench.adjust(9_000_000_000_000);
+        let mut bench = Bench { domain, book, seed: 0, passed_ms: 0, bytes: 0 };
+        bench.adjust(9_000_000_000_000, false);
         bench
     }
 
     /// One turn of a book, as its actor takes it.
     fn turn(&mut self, entity: Option<&Entity>, ask: Ask) -> Arc<Record> {
         self.seed += 1;
-        let now_ms = 1_800_000_000_000 + i64::try_from(self.seed / 100).expect("few turns");
+        let now_ms = 1_800_000_000_000 + self.passed_ms + i64::try_from(self.seed / 100).expect("few turns");
         self.domain.settle(&mut self.book, now_ms);
         let decision = self.domain.decide(&self.book, entity, ask.into(), Turn { tenant: TENANT, now_ms, seed: self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) });
         assert!(decision.refusal.is_none(), "{:?}", decision.refusal);
@@ -60,16 +66,9 @@ impl Bench {
         record
     }
 
-    fn adjust(&mut self, minor: i64) {
-        let ask = Adjustment {
-            cause: Cause::Funded,
-            currency: Currency::Ves,
-            minor,
-            merchant: None,
-            held: false,
-            description: "bench".to_owned(),
-            external_ref: None,
-        };
+    fn adjust(&mut self, minor: i64, held: bool) {
+        let ask =
+            Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant: None, held, description: "bench".to_owned(), external_ref: None };
         self.turn(None, Ask::Adjust(Box::new(ask)));
     }
 
@@ -137,8 +136,18 @@ fn time(mut call: impl FnMut()) -> u128 {
 fn main() {
     let mut bench = Bench::new();
     let merchant = bench.merchant();
-    let debit = time(|| bench.adjust(-1));
+    let debit = time(|| bench.adjust(-1, false));
     println!("debit (one record of {} bytes): {debit} ns", bench.bytes);
     let payout = time(|| bench.payout(merchant));
     println!("payout (two records, the last of {} bytes): {payout} ns", bench.bytes);
+    let first = bench.seed;
+    (0..HOLDS).for_each(|_| bench.adjust(1, true));
+    let debit = time(|| bench.adjust(-1, false));
+    println!("debit beside {HOLDS} holds: {debit} ns");
+    let hold = time(|| bench.adjust(1, true));
+    println!("another hold beside {HOLDS}: {hold} ns");
+    // From here on as many holds end as are added.
+    bench.passed_ms = HELD_MS - i64::try_from((bench.seed - first) / 100).expect("few turns");
+    let replaced = time(|| bench.adjust(1, true));
+    println!("a hold that takes the place of one that ends: {replaced} ns");
 }

@@ -1,6 +1,7 @@
 //! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next message at once; it never waits for the disk.
 
 use crate::engine::{Engine, Shared};
+use crate::image::{self, Image};
 use crate::jump::Firing;
 use crate::machine::{Machine, Turn};
 use crate::recovery::Recovered;
@@ -52,6 +53,8 @@ pub(crate) struct BookState<M: Machine> {
     version: u64,
     /// The version that the newest snapshot holds.
     saved: u64,
+    /// While an image of the book is being saved, who waits to ask for the next snapshot.
+    imaging: Option<Vec<oneshot::Sender<Result<Seq, Failure>>>>,
     /// Deadlines that are being dealt with.
     firing: HashSet<M::EntityId>,
     /// Deadlines that came and changed nothing, and wait to come again.
@@ -87,6 +90,7 @@ impl<M: Machine> Actor for BookHost<M> {
             book,
             version: u64::from(ahead),
             saved: 0,
+            imaging: None,
             firing: HashSet::new(),
             resting: HashSet::new(),
             jumping: false,
@@ -172,6 +176,7 @@ impl<M: Machine> BookState<M> {
                 self.fire(None);
             }
             BookMessage::Snapshot(to) => self.snapshot(to),
+            BookMessage::Saved(version) => self.imaged(version),
             BookMessage::Retire => self.retire(),
             BookMessage::Retired { version } => return self.retired(version),
         }
@@ -343,6 +348,11 @@ impl<M: Machine> BookState<M> {
             let _ = to.send(Err(self.shared().failure()));
             return;
         }
+        if let Some(waiting) = &mut self.imaging {
+            // What is being saved may be older than what is asked for; if it is not, nothing is left to do then.
+            waiting.push(to);
+            return;
+        }
         if self.saved == self.version {
             // What was handed to the log may not be durable yet.
             self.shared().log.fence(Rider::Done(to));
@@ -354,12 +364,25 @@ impl<M: Machine> BookState<M> {
             Some(_) => index.put(&key, &[]),
             None => index.delete(&key),
         }
-        let state = self.shared().machine.save(&self.book);
-        self.saved = self.version;
         // The instant at which the book was settled, which may be later than its last record: what time did until then is in the state.
         let time_ms = self.shared().machine.now_ms(&self.book, i64::MIN / 4).max(self.latest_ms);
+        if self.shared().machine.is_large(&self.book) {
+            self.imaging = Some(Vec::new());
+            let image = Image { tenant: self.tenant, book: self.book.clone(), version: self.version, time_ms, index };
+            return image::save(&self.engine, &self.slot, image, to);
+        }
+        let state = self.shared().machine.save(&self.book);
+        self.saved = self.version;
         let snapshot = Snapshot { tenant: self.tenant, time_ms, state, index };
         self.shared().log.snapshot(snapshot, Rider::Done(to));
+    }
+
+    /// The image was saved, or could not be: those who asked meanwhile ask again.
+    fn imaged(&mut self, version: Option<u64>) {
+        self.saved = version.unwrap_or(self.saved);
+        for to in self.imaging.take().unwrap_or_default() {
+            self.snapshot(to);
+        }
     }
 
     /// Whether the book has something to do by itself.
@@ -384,7 +407,7 @@ impl<M: Machine> BookState<M> {
     }
 
     fn retired(&mut self, version: u64) -> bool {
-        version == self.version && !self.is_needed() && self.leave()
+        version == self.version && self.imaging.is_none() && !self.is_needed() && self.leave()
     }
 
     /// Leaves the map unless something waits. Under the map's lock nobody can be between finding the slot and pushing a message.

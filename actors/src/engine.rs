@@ -133,6 +133,8 @@ pub(crate) struct Shared<M: Machine> {
     pub failed: OnceLock<String>,
     pub snapshot_seq: AtomicU64,
     pub counters: Counters,
+    /// Whoever encodes a large book: one at a time, so that one state is in memory beside the books.
+    pub imaging: tokio::sync::Semaphore,
     pub runtime: tokio::runtime::Handle,
     pub seeds: AtomicU64,
     pub seed_base: u64,
@@ -168,6 +170,7 @@ impl<M: Machine> Engine<M> {
             reader,
             snapshot_seq: AtomicU64::new(log.reader().floor()),
             counters: Counters::new(),
+            imaging: tokio::sync::Semaphore::new(1),
             log,
             alarm,
             books: DashMap::new(),

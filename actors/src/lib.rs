@@ -15,6 +15,7 @@ mod book;
 pub mod engine;
 mod entity;
 mod housekeeping;
+mod image;
 mod jump;
 pub mod machine;
 mod recovery;

@@ -58,8 +58,8 @@ pub trait Machine: Send + Sync + 'static {
     type EntityId: Copy + Eq + Hash + Debug + Send + Sync + 'static;
     /// The state of one entity.
     type Entity: Send + Sync + 'static;
-    /// The state of one tenant, in memory.
-    type Book: Send + 'static;
+    /// The state of one tenant, in memory. A clone of a large one ([`Machine::is_large`]) is made in its turn, so it must not take longer than a small one's: by sharing what does not change.
+    type Book: Clone + Send + 'static;
     /// What is asked.
     type Command: Send + 'static;
     /// What is written: everything about one decision.
@@ -127,6 +127,11 @@ pub trait Machine: Send + Sync + 'static {
 
     /// Whether somebody outside waits to hear of such a record, given the book after it; see [`Effects::durable`].
     fn is_awaited(&self, _book: &Self::Book, _record: &Self::Record) -> bool {
+        false
+    }
+
+    /// Whether encoding the book takes so long that its turn is not the place for it: then a clone is encoded beside its turns.
+    fn is_large(&self, _book: &Self::Book) -> bool {
         false
     }
 

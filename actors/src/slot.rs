@@ -42,6 +42,8 @@ pub(crate) enum BookMessage<M: Machine> {
     Land,
     /// Write a snapshot if anything changed since the last.
     Snapshot(oneshot::Sender<Result<Seq, Failure>>),
+    /// The image of a large book is saved with this version, or could not be.
+    Saved(Option<u64>),
     /// Leave memory if nothing is due: snapshot, then stop.
     Retire,
     /// The snapshot of a retiring book is durable.
@@ -69,6 +71,7 @@ impl<M: Machine> BookMessage<M> {
             | BookMessage::TakeOff(_)
             | BookMessage::NextDue { .. }
             | BookMessage::Land
+            | BookMessage::Saved(_)
             | BookMessage::Retire
             | BookMessage::Retired { .. } => {}
         }

@@ -23,6 +23,7 @@ pub fn log_bounds(storage: &config::Storage) -> wal::Config {
         pending_records_max: storage.pending_records_max,
         batch_records_max: storage.batch_records_max,
         batch_bytes_max: defaults.batch_bytes_max.min(storage.pending_bytes_max),
+        piece_bytes_max: defaults.piece_bytes_max.min(storage.pending_bytes_max),
         ..defaults
     }
 }

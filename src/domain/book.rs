@@ -14,9 +14,10 @@ use crate::domain::phone::MobilePhone;
 use crate::domain::products::product_of;
 use crate::domain::record::{Cause, Entity, Record, Was};
 use crate::domain::settings::Sheet;
+use crate::domain::sorted::{SortedMap, SortedSet};
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What the balance must know of a merchant in order to pay it or sell for it.
@@ -84,28 +85,31 @@ pub struct Book {
     /// What stands against them: fees, rails, the operator.
     pub counter: BTreeMap<(Ledger, Currency), i64>,
     /// Sellers.
-    pub sellers: HashMap<Id, Seller>,
+    pub sellers: SortedMap<Id, Arc<Seller>>,
     /// When sellers' holds end: so that time passing need not visit every seller.
-    pub seller_releases: BTreeSet<(Timestamp, Id)>,
+    pub seller_releases: SortedSet<(Timestamp, Id)>,
     /// The tenant's own account, and whether money may be sent to it.
     pub own: Option<(Held, bool)>,
     /// The number of the newest event.
     pub events: u64,
     /// What is due by itself, in order.
-    pub agenda: BTreeSet<(Timestamp, EntityId)>,
+    pub agenda: SortedSet<(Timestamp, EntityId)>,
     /// Products and payment links of which something was sold: they can't be deleted.
-    pub sold: BTreeSet<Id>,
+    pub sold: SortedSet<Id>,
     /// What was converted, today and in all.
     pub converted: Totals,
     /// USDT that left the balance and has not arrived: payouts under review or on their way, fees included, in cents.
     pub pending_payouts_usdt: i64,
     /// Ends of sellers' holds that are to be told, in order. Not in the agenda: a seller may have something of its own there, at the same instant even.
-    pub releases: BTreeSet<(Timestamp, EntityId)>,
+    pub releases: SortedSet<(Timestamp, EntityId)>,
     /// Webhook endpoints: how many there are, and whether anybody waits to hear of events.
     pub webhooks: BTreeSet<Id>,
 }
 
-static NOTHING: Account = Account { net: 0, held: 0, holds: BTreeMap::new() };
+/// So many entries, of some 26 bytes each, make a book large.
+const LARGE_FROM: usize = 8_192;
+
+static NOTHING: Account = Account { net: 0, held: 0, holds: SortedMap::new() };
 
 impl Book {
     /// The tenant's own account in a currency.
@@ -149,7 +153,7 @@ impl Book {
         {
             self.seller_releases.pop_first();
             if let Some(seller) = self.sellers.get_mut(&merchant) {
-                seller.settle(now);
+                Arc::make_mut(seller).settle(now);
             }
         }
     }
@@ -202,7 +206,7 @@ impl Book {
 
     /// What is due first, of those that are not skipped.
     pub fn next_due(&self, skip: &dyn Fn(EntityId) -> bool) -> Option<(Timestamp, EntityId)> {
-        let first = |agenda: &BTreeSet<(Timestamp, EntityId)>| agenda.iter().find(|(_, id)| !skip(*id)).copied();
+        let first = |agenda: &SortedSet<(Timestamp, EntityId)>| agenda.iter().find(|(_, id)| !skip(*id)).copied();
         first(&self.agenda).into_iter().chain(first(&self.releases)).min()
     }
 
@@ -225,7 +229,7 @@ impl Book {
             Entity::Merchant(merchant) => self.know_seller(merchant),
             Entity::Payout(payout) if was.is_none() => {
                 if let Some(merchant) = payout.merchant {
-                    self.sellers.entry(merchant).or_default().payouts += 1;
+                    self.seller(merchant, |seller| seller.payouts += 1);
                 }
             }
             Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
@@ -254,24 +258,30 @@ impl Book {
         }
     }
 
+    /// Changes what is known of a seller.
+    fn seller<R>(&mut self, merchant: Id, change: impl FnOnce(&mut Seller) -> R) -> R {
+        self.sellers.with(merchant, Arc::default, |seller| change(Arc::make_mut(seller)))
+    }
+
     fn know_seller(&mut self, merchant: &Merchant) {
-        let seller = self.sellers.entry(merchant.id).or_default();
-        merchant.external_ref.as_str().clone_into(&mut seller.external_ref);
-        seller.active = merchant.active;
-        seller.name.clone_from(&merchant.name);
-        seller.identification = merchant.identification;
-        seller.default_method = merchant.default_method;
-        seller.methods = merchant
-            .methods
-            .iter()
-            .map(|method| SellerMethod { id: method.id, bank: method.bank, phone: method.phone, verified: method.status.is_verified() })
-            .collect();
+        self.seller(merchant.id, |seller| {
+            merchant.external_ref.as_str().clone_into(&mut seller.external_ref);
+            seller.active = merchant.active;
+            seller.name.clone_from(&merchant.name);
+            seller.identification = merchant.identification;
+            seller.default_method = merchant.default_method;
+            seller.methods = merchant
+                .methods
+                .iter()
+                .map(|method| SellerMethod { id: method.id, bank: method.bank, phone: method.phone, verified: method.status.is_verified() })
+                .collect();
+        });
     }
 
     fn post(&mut self, posting: &Posting) {
         match posting.ledger {
             Ledger::Tenant => self.accounts.entry(posting.currency).or_default().net += posting.minor,
-            Ledger::Seller(merchant) => self.sellers.entry(merchant).or_default().accounts.entry(posting.currency).or_default().net += posting.minor,
+            Ledger::Seller(merchant) => self.seller(merchant, |seller| seller.accounts.entry(posting.currency).or_default().net += posting.minor),
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
                 *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor
             }
@@ -282,9 +292,10 @@ impl Book {
         match change.ledger {
             Ledger::Tenant => self.accounts.entry(change.currency).or_default().hold(change),
             Ledger::Seller(merchant) => {
-                let seller = self.sellers.entry(merchant).or_default();
-                seller.accounts.entry(change.currency).or_default().hold(change);
-                let more_then = seller.accounts.values().any(|account| account.holds_until(change.release_at));
+                let more_then = self.seller(merchant, |seller| {
+                    seller.accounts.entry(change.currency).or_default().hold(change);
+                    seller.accounts.values().any(|account| account.holds_until(change.release_at))
+                });
                 self.seller_releases.insert((change.release_at, merchant));
                 // A release is told: the seller is due at every instant at which something of it ends.
                 let due = (change.release_at, EntityId::merchant(merchant));
@@ -297,6 +308,15 @@ impl Book {
             // Nothing is held there; the invariants refuse a record that says otherwise.
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {}
         }
+    }
+
+    /// Whether there is so much in it that its turn is not the place to encode it: a part of a millisecond and more.
+    pub fn is_large(&self) -> bool {
+        let held = |account: &Account| account.holds.len();
+        let own: usize = self.accounts.values().map(held).sum();
+        // Sellers' holds are counted by their ends, lest all sellers be visited; each seller has names and methods too.
+        let sellers = self.sellers.len() * 8 + self.seller_releases.len() + self.releases.len();
+        own + sellers + self.agenda.len() + self.sold.len() >= LARGE_FROM
     }
 
     /// What an insufficient balance is told.

@@ -3,9 +3,9 @@
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::money::Currency;
+use crate::domain::sorted::SortedMap;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
-use std::collections::BTreeMap;
 
 /// Whose money it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
@@ -174,25 +174,33 @@ pub struct Account {
     /// The sum of all holds.
     pub held: i64,
     /// What is held, by the instant at which it ends.
-    pub holds: BTreeMap<(Timestamp, Id), i64>,
+    pub holds: SortedMap<(Timestamp, Id), i64>,
 }
 
 impl Account {
     /// Lets the holds that end at or before `now` go.
     pub fn settle(&mut self, now: Timestamp) {
-        while let Some(first) = self.holds.first_entry()
-            && first.key().0 <= now
+        while let Some((&(release_at, _), &minor)) = self.holds.first_key_value()
+            && release_at <= now
         {
-            self.held -= first.remove();
+            self.holds.pop_first();
+            self.held -= minor;
         }
     }
 
     /// Changes a hold. A change that would leave less than nothing is a breach, which the invariants find.
     pub fn hold(&mut self, change: &HoldChange) {
-        let entry = self.holds.entry((change.release_at, change.hold)).or_insert(0);
-        *entry += change.minor;
-        if *entry == 0 {
-            self.holds.remove(&(change.release_at, change.hold));
+        let key = (change.release_at, change.hold);
+        let left = self.holds.with(
+            key,
+            || 0,
+            |minor| {
+                *minor += change.minor;
+                *minor
+            },
+        );
+        if left == 0 {
+            self.holds.remove(&key);
         }
         self.held += change.minor;
     }
@@ -204,7 +212,7 @@ impl Account {
 
     /// Whether anything is held until exactly then.
     pub fn holds_until(&self, release_at: Timestamp) -> bool {
-        self.holds.range((release_at, Id::from_bytes([0; 16]))..=(release_at, Id::from_bytes([0xFF; 16]))).next().is_some()
+        self.holds.iter_from(&(release_at, Id::from_bytes([0; 16]))).next().is_some_and(|((at, _), _)| *at == release_at)
     }
 
     /// What may be spent, before any reserve.

@@ -227,6 +227,7 @@ pub struct Domain {
 }
 
 /// The state of one tenant key.
+#[derive(Clone)]
 pub enum AnyBook {
     /// Of the platform.
     Platform(PlatformBook),
@@ -352,6 +353,13 @@ impl Machine for Domain {
         match book {
             AnyBook::Tenant(book) => (!record.events.is_empty() && !book.webhooks.is_empty()) || of_webhooks(),
             AnyBook::Platform(_) => false,
+        }
+    }
+
+    fn is_large(&self, book: &AnyBook) -> bool {
+        match book {
+            AnyBook::Platform(book) => book.is_large(),
+            AnyBook::Tenant(book) => book.is_large(),
         }
     }
 

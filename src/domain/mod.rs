@@ -43,6 +43,7 @@ pub mod refusal;
 pub mod samples;
 pub mod sellers;
 pub mod settings;
+pub mod sorted;
 pub mod time;
 pub mod token;
 pub mod verification;

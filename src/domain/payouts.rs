@@ -325,7 +325,7 @@ fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Option<Refusal> 
 fn is_known(book: &Book, receiver: &Receiver) -> bool {
     let Receiver::Merchant { merchant, method, .. } = receiver else { return true };
     let has = |seller: &Seller| method.is_none_or(|named| seller.methods.iter().any(|method| method.id == named));
-    book.sellers.get(merchant).is_some_and(has)
+    book.sellers.get(merchant).is_some_and(|seller| has(seller))
 }
 
 /// Debits it and has the bank pay it.

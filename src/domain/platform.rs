@@ -7,9 +7,9 @@ use crate::domain::ids::Id;
 use crate::domain::record::Cause;
 use crate::domain::refusal::Refusal;
 use crate::domain::settings::{LiveStatus, Settings, Sheet};
+use crate::domain::sorted::SortedMap;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The tenant key of the platform itself.
@@ -253,15 +253,18 @@ pub enum PlatformAsk {
     },
 }
 
+/// So many tenants and keys, of some 150 bytes each, make the book large.
+const LARGE_FROM: usize = 2_048;
+
 /// The operator's book.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct PlatformBook {
     /// The time of the newest record.
     pub last: Timestamp,
     /// Tenants by number.
-    pub tenants: BTreeMap<u32, Arc<Tenant>>,
+    pub tenants: SortedMap<u32, Arc<Tenant>>,
     /// Keys by name.
-    pub keys: BTreeMap<Id, Arc<ApiKey>>,
+    pub keys: SortedMap<Id, Arc<ApiKey>>,
     /// The catalogue of banks.
     pub banks: BankBook,
     /// The newest copy that was made.
@@ -269,6 +272,11 @@ pub struct PlatformBook {
 }
 
 impl PlatformBook {
+    /// Whether there is so much in it that its turn is not the place to encode it.
+    pub fn is_large(&self) -> bool {
+        self.tenants.len() + self.keys.len() >= LARGE_FROM
+    }
+
     /// Applies a record's change; one that only keeps an answer has none.
     pub fn evolve(&mut self, change: Option<&PlatformChange>, time: Timestamp) {
         self.last = self.last.max(time);

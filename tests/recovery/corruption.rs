@@ -5,6 +5,7 @@ use crate::harness::server::Server;
 use crate::{fails, shown};
 use actors::Machine;
 use pasarela::domain::machine::AnyBook;
+use pasarela::domain::sorted::SortedMap;
 use pasarela::recovery::Failed;
 use pasarela::recovery::archive;
 use pasarela::recovery::books::machine;
@@ -18,7 +19,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 use wal::{Completion, Config, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot};
 
-const FAMILIES: [&str; 5] = ["default", "log", "index", "snapshots", "meta"];
+const FAMILIES: [&str; 6] = ["default", "log", "index", "snapshots", "meta", "pieces"];
 
 /// A data directory with something of everything, stopped in good order. Made once.
 fn original() -> &'static Path {
@@ -237,7 +238,7 @@ fn a_snapshot_that_lost_every_hold_is_found() {
     });
     let (stored, mut book) = holding.expect("a book with holds");
     for account in book.accounts.values_mut() {
-        account.holds.clear();
+        account.holds = SortedMap::new();
         account.held = 0;
     }
     let state = machine.save(&AnyBook::Tenant(book));

@@ -5,6 +5,7 @@ mod harness;
 
 mod copies;
 mod corruption;
+mod large;
 mod looking;
 mod operators;
 mod past;

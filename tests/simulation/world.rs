@@ -264,7 +264,7 @@ impl World {
         let pending = self.model.pending(id, self.now);
         let shown = shown.expect("a seller");
         assert_eq!((shown.pending.minor(), shown.available.minor()), (pending, shop.net - pending), "the balance of a seller");
-        assert_eq!(self.tenant().sellers[&id].payouts, shop.payouts, "payouts that a seller was sent");
+        assert_eq!(self.tenant().sellers.get(&id).map_or(0, |seller| seller.payouts), shop.payouts, "payouts that a seller was sent");
         let Some(Entity::Merchant(merchant)) = self.entity(EntityId::merchant(id)) else { panic!("{id} is lost") };
         let methods: Vec<(Id, bool)> = merchant.methods.iter().map(|method| (method.id, method.status.is_verified())).collect();
         let expected: Vec<(Id, bool)> = shop.methods.iter().map(|(id, proof)| (*id, *proof == Proof::Proved)).collect();

@@ -2,7 +2,7 @@
 //!
 //! The writer fills it, a store reads it: no allocation per operation, and a store in memory can tear it after any byte. The layout is of this process only and never reaches a disk.
 
-/// The four families of the store.
+/// The families of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Family {
@@ -14,11 +14,13 @@ pub enum Family {
     Snapshots = 2,
     /// Format, tip and floor.
     Meta = 3,
+    /// What large states of tenants are made of.
+    Pieces = 4,
 }
 
 impl Family {
     /// Every family, in the order of its number.
-    pub const ALL: [Family; 4] = [Family::Log, Family::Index, Family::Snapshots, Family::Meta];
+    pub const ALL: [Family; 5] = [Family::Log, Family::Index, Family::Snapshots, Family::Meta, Family::Pieces];
 
     /// The name under which the family is stored.
     pub fn name(self) -> &'static str {
@@ -27,6 +29,7 @@ impl Family {
             Family::Index => "index",
             Family::Snapshots => "snapshots",
             Family::Meta => "meta",
+            Family::Pieces => "pieces",
         }
     }
 }

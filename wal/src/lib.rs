@@ -18,7 +18,7 @@
 //!
 //! # Format, version 1
 //!
-//! Four families. Numbers are little endian in values and big endian in keys, so that keys sort. Golden files in `tests/golden` pin every line of this.
+//! Five families. Numbers are little endian in values and big endian in keys, so that keys sort. Golden files in `tests/golden` pin every line of this.
 //!
 //! ```text
 //! log         key    u64 sequence of the first record in the chunk
@@ -42,6 +42,16 @@
 //!                    1   i64   time, milliseconds since 1970
 //!                    9   ..    state
 //!                    end u32   crc32c of the key and of all before this
+//!             or the head of a state that is in pieces
+//!                    0   u8    version = 2
+//!                    1   i64   time, milliseconds since 1970
+//!                    9   u64   bytes of the state
+//!                    17  u32   pieces
+//!                    21  u32   crc32c of the state
+//!                    end u32   crc32c of the key and of all before this
+//!
+//! pieces      key    u64 tenant, u64 sequence of the snapshot, u32 number of the piece, from 0
+//!             value  up to 128 KiB of the state, then u32 crc32c of the key and of these; without a head nothing
 //!
 //! meta        key    "format"   value  "pasarela", u32 version = 1, u32 crc32c of key and value
 //!             key    "tip"      value  u64 last sequence, [16] its hash, u32 crc32c of key and value; written in every batch
@@ -61,6 +71,7 @@ mod log;
 mod memory;
 mod meta;
 mod opening;
+mod pieces;
 mod poison;
 mod reader;
 mod record;

@@ -4,6 +4,7 @@
 
 use crate::config::Config;
 use crate::opening;
+use crate::pieces::{self, Writing};
 use crate::poison::Poisoned;
 use crate::reader::{Published, Reader};
 use crate::record::PAYLOAD_BYTES_MAX;
@@ -143,6 +144,11 @@ impl<C: Completion> Log<C> {
             Some(opened) => opened,
             None => opening::create(&*store)?,
         };
+        let orphans = pieces::removal_of_orphans(&*store)?;
+        if !orphans.is_empty() {
+            tracing::info!(pieces = orphans.len(), "removing what a crash left of a snapshot that was being written");
+            store.write(&orphans)?;
+        }
         store.witness(&opened.tip.witness_bytes())?;
         let published = Arc::new(Published::new(opened));
         let shared = Arc::new(Shared {
@@ -194,7 +200,18 @@ impl<C: Completion> Log<C> {
         self.inner.send(bytes, completion, |completion| Entry::Snapshot { snapshot, completion, at: Instant::now() });
     }
 
-    /// States that every tenant's records up to `floor` are in snapshots that were written before, so that replay may start after it. The floor never falls, and never passes the last record.
+    /// Writes a snapshot of an image that was taken earlier, under the sequence of the last record before the image: it must contain every record of its tenant up to that one, and none after it.
+    /// What is appended meanwhile does not wait for it: a large state is written in pieces, each with other entries, and does not count against the bounds of what is pending. There must be no newer
+    /// snapshot of the tenant, none under way, and the image must be durable.
+    ///
+    /// Panics if the state is larger than `STATE_BYTES_MAX` or the image is ahead of what is durable.
+    pub fn snapshot_at(&self, seq: Seq, snapshot: Snapshot, completion: C) {
+        assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
+        assert!(seq <= self.durable_seq(), "an image is of what is durable");
+        self.inner.send(0, completion, |completion| Entry::Image(Box::new(Writing::new(snapshot, seq, completion))));
+    }
+
+    /// States that every tenant's records up to `floor` are in snapshots that were written before, those of images durable, so that replay may start after it. The floor never falls, and never passes the last record.
     pub fn raise_floor(&self, floor: Seq, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Floor { floor, completion, at: Instant::now() });
     }

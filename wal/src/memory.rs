@@ -61,7 +61,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    families: [Arc<Keys>; 4],
+    families: [Arc<Keys>; 5],
     unsynced: Option<Batch>,
     witness: Option<Vec<u8>>,
     checkpoints: BTreeMap<PathBuf, MemoryStore>,

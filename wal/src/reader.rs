@@ -7,10 +7,11 @@ use crate::cursor::IndexCursor;
 use crate::memory::MemoryStore;
 use crate::meta::Tip;
 use crate::opening::{self, Opened};
+use crate::pieces;
 use crate::replay::Records;
 use crate::rocks::RocksStore;
 use crate::salvage;
-use crate::snapshot::{self, StoredSnapshot};
+use crate::snapshot::{self, Found, StoredSnapshot};
 use crate::store::{Scan, Store, StoreCursor, checked_item};
 use crate::verify::{self, Verified};
 use crate::{Damage, Hash, OpenError, ReadError, Record, Seq, record};
@@ -138,7 +139,7 @@ impl Reader {
         let mut cursor = self.store.cursor(snapshots_of(tenant));
         cursor.seek_back(&snapshot::key(tenant, at_or_before.unwrap_or(Seq::MAX)));
         match checked_item(&*cursor)? {
-            Some((key, value)) => Ok(Some(snapshot::decode(key, value)?)),
+            Some((key, value)) => stored(&*self.store, key, value).map(Some),
             None => Ok(None),
         }
     }
@@ -148,19 +149,19 @@ impl Reader {
         let mut cursor = self.store.cursor(snapshots_of(tenant));
         cursor.seek(&snapshot::key(tenant, from));
         match checked_item(&*cursor)? {
-            Some((key, value)) => Ok(Some(snapshot::decode(key, value)?)),
+            Some((key, value)) => stored(&*self.store, key, value).map(Some),
             None => Ok(None),
         }
     }
 
     /// The snapshots of a tenant, newest first.
     pub fn snapshots_of(&self, tenant: u64) -> Snapshots<'_> {
-        Snapshots::new(self.store.cursor(snapshots_of(tenant).in_bulk()), Walk::Every)
+        Snapshots::new(&*self.store, snapshots_of(tenant), Walk::Every)
     }
 
     /// The newest snapshot of every tenant, the last tenant first. Older ones are not read.
     pub fn latest_snapshots(&self) -> Snapshots<'_> {
-        Snapshots::new(self.store.cursor(Scan::all(Family::Snapshots).in_bulk()), Walk::NewestOfEach)
+        Snapshots::new(&*self.store, Scan::all(Family::Snapshots), Walk::NewestOfEach)
     }
 
     /// The first sequence: 1, or 0 if the log is empty.
@@ -194,6 +195,14 @@ impl Reader {
     }
 }
 
+/// What is stored under the key of a snapshot, with its pieces if it is in such.
+fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<StoredSnapshot, ReadError> {
+    match snapshot::decode(key, value)? {
+        Found::Whole(stored) => Ok(stored),
+        Found::InPieces(head) => pieces::read(store, &head),
+    }
+}
+
 fn snapshots_of(tenant: u64) -> Scan {
     let to = tenant.checked_add(1).map(|next| snapshot::key(next, 0).to_vec());
     Scan { family: Family::Snapshots, from: Some(snapshot::key(tenant, 0).to_vec()), to, bulk: false }
@@ -207,26 +216,28 @@ enum Walk {
 
 /// Snapshots, backwards. Ends after the first error.
 pub struct Snapshots<'a> {
+    store: &'a dyn Store,
     cursor: Box<dyn StoreCursor + 'a>,
     walk: Walk,
     done: bool,
 }
 
 impl<'a> Snapshots<'a> {
-    fn new(mut cursor: Box<dyn StoreCursor + 'a>, walk: Walk) -> Snapshots<'a> {
+    fn new(store: &'a dyn Store, scan: Scan, walk: Walk) -> Snapshots<'a> {
+        let mut cursor = store.cursor(scan.in_bulk());
         cursor.last();
-        Snapshots { cursor, walk, done: false }
+        Snapshots { store, cursor, walk, done: false }
     }
 
     pub(crate) fn every(store: &'a dyn Store) -> Snapshots<'a> {
-        Snapshots::new(store.cursor(Scan::all(Family::Snapshots).in_bulk()), Walk::Every)
+        Snapshots::new(store, Scan::all(Family::Snapshots), Walk::Every)
     }
 
     fn step(&mut self) -> Result<Option<StoredSnapshot>, ReadError> {
         let Some((key, value)) = checked_item(&*self.cursor)? else {
             return Ok(None);
         };
-        let stored = snapshot::decode(key, value)?;
+        let stored = stored(self.store, key, value)?;
         match (self.walk, stored.tenant.checked_sub(1)) {
             (Walk::Every, _) => self.cursor.prev(),
             (Walk::NewestOfEach, Some(before)) => self.cursor.seek_back(&snapshot::key(before, Seq::MAX)),

@@ -242,6 +242,7 @@ fn families() -> Vec<(&'static str, Options)> {
                 Family::Log => log_options(&cache),
                 Family::Index => index_options(&cache),
                 Family::Snapshots | Family::Meta => small_options(&cache),
+                Family::Pieces => pieces_options(&cache),
             };
             (family.name(), options)
         })
@@ -305,6 +306,14 @@ fn small_options(cache: &Cache) -> Options {
     table.set_block_cache(cache);
     table.set_format_version(5);
     options.set_block_based_table_factory(&table);
+    options
+}
+
+/// Large states, which come in one go and are read from end to end.
+fn pieces_options(cache: &Cache) -> Options {
+    let mut options = small_options(cache);
+    // Pieces come faster than a memtable is flushed: with two, a full one would hold up every write.
+    options.set_max_write_buffer_number(4);
     options
 }
 

@@ -6,8 +6,12 @@ use crate::{Damage, IndexOps, Seq};
 /// The largest state of one snapshot.
 pub const STATE_BYTES_MAX: usize = 1 << 30;
 
-const VERSION: u8 = 1;
+/// The state follows.
+const WHOLE: u8 = 1;
+/// The state is in pieces; what follows describes it.
+const IN_PIECES: u8 = 2;
 const STATE_AT: usize = 9; // u8 version, i64 time
+const DESCRIPTION_BYTES: usize = 16; // u64 length, u32 pieces, u32 checksum
 
 /// The state of a tenant after every record of it that was appended before the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +46,46 @@ pub struct StoredSnapshot {
     pub state: Vec<u8>,
 }
 
+/// What is stored under the key of a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Whole(StoredSnapshot),
+    InPieces(Head),
+}
+
+/// What makes a snapshot of the pieces of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub tenant: u64,
+    pub seq: Seq,
+    pub time_ms: i64,
+    /// Bytes of the state.
+    pub len: u64,
+    /// How many pieces it is in.
+    pub pieces: u32,
+    /// The checksum of the state.
+    pub crc: u32,
+}
+
+impl Head {
+    /// Something is wrong with it.
+    pub fn damage(&self, what: &str) -> Damage {
+        damage(self.tenant, self.seq, what)
+    }
+
+    pub fn put_into(&self, batch: &mut Batch) {
+        let mut description = [0; DESCRIPTION_BYTES];
+        description[..8].copy_from_slice(&self.len.to_le_bytes());
+        description[8..12].copy_from_slice(&self.pieces.to_le_bytes());
+        description[12..].copy_from_slice(&self.crc.to_le_bytes());
+        put(batch, &key(self.tenant, self.seq), IN_PIECES, self.time_ms, &description);
+    }
+}
+
+fn damage(tenant: u64, seq: Seq, what: &str) -> Damage {
+    Damage::new(seq, format!("the snapshot of tenant {tenant} at {seq} {what}"))
+}
+
 pub(crate) fn key(tenant: u64, seq: Seq) -> [u8; 16] {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&tenant.to_be_bytes());
@@ -58,34 +102,46 @@ pub(crate) fn decode_key(key: &[u8]) -> Result<(u64, Seq), Damage> {
     Ok((number(tenant), number(seq)))
 }
 
+/// A snapshot with its state in one value.
 pub(crate) fn put_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot) {
-    let key = key(snapshot.tenant, seq);
-    let open = batch.begin(Family::Snapshots, &key);
+    put(batch, &key(snapshot.tenant, seq), WHOLE, snapshot.time_ms, &snapshot.state);
+}
+
+fn put(batch: &mut Batch, key: &[u8], version: u8, time_ms: i64, what: &[u8]) {
+    let open = batch.begin(Family::Snapshots, key);
     let out = batch.grow();
     let start = out.len();
-    out.reserve(STATE_AT + snapshot.state.len() + 4);
-    out.push(VERSION);
-    out.extend_from_slice(&snapshot.time_ms.to_le_bytes());
-    out.extend_from_slice(&snapshot.state);
-    let crc = crc32c::crc32c_append(crc32c::crc32c(&key), &out[start..]);
+    out.reserve(STATE_AT + what.len() + 4);
+    out.push(version);
+    out.extend_from_slice(&time_ms.to_le_bytes());
+    out.extend_from_slice(what);
+    let crc = crc32c::crc32c_append(crc32c::crc32c(key), &out[start..]);
     out.extend_from_slice(&crc.to_le_bytes());
     batch.finish(open);
 }
 
-pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<StoredSnapshot, Damage> {
+pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Found, Damage> {
     let (tenant, seq) = decode_key(key)?;
-    let damage = |what| Damage::new(seq, format!("the snapshot of tenant {tenant} at {seq} {what}"));
+    let damage = |what| damage(tenant, seq, what);
     let Some((body, crc)) = value.split_last_chunk::<4>().filter(|(body, _)| body.len() >= STATE_AT) else {
         return Err(damage("is cut off"));
     };
     if crc32c::crc32c_append(crc32c::crc32c(key), body).to_le_bytes() != *crc {
         return Err(damage("has a wrong checksum"));
     }
-    if body[0] != VERSION {
-        return Err(damage("has a format that this program does not know"));
-    }
     let time_ms = i64::from_le_bytes(body[1..STATE_AT].try_into().expect("eight bytes"));
-    Ok(StoredSnapshot { tenant, seq, time_ms, state: body[STATE_AT..].to_vec() })
+    match (body[0], <&[u8; DESCRIPTION_BYTES]>::try_from(&body[STATE_AT..])) {
+        (WHOLE, _) => Ok(Found::Whole(StoredSnapshot { tenant, seq, time_ms, state: body[STATE_AT..].to_vec() })),
+        (IN_PIECES, Ok([len @ .., p0, p1, p2, p3, c0, c1, c2, c3])) => Ok(Found::InPieces(Head {
+            tenant,
+            seq,
+            time_ms,
+            len: u64::from_le_bytes(*len),
+            pieces: u32::from_le_bytes([*p0, *p1, *p2, *p3]),
+            crc: u32::from_le_bytes([*c0, *c1, *c2, *c3]),
+        })),
+        _ => Err(damage("has a format that this program does not know")),
+    }
 }
 
 #[cfg(test)]
@@ -100,12 +156,27 @@ mod tests {
         let op = batch.ops().next().unwrap();
         let (key, value) = (op.key, op.value.unwrap());
         let stored = StoredSnapshot { tenant: 7, seq: 41, time_ms: -1, state: b"state".to_vec() };
-        assert_eq!(decode(key, value).unwrap(), stored);
+        assert_eq!(decode(key, value).unwrap(), Found::Whole(stored));
         for at in 0..value.len() {
             let mut value = value.to_vec();
             value[at] ^= 0x40;
             assert_eq!(decode(key, &value).unwrap_err().seq, 41);
         }
         assert!(decode(&super::key(8, 41), value).is_err(), "the key is under the checksum");
+    }
+
+    #[test]
+    fn a_head_comes_back_and_a_changed_one_does_not() {
+        let head = Head { tenant: 7, seq: 41, time_ms: -1, len: 1 << 33, pieces: 3, crc: 0xABCD };
+        let mut batch = Batch::new();
+        head.put_into(&mut batch);
+        let op = batch.ops().next().unwrap();
+        let (key, value) = (op.key, op.value.unwrap());
+        assert_eq!(decode(key, value).unwrap(), Found::InPieces(head));
+        for at in 0..value.len() {
+            let mut value = value.to_vec();
+            value[at] ^= 0x40;
+            assert_eq!(decode(key, &value).unwrap_err().seq, 41);
+        }
     }
 }

@@ -44,7 +44,7 @@ impl Scan {
     }
 }
 
-/// A store of four families of ordered keys.
+/// A store of families of ordered keys.
 pub trait Store: Send + Sync {
     /// Makes all of `batch` durable and then visible, or fails. After a failure the outcome is unknown, and the caller must not write again.
     fn write(&self, batch: &Batch) -> Result<(), StoreError>;

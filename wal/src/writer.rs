@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::log::{Append, Completion, Shared};
 use crate::meta::{self, Tip};
 use crate::opening::Opened;
+use crate::pieces::Writing;
 use crate::poison::Poisoned;
 use crate::record::RECORD_OVERHEAD_BYTES;
 use crate::snapshot::Snapshot;
@@ -24,6 +25,7 @@ use std::time::Instant;
 pub(crate) enum Entry<C> {
     Record { record: Append, completion: C, at: Instant },
     Snapshot { snapshot: Snapshot, completion: C, at: Instant },
+    Image(Box<Writing<C>>),
     Floor { floor: Seq, completion: C, at: Instant },
     Fence { completion: C, at: Instant },
     Close,
@@ -34,7 +36,8 @@ impl<C> Entry<C> {
     fn at(&self) -> Option<Instant> {
         match self {
             Entry::Record { at, .. } | Entry::Snapshot { at, .. } | Entry::Floor { at, .. } | Entry::Fence { at, .. } => Some(*at),
-            Entry::Close => None,
+            // It takes its time; nobody is to be alarmed.
+            Entry::Image(_) | Entry::Close => None,
         }
     }
 }
@@ -49,6 +52,8 @@ pub(crate) struct Writer<C: Completion> {
     config: Config,
     building: Building,
     waiting: VecDeque<Waiting<C>>,
+    /// States that are being written in pieces, one after the other.
+    images: VecDeque<Box<Writing<C>>>,
     /// What was taken from the channel and still counts as pending.
     taken: usize,
     taken_bytes: usize,
@@ -91,7 +96,7 @@ impl<C: Completion> Writer<C> {
             snapshots: 0,
             chunk_bytes_max: config.chunk_bytes_max,
         };
-        Writer { store, entries, shared, config, building, waiting: VecDeque::new(), taken: 0, taken_bytes: 0, teller, closing: false }
+        Writer { store, entries, shared, config, building, waiting: VecDeque::new(), images: VecDeque::new(), taken: 0, taken_bytes: 0, teller, closing: false }
     }
 
     /// Runs until the log is closed.
@@ -115,16 +120,24 @@ impl<C: Completion> Writer<C> {
     }
 
     fn write_until_closed(&mut self) -> Result<(), StoreError> {
-        while let Some(first) = self.wait() {
-            if let Some(at) = first.at() {
-                self.shared.counters.begin(at);
+        loop {
+            // With a state in hand there is always something to write.
+            let first = if self.images.is_empty() { self.wait() } else { self.entries.try_recv().ok() };
+            match first {
+                Some(first) => {
+                    if let Some(at) = first.at() {
+                        self.shared.counters.begin(at);
+                    }
+                    self.take(first);
+                }
+                None if self.images.is_empty() => return Ok(()),
+                None => {}
             }
-            self.take(first);
             self.drain();
+            self.add_piece();
             self.commit()?;
             self.shared.counters.end();
         }
-        Ok(())
     }
 
     /// Takes what is there.
@@ -159,11 +172,6 @@ impl<C: Completion> Writer<C> {
     }
 
     fn take(&mut self, entry: Entry<C>) {
-        if matches!(entry, Entry::Close) {
-            self.closing = true;
-            return;
-        }
-        self.taken += 1;
         let (completion, at) = match entry {
             Entry::Record { record, completion, at } => {
                 self.taken_bytes += record.len_bytes();
@@ -180,9 +188,28 @@ impl<C: Completion> Writer<C> {
                 (completion, at)
             }
             Entry::Fence { completion, at } => (completion, at),
-            Entry::Close => unreachable!("was looked at above"),
+            Entry::Image(image) => {
+                self.images.push_back(image);
+                return;
+            }
+            Entry::Close => {
+                self.closing = true;
+                return;
+            }
         };
+        self.taken += 1;
         self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
+    }
+
+    /// Adds the next piece of the state that is in hand; with the last piece it is one of those who wait.
+    fn add_piece(&mut self) {
+        let Some(mut image) = self.images.pop_front() else { return };
+        if !self.building.add_piece(&mut image, self.config.piece_bytes_max) {
+            self.images.push_front(image);
+            return;
+        }
+        self.taken += 1;
+        self.waiting.push_back(Waiting { seq: image.seq, at: image.at, completion: image.completion });
     }
 
     /// Writes what was taken, and tells everybody.
@@ -232,6 +259,9 @@ impl<C: Completion> Writer<C> {
         while let Some(waiting) = self.waiting.pop_front() {
             waiting.completion.complete(Err(poisoned.clone()));
         }
+        while let Some(image) = self.images.pop_front() {
+            self.refuse(Entry::Image(image), poisoned);
+        }
         while let Ok(entry) = self.entries.try_recv() {
             self.refuse(entry, poisoned);
         }
@@ -246,6 +276,7 @@ impl<C: Completion> Writer<C> {
             Entry::Record { record, completion, .. } => (record.len_bytes(), completion),
             Entry::Snapshot { snapshot, completion, .. } => (snapshot.len_bytes(), completion),
             Entry::Floor { completion, .. } | Entry::Fence { completion, .. } => (0, completion),
+            Entry::Image(image) => (0, image.completion),
             Entry::Close => {
                 self.closing = true;
                 return;
@@ -285,6 +316,16 @@ impl Building {
         snapshot::put_into(&mut self.rest, self.tip.seq, snapshot);
         snapshot.index.resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
         self.snapshots += 1;
+    }
+
+    /// True when it was the last, with which the snapshot is there.
+    fn add_piece<C>(&mut self, image: &mut Writing<C>, piece_bytes_max: usize) -> bool {
+        let done = image.put_next_into(&mut self.rest, piece_bytes_max);
+        if done {
+            image.snapshot.index.resolve_into(image.seq, &mut self.rest, &mut self.key);
+            self.snapshots += 1;
+        }
+        done
     }
 
     fn raise_floor(&mut self, floor: Seq) {

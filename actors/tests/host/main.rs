@@ -8,6 +8,7 @@ mod deadlines;
 mod effects;
 mod entities;
 mod failure;
+mod images;
 mod jumps;
 mod memory;
 mod permits;

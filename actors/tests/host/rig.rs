@@ -34,7 +34,8 @@ impl Default for Setup {
             idle_seconds: 3600,
             patience: Duration::from_secs(3600),
             snapshot_records: u64::MAX,
-            log: wal::Config::default(),
+            // Small, so that a small book is in pieces.
+            log: wal::Config { piece_bytes_max: 16, ..wal::Config::default() },
         }
     }
 }

@@ -154,6 +154,9 @@ pub struct View {
     pub now_ms: i64,
 }
 
+/// A purse with so many reserves is saved beside its turns.
+pub const LARGE_FROM: usize = 4;
+
 /// The machine.
 pub struct Purses;
 
@@ -303,6 +306,10 @@ impl Machine for Purses {
 
     fn effect_target(&self, effect: &Effect) -> u32 {
         effect.id
+    }
+
+    fn is_large(&self, book: &Purse) -> bool {
+        book.reserves.len() >= LARGE_FROM
     }
 
     fn save(&self, book: &Purse) -> Vec<u8> {

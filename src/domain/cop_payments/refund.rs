@@ -59,7 +59,7 @@ pub struct Aside {
 /// What an account can give in all: what is available, the hold of `own`, and of the others with an end the first [`HOLDS_MAX`]. In pesos; may be negative.
 pub fn spendable(account: &Account, own: Option<(Timestamp, Id)>) -> i64 {
     if account.holds.len() <= HOLDS_MAX {
-        let undecided: i64 = account.holds.range((UNTIL_DECIDED, Id::from_bytes([0; 16]))..).map(|(_, minor)| minor).sum();
+        let undecided: i64 = account.holds.iter_from(&(UNTIL_DECIDED, Id::from_bytes([0; 16]))).map(|(_, minor)| minor).sum();
         return account.net - undecided;
     }
     account.free() + own.map_or(0, |key| account.held_for(key.0, key.1)) + others(account, own).map(|(_, held)| held).sum::<i64>()

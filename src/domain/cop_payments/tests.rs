@@ -469,9 +469,9 @@ fn a_sellers_sale_is_shared_and_shared_back() {
     world.say(Ask::CollectCop(Box::new(sale)), T0).expect("a record");
     let record = world.hear(COLLECT, How::Ask, done(), T0 + 1_000).expect("a record");
     assert_eq!(events(&record), [EventKind::PaymentCompleted, EventKind::MerchantBalanceUpdated]);
-    let account = |world: &World| world.book().sellers[&seller].account(Currency::Cop).clone();
+    let account = |world: &World| world.book().sellers.get(&seller).expect("a seller").account(Currency::Cop).clone();
     assert_eq!((world.pesos(), account(&world).net, account(&world).held), ((10_000, 10_000, 0), 84_000, 84_000));
-    assert_eq!(world.book().sellers[&seller].account(Currency::Ves), &Account::default());
+    assert_eq!(world.book().sellers.get(&seller).expect("a seller").account(Currency::Ves), &Account::default());
     world.say(Ask::RefundCop, T0 + 4_000).expect("a record");
     let record = world.hear(17, How::Send, done(), T0 + 4_001).expect("a record");
     assert_eq!(events(&record), [EventKind::PaymentReversed, EventKind::MerchantBalanceUpdated]);

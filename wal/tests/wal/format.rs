@@ -9,7 +9,8 @@ use wal::{Family, Reader};
 fn written() -> Vec<(&'static str, Vec<u8>)> {
     let store = MemoryStore::new();
     let faults = store.faults();
-    let log = open(store.clone());
+    // Pieces of sixteen bytes: the state of tenant 4 is in two, that of tenant 3 is small enough to be written in order.
+    let log: Log<Reply> = Log::open(Box::new(store.clone()), Config { piece_bytes_max: 16, ..Config::default() }).unwrap();
     faults.hold_syncs();
     let first = append(&log, at(1, "the first record"));
     faults.wait_until_held();
@@ -20,6 +21,11 @@ fn written() -> Vec<(&'static str, Vec<u8>)> {
     raise_floor(&log, 2);
     faults.release_syncs();
     first.seq();
+    fence(&log).seq();
+    let (completion, pending) = reply();
+    let image = Snapshot { tenant: 4, time_ms: 1_700_000_000_001, state: b"the state of tenant 4".to_vec(), index: IndexOps::new() };
+    log.snapshot_at(3, image, completion);
+    pending.seq();
     log.close();
     let get = |family, key: &[u8]| Store::get(&store, family, key).unwrap().unwrap();
     let snapshot_key = faults.keys(Family::Snapshots).remove(0);
@@ -28,11 +34,22 @@ fn written() -> Vec<(&'static str, Vec<u8>)> {
         ("record-v1.hex", get(Family::Log, &1u64.to_be_bytes())),
         ("chunk-v1.hex", get(Family::Log, &2u64.to_be_bytes())),
         ("snapshot-v1.hex", get(Family::Snapshots, &snapshot_key)),
+        ("snapshot-v2.hex", get(Family::Snapshots, &head_key())),
+        ("piece-0-v1.hex", get(Family::Pieces, &piece_key(0))),
+        ("piece-1-v1.hex", get(Family::Pieces, &piece_key(1))),
         ("meta-format-v1.hex", get(Family::Meta, b"format")),
         ("meta-tip-v1.hex", get(Family::Meta, b"tip")),
         ("meta-floor-v1.hex", get(Family::Meta, b"floor")),
         ("witness-v1.hex", Store::witnessed(&store).unwrap().unwrap()),
     ]
+}
+
+fn head_key() -> Vec<u8> {
+    [4u64.to_be_bytes(), 3u64.to_be_bytes()].concat()
+}
+
+fn piece_key(number: u32) -> Vec<u8> {
+    [&head_key()[..], &number.to_be_bytes()].concat()
 }
 
 fn at(tenant: u64, text: &str) -> Append {
@@ -81,6 +98,9 @@ fn what_was_written_once_can_be_read() {
     faults.overwrite(Family::Log, &2u64.to_be_bytes(), Some(&from_hex("chunk-v1.hex")));
     let key = [3u64.to_be_bytes(), 4u64.to_be_bytes()].concat();
     faults.overwrite(Family::Snapshots, &key, Some(&from_hex("snapshot-v1.hex")));
+    faults.overwrite(Family::Snapshots, &head_key(), Some(&from_hex("snapshot-v2.hex")));
+    faults.overwrite(Family::Pieces, &piece_key(0), Some(&from_hex("piece-0-v1.hex")));
+    faults.overwrite(Family::Pieces, &piece_key(1), Some(&from_hex("piece-1-v1.hex")));
     faults.overwrite(Family::Meta, b"format", Some(&from_hex("meta-format-v1.hex")));
     faults.overwrite(Family::Meta, b"tip", Some(&from_hex("meta-tip-v1.hex")));
     faults.overwrite(Family::Meta, b"floor", Some(&from_hex("meta-floor-v1.hex")));
@@ -94,6 +114,8 @@ fn what_was_written_once_can_be_read() {
     assert!(records.iter().all(|record| record.time_ms == 1_800_000_000_123));
     let stored = reader.snapshot(3, None).unwrap().unwrap();
     assert_eq!((stored.seq, stored.state.as_slice()), (4, &b"the state of tenant 3"[..]));
+    let stored = reader.snapshot(4, None).unwrap().unwrap();
+    assert_eq!((stored.seq, stored.time_ms, stored.state.as_slice()), (3, 1_700_000_000_001, &b"the state of tenant 4"[..]));
     assert_eq!((reader.last_seq(), reader.floor()), (4, 2));
     assert_eq!(reader.verify(&mut |_, _| ()).unwrap().records, 4);
 }

@@ -1,11 +1,14 @@
 //! SIGKILL of a process that writes, many times over the same directory.
 
+use crate::pieces::{image, state};
 use crate::*;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
-use wal::RocksStore;
+use wal::{Family, Reader, RocksStore, Scan, Store};
 
 const ROUNDS: usize = 12;
+/// Of an image: several pieces.
+const IMAGE_BYTES: usize = (1 << 20) + 1;
 
 /// Run by the test below in a process of its own, until it is killed: writes, and says what was acknowledged.
 #[test]
@@ -17,6 +20,7 @@ fn child_that_is_killed() {
         for tenant in 0..4u64 {
             let log = &log;
             scope.spawn(move || {
+                let mut saved: Option<Pending> = None;
                 for n in 0u64.. {
                     let pending: Vec<_> = (0..8u64)
                         .map(|k| {
@@ -26,12 +30,15 @@ fn child_that_is_killed() {
                             append(log, append_record)
                         })
                         .collect();
-                    for (k, pending) in pending.iter().enumerate() {
-                        let seq = pending.seq();
+                    let seqs: Vec<u64> = pending.iter().map(Pending::seq).collect();
+                    for (k, seq) in seqs.iter().enumerate() {
                         let line = format!("acknowledged {seq} {} {tenant}-{n}-{k}\n", n % 40 + 1);
                         std::io::stdout().write_all(line.as_bytes()).unwrap();
                     }
-                    if n % 10 == 0 {
+                    // One of them always has an image under way, the others now and then a small state.
+                    if tenant == 0 && saved.as_ref().is_none_or(|saved| !saved.is_open()) {
+                        saved = Some(image(log, tenant, seqs[7], IMAGE_BYTES));
+                    } else if n % 10 == 0 && tenant > 0 {
                         snapshot(log, tenant, b"state");
                     }
                 }
@@ -69,6 +76,7 @@ fn every_acknowledged_record_survives_sigkill() {
         }
         child.wait().unwrap();
         assert!(lines.len() >= enough, "it was killed, and did not end by itself");
+        let before = Reader::open_read_only(dir.path()).unwrap().verify(&mut |_, _| ()).unwrap();
 
         let log = open(RocksStore::open(dir.path()).unwrap());
         let reader = log.reader();
@@ -83,7 +91,27 @@ fn every_acknowledged_record_survives_sigkill() {
             assert_eq!(reader.index_get(&key).unwrap().unwrap(), seq.to_be_bytes());
         }
         let verified = reader.verify(&mut |_, _| ()).unwrap();
+        assert_eq!(verified.snapshots, before.snapshots, "what a kill left of an image is no snapshot, before and after it is removed");
+        for stored in reader.snapshots_of(0).map(Result::unwrap) {
+            assert_eq!(stored.state, state(stored.seq, IMAGE_BYTES));
+        }
         assert!(verified.records >= acknowledged_before + lines.len() as u64);
         acknowledged_before = verified.records;
+        let images = reader.snapshots_of(0).count();
+        log.close();
+        drop((log, reader));
+        let left = pieces(&RocksStore::open_read_only(dir.path()).unwrap());
+        assert_eq!(left, images * IMAGE_BYTES.div_ceil(Config::default().piece_bytes_max));
     }
+}
+
+fn pieces(store: &RocksStore) -> usize {
+    let mut cursor = store.cursor(Scan::all(Family::Pieces));
+    cursor.first();
+    let mut count = 0;
+    while cursor.item().is_some() {
+        count += 1;
+        cursor.next();
+    }
+    count
 }

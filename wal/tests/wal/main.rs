@@ -8,6 +8,7 @@ mod format;
 mod kill;
 mod opening;
 mod order;
+mod pieces;
 mod poison;
 mod reading;
 

@@ -175,7 +175,14 @@ fn a_snapshot_is_tagged_with_the_last_record_before_it() {
 
 #[test]
 fn room_is_bounded_by_count_and_by_bytes() {
-    let config = Config { pending_records_max: 10, batch_records_max: 10, pending_bytes_max: 10_000, batch_bytes_max: 10_000, chunk_bytes_max: 10_000 };
+    let config = Config {
+        pending_records_max: 10,
+        batch_records_max: 10,
+        pending_bytes_max: 10_000,
+        batch_bytes_max: 10_000,
+        chunk_bytes_max: 10_000,
+        piece_bytes_max: 10_000,
+    };
     let store = MemoryStore::new();
     let faults = store.faults();
     let log: Log<Reply> = Log::open(Box::new(store), config).unwrap();

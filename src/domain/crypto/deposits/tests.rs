@@ -41,7 +41,7 @@ proptest! {
     #[test]
     fn parts_are_counted_and_pay_once(price in 1_i64..3_000, parts in proptest::collection::vec(1_i64..1_500, 1..8), percent in proptest::option::of(0_u32..=100)) {
         let mut book = Book::default();
-        book.sellers.entry(SELLER).or_default();
+        book.sellers.insert(SELLER, Default::default());
         let (mut to, mut payments, mut came) = (till(price, percent), Vec::new(), 0);
         for (n, cents) in parts.iter().enumerate() {
             let turn = Turn { now: Timestamp::from_unix_ms(1_000 + n as i64), seed: 1, livemode: false, has_rail: true, holidays: &[] };

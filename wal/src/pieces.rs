@@ -1,0 +1,118 @@
+//! Large states, written in pieces while others go on: one piece in a batch, the next when that is durable, and the head with the last. Only the head makes a snapshot of them. The drawing is in the
+//! header of the crate.
+//!
+//! Promises: a piece is never changed once its head is there; what a crash leaves of a state that was being written is no snapshot, is not read, and is gone after the next opening.
+
+use crate::batch::{Batch, Family};
+use crate::snapshot::{self, Head, Snapshot, StoredSnapshot};
+use crate::store::{Scan, Store, checked_item};
+use crate::{Damage, ReadError, Seq};
+use std::time::Instant;
+
+const KEY_BYTES: usize = 20; // u64 tenant, u64 sequence, u32 number
+
+/// A state that is being written.
+pub(crate) struct Writing<C> {
+    pub snapshot: Snapshot,
+    /// The last record that may be in it.
+    pub seq: Seq,
+    pub at: Instant,
+    pub completion: C,
+    written: usize,
+    pieces: u32,
+    crc: u32,
+}
+
+impl<C> Writing<C> {
+    pub fn new(snapshot: Snapshot, seq: Seq, completion: C) -> Writing<C> {
+        Writing { snapshot, seq, at: Instant::now(), completion, written: 0, pieces: 0, crc: crc32c::crc32c(&[]) }
+    }
+
+    /// Adds the next piece to a batch; true when that was the last, with which the snapshot is there. What fits into one piece is stored as one value.
+    pub fn put_next_into(&mut self, batch: &mut Batch, piece_bytes_max: usize) -> bool {
+        let Snapshot { tenant, time_ms, state, .. } = &self.snapshot;
+        if state.len() <= piece_bytes_max {
+            snapshot::put_into(batch, self.seq, &self.snapshot);
+            return true;
+        }
+        let end = (self.written + piece_bytes_max).min(state.len());
+        let piece = &state[self.written..end];
+        let key = key(*tenant, self.seq, self.pieces);
+        let open = batch.begin(Family::Pieces, &key);
+        let out = batch.grow();
+        out.reserve(piece.len() + 4);
+        out.extend_from_slice(piece);
+        out.extend_from_slice(&crc32c::crc32c_append(crc32c::crc32c(&key), piece).to_le_bytes());
+        batch.finish(open);
+        self.crc = crc32c::crc32c_append(self.crc, piece);
+        self.written = end;
+        self.pieces += 1;
+        if end < state.len() {
+            return false;
+        }
+        Head { tenant: *tenant, seq: self.seq, time_ms: *time_ms, len: end as u64, pieces: self.pieces, crc: self.crc }.put_into(batch);
+        true
+    }
+}
+
+fn key(tenant: u64, seq: Seq, number: u32) -> [u8; KEY_BYTES] {
+    let mut key = [0; KEY_BYTES];
+    key[..16].copy_from_slice(&snapshot::key(tenant, seq));
+    key[16..].copy_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// Whose state a piece is of.
+fn owner(key: &[u8]) -> Result<(u64, Seq), Damage> {
+    match key.split_last_chunk::<4>() {
+        Some((owner, _)) if key.len() == KEY_BYTES => snapshot::decode_key(owner),
+        _ => Err(Damage::new(0, format!("a piece of a snapshot has a key of {} bytes", key.len()))),
+    }
+}
+
+fn pieces_of(tenant: u64, seq: Seq) -> Scan {
+    Scan { family: Family::Pieces, from: Some(key(tenant, seq, 0).to_vec()), to: Some(key(tenant, seq, u32::MAX).to_vec()), bulk: true }
+}
+
+/// The snapshot of a head, each piece and the whole checked.
+pub(crate) fn read(store: &dyn Store, head: &Head) -> Result<StoredSnapshot, ReadError> {
+    let Head { tenant, seq, time_ms, .. } = *head;
+    let mut state = Vec::with_capacity(usize::try_from(head.len).unwrap_or_default().min(snapshot::STATE_BYTES_MAX));
+    let mut cursor = store.cursor(pieces_of(tenant, seq));
+    cursor.first();
+    for number in 0..head.pieces {
+        let expected = key(tenant, seq, number);
+        let Some((_, value)) = checked_item(&*cursor)?.filter(|(found, _)| *found == expected) else {
+            return Err(head.damage(&format!("lacks piece {} of {}", number + 1, head.pieces)).into());
+        };
+        let whole = value.split_last_chunk::<4>().filter(|(piece, crc)| crc32c::crc32c_append(crc32c::crc32c(&expected), piece).to_le_bytes() == **crc);
+        let Some((piece, _)) = whole else {
+            return Err(head.damage(&format!("has a wrong checksum in piece {} of {}", number + 1, head.pieces)).into());
+        };
+        state.extend_from_slice(piece);
+        cursor.next();
+    }
+    if state.len() as u64 != head.len || crc32c::crc32c(&state) != head.crc {
+        return Err(head.damage("is not what its pieces come to").into());
+    }
+    Ok(StoredSnapshot { tenant, seq, time_ms, state })
+}
+
+/// What removes the pieces that a crash left without a head. Only the newest of each tenant can be such: one is written after the other.
+pub(crate) fn removal_of_orphans(store: &dyn Store) -> Result<Batch, ReadError> {
+    let mut removal = Batch::new();
+    let mut cursor = store.cursor(Scan::all(Family::Pieces).in_bulk());
+    cursor.last();
+    while let Some((found, _)) = checked_item(&*cursor)? {
+        let (tenant, seq) = owner(found)?;
+        if store.get(Family::Snapshots, &snapshot::key(tenant, seq))?.is_none() {
+            removal.delete(Family::Pieces, found);
+            cursor.prev();
+        } else if let Some(before) = tenant.checked_sub(1) {
+            cursor.seek_back(&key(before, Seq::MAX, u32::MAX));
+        } else {
+            break;
+        }
+    }
+    Ok(removal)
+}
