@@ -145,7 +145,7 @@ impl<M: Machine> BookState<M> {
     /// True when the actor is to stop.
     fn handle(&mut self, message: BookMessage<M>) -> bool {
         match message {
-            BookMessage::Ask(ask) => self.turn(ask),
+            BookMessage::Ask(ask) => self.turn(*ask),
             BookMessage::View { .. } if self.shared().failed.get().is_some() => message.fail(self.shared().failure()),
             BookMessage::View { query, to, permit } => self.view(query, to, permit),
             BookMessage::Wake => {
@@ -196,7 +196,7 @@ impl<M: Machine> BookState<M> {
         }
     }
 
-    fn turn(&mut self, ask: Box<Ask<M>>) {
+    fn turn(&mut self, ask: Ask<M>) {
         let began = Instant::now();
         let shared = Arc::clone(&self.engine.shared);
         if shared.failed.get().is_some() {
@@ -214,7 +214,7 @@ impl<M: Machine> BookState<M> {
         };
         self.settle(now_ms);
         let turn = Turn { tenant: self.tenant, now_ms, seed: shared.seed() };
-        let Ask { command, entity, id, leg, fresh: _, asked, answer } = *ask;
+        let Ask { command, entity, id, leg, fresh: _, asked, answer } = ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
             let decision = shared.machine.decide(&self.book, entity.as_deref(), command, turn);
             // Whose they are is asked here, where a panic does no harm; the log's thread must not see one.

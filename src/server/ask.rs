@@ -78,23 +78,23 @@ impl Changed {
 /// Asks the platform's book, keeping the answer for a key, and tells the directory of callers.
 pub async fn platform(services: &Services, ask: PlatformAsk, keep: Option<KeepRef>) -> Result<Changed, Problem> {
     let settled = book(services, PLATFORM, Command { ask: Ask::Platform(Box::new(ask)), keep }).await?;
-    Ok(learned(services, settled))
+    Ok(learned(services, *settled))
 }
 
 /// The same for what must go on.
 pub async fn platform_patiently(services: &Services, ask: impl Fn() -> PlatformAsk) -> Result<Changed, Problem> {
     let settled = book_patiently(services, PLATFORM, || Ask::Platform(Box::new(ask())).into()).await?;
-    Ok(learned(services, settled))
+    Ok(learned(services, *settled))
 }
 
 /// Writes down what was done and what it was answered, also when it was no, for the key under which it was asked. It must go on: what is to be told of has happened.
 pub async fn answered(services: &Services, act: Option<Act>, keep: Option<KeepRef>, (status, body): (u16, &[u8])) -> Result<Trace, Problem> {
     let ask = || Ask::Platform(Box::new(PlatformAsk::Answered { act: act.clone(), status, body: body.to_vec() }));
     let settled = book_patiently(services, PLATFORM, || Command { ask: ask(), keep: keep.clone() }).await?;
-    Ok(learned(services, settled).trace)
+    Ok(learned(services, *settled).trace)
 }
 
-fn learned(services: &Services, settled: Box<Settled<Domain>>) -> Changed {
+fn learned(services: &Services, settled: Settled<Domain>) -> Changed {
     let changed = Changed { record: settled.record, trace: Trace { seq: settled.seq, timing: Some(settled.timing.into()) } };
     if let Some(change) = changed.change() {
         services.directory.learn(change);
