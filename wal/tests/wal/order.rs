@@ -2,8 +2,8 @@
 
 use crate::*;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
 use wal::{Finished, MemoryStore, Teller};
 
 #[test]
@@ -121,7 +121,7 @@ fn completions_come_in_order_from_the_writer_and_an_idle_fence_at_once() {
 fn a_teller_tells_in_order_and_closing_waits_for_it() {
     let store = MemoryStore::new();
     let faults = store.faults();
-    let (give, given) = mpsc::channel::<Finished<Told>>();
+    let (give, given) = channel::<Finished<Told>>();
     let teller: Teller<Told> = Box::new(move |finished| give.send(finished).unwrap());
     let log: Log<Told> = Log::open_told_by(Box::new(store), Config::default(), Some(teller)).unwrap();
     let told = Arc::new(std::sync::Mutex::new(Vec::new()));
