@@ -10,12 +10,14 @@ use tokio::time::{Instant, sleep};
 
 /// So many requests under way are many.
 const MANY: usize = 16;
+/// A time with fewer is a lull, and changes nothing, if it is so short: whoever waited for one write is answered at once, and asks again.
+const LULL: Duration = Duration::from_millis(100);
 /// Of a thread's time, while there are many: one part of so many.
 const SHARE: u32 = 16;
 /// What may be spent ahead of the share, so that a few deliveries never wait for it.
 const AHEAD: Duration = Duration::from_millis(5);
 /// The longest rest; then it looks again whether there still are many.
-const REST_MAX: Duration = Duration::from_millis(50);
+const REST_MAX: Duration = Duration::from_millis(100);
 
 /// What a thread has spent.
 #[derive(Clone, Copy)]
@@ -26,6 +28,8 @@ struct Spent {
     processor: Duration,
     /// What of it was beyond the share.
     beyond: Duration,
+    /// When there were many last.
+    many_at: Option<Instant>,
 }
 
 thread_local! {
@@ -33,32 +37,40 @@ thread_local! {
 }
 
 impl Spent {
-    fn add(self, at: Instant, processor: Duration) -> Spent {
+    fn new(at: Instant, processor: Duration) -> Spent {
+        Spent { at, processor, beyond: Duration::ZERO, many_at: None }
+    }
+
+    /// What it is at a later look.
+    fn add(self, at: Instant, processor: Duration, are_many: bool) -> Spent {
+        let many_at = if are_many { Some(at) } else { self.many_at };
+        let is_needed = many_at.is_some_and(|many_at| at.saturating_duration_since(many_at) < LULL);
         let earned = at.saturating_duration_since(self.at) / SHARE;
-        let beyond = (self.beyond + processor.saturating_sub(self.processor)).saturating_sub(earned);
-        Spent { at, processor, beyond }
+        // What nobody else needed is not held against it.
+        let beyond = if is_needed { (self.beyond + processor.saturating_sub(self.processor)).saturating_sub(earned) } else { Duration::ZERO };
+        Spent { at, processor, beyond, many_at }
+    }
+
+    /// How long the thread is to rest, if at all.
+    fn rest(self) -> Option<Duration> {
+        let beyond = self.beyond.checked_sub(AHEAD).filter(|beyond| !beyond.is_zero())?;
+        Some(beyond.saturating_mul(SHARE).min(REST_MAX))
     }
 }
 
 /// Rests while many requests are under way and this thread has had more than its share.
 pub async fn keep(under_way: impl Fn() -> usize) {
-    while let Some(rest) = due(under_way() >= MANY) {
+    while let Some(rest) = look(under_way() >= MANY).rest() {
         sleep(rest).await;
     }
 }
 
-/// How long this thread is to rest, if at all.
-fn due(are_many: bool) -> Option<Duration> {
+/// What the thread that asks has spent.
+fn look(are_many: bool) -> Spent {
     let (at, processor) = (Instant::now(), processor_time());
-    let before = SPENT.get().unwrap_or(Spent { at, processor, beyond: Duration::ZERO });
-    let mut spent = before.add(at, processor);
-    if !are_many {
-        // What nobody else needed is not held against it.
-        spent.beyond = Duration::ZERO;
-    }
+    let spent = SPENT.get().unwrap_or(Spent::new(at, processor)).add(at, processor, are_many);
     SPENT.set(Some(spent));
-    let beyond = spent.beyond.checked_sub(AHEAD).filter(|beyond| !beyond.is_zero())?;
-    Some(beyond.saturating_mul(SHARE).min(REST_MAX))
+    spent
 }
 
 /// Of the thread that asks.
@@ -70,27 +82,36 @@ fn processor_time() -> Duration {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_share_is_earned_by_time() {
-        let at = Instant::now();
-        let spent = Spent { at, processor: Duration::ZERO, beyond: Duration::ZERO };
-        let busy = spent.add(at + Duration::from_millis(16), Duration::from_millis(16));
-        assert_eq!(busy.beyond, Duration::from_millis(15));
-        let rested = busy.add(at + Duration::from_millis(16 + 160), Duration::from_millis(16));
-        assert_eq!(rested.beyond, Duration::from_millis(5));
-        assert_eq!(rested.add(at + Duration::from_secs(9), Duration::from_millis(16)).beyond, Duration::ZERO);
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
     }
 
     #[test]
-    fn only_who_has_had_too_much_rests_and_only_beside_many() {
-        let work = || {
-            let until = processor_time() + 2 * AHEAD;
-            while processor_time() < until {}
-        };
-        assert_eq!(due(true), None);
-        work();
-        assert!(due(true).is_some_and(|rest| !rest.is_zero() && rest <= REST_MAX));
-        assert_eq!(due(false), None, "what nobody needed is not held against it");
-        assert_eq!(due(true), None);
+    fn the_share_is_earned_by_time() {
+        let at = Instant::now();
+        let busy = Spent::new(at, ms(0)).add(at + ms(32), ms(32), true);
+        assert_eq!((busy.beyond, busy.rest()), (ms(30), Some(REST_MAX)));
+        let rested = busy.add(at + ms(32 + 320), ms(32), true);
+        assert_eq!(rested.beyond, ms(10));
+        let even = rested.add(at + ms(9_000), ms(32), true);
+        assert_eq!((even.beyond, even.rest()), (ms(0), None));
+        assert_eq!(even.add(at + ms(9_005), ms(36), true).rest(), None, "a few deliveries never wait");
+    }
+
+    #[test]
+    fn what_nobody_needed_is_not_held_against_it_but_a_lull_is_no_end() {
+        let at = Instant::now();
+        assert_eq!(Spent::new(at, ms(0)).add(at + ms(500), ms(500), false).rest(), None);
+        let busy = Spent::new(at, ms(0)).add(at + ms(50), ms(50), true);
+        assert!(busy.add(at + ms(120), ms(50), false).rest().is_some());
+        assert_eq!(busy.add(at + ms(150), ms(50), false).rest(), None);
+    }
+
+    #[test]
+    fn a_thread_counts_its_own_time() {
+        look(true);
+        let until = processor_time() + 2 * AHEAD;
+        while processor_time() < until {}
+        assert!(look(true).rest().is_some());
     }
 }
