@@ -217,7 +217,7 @@ impl<M: Machine> BookState<M> {
         let Ask { command, entity, id, leg, fresh: _, asked, answer } = ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
             let decision = shared.machine.decide(&self.book, entity.as_deref(), command, turn);
-            // Whose they are is asked here, where a panic does no harm; the log's thread must not see one.
+            // Whose they are is asked here, where a panic does no harm; who tells for the log must not see one.
             let mut others = Vec::new();
             let mut own = decision.effects;
             for effect in own.extract_if(.., |effect| id != Some(shared.machine.effect_target(effect))) {

@@ -156,6 +156,6 @@ pub trait Effects<M: Machine>: Send + Sync + 'static {
     /// Performs one effect and says what to tell its target. Called only after the record that asked for it is durable.
     fn perform(&self, tenant: u64, effect: M::Effect) -> Pin<Box<dyn Future<Output = M::Command> + Send>>;
 
-    /// A record that [`Machine::is_awaited`] is durable. Told in the order of the log and before the one who asked is answered, on the thread that writes the log: it must not wait.
+    /// A record that [`Machine::is_awaited`] is durable. Told in the order of the log and before the one who asked is answered, by whoever tells for the log, behind whom everybody waits: it must not.
     fn durable(&self, _tenant: u64, _record: &M::Record) {}
 }

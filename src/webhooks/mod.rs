@@ -160,7 +160,7 @@ impl Webhooks {
         self.end_threads();
     }
 
-    /// A record of a tenant that has endpoints, or had, is durable. Called in the order of the log, on the thread that writes it.
+    /// A record of a tenant that has endpoints, or had, is durable. Called in the order of the log, by whoever tells for it.
     pub fn durable(self: &Arc<Self>, tenant: u64, record: &Record) {
         for written in &record.entities {
             match &*written.state {
