@@ -24,7 +24,7 @@ use std::future::pending;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit};
 use tokio::task::{JoinError, JoinSet, yield_now};
@@ -197,9 +197,9 @@ impl Courier {
                 }
             } else if place.is_none() {
                 let lane = Arc::clone(if self.slow { &self.webhooks.slow } else { &self.webhooks.quick });
-                let services = Arc::clone(&self.services);
+                let (webhooks, services) = (Arc::clone(&self.webhooks), Arc::clone(&self.services));
                 place = Some(Box::pin(async move {
-                    pace::keep(|| services.engine.under_way()).await;
+                    pace::keep(|| webhooks.others_under_way(&services)).await;
                     lane.acquire_owned().await
                 }));
             }
@@ -372,7 +372,7 @@ impl Courier {
         self.next_start = Instant::now() + HEAD_START;
         self.flights.spawn(async move {
             let _permit = permit;
-            let _counted = UnderWay::new(&webhooks);
+            let _counted = Counted::new(&webhooks, |webhooks| &webhooks.counters.under_way);
             delivered(webhooks.poster.post(message).await)
         });
     }
@@ -401,7 +401,9 @@ impl Courier {
         loop {
             let progress = Progress { outcomes: self.landed.clone(), reached: self.position, open: self.open.iter().copied().collect() };
             let ask = Ask::WebhookProgress(Box::new(progress));
+            let counted = Counted::new(&self.webhooks, |webhooks| &webhooks.writing);
             let outcome = self.services.engine.ask_entity(self.line.tenant, EntityId::webhook(self.line.id), false, ask.into(), None, None).await;
+            drop(counted);
             match outcome {
                 Ok(settled) => {
                     let Some(Entity::Webhook(webhook)) = settled.entity.as_deref().filter(|_| settled.refusal != Some(Refusal::NotFound)) else {
@@ -423,19 +425,22 @@ impl Courier {
     }
 }
 
-/// Counts a delivery on its way, also when it is cut off.
-struct UnderWay(Arc<Webhooks>);
+/// One of those that are counted while they last: a delivery on its way, outcomes being written. Also when it is cut off.
+struct Counted {
+    webhooks: Arc<Webhooks>,
+    counter: fn(&Webhooks) -> &AtomicUsize,
+}
 
-impl UnderWay {
-    fn new(webhooks: &Arc<Webhooks>) -> UnderWay {
-        webhooks.counters.under_way.fetch_add(1, Ordering::Relaxed);
-        UnderWay(Arc::clone(webhooks))
+impl Counted {
+    fn new(webhooks: &Arc<Webhooks>, counter: fn(&Webhooks) -> &AtomicUsize) -> Counted {
+        counter(webhooks).fetch_add(1, Ordering::Relaxed);
+        Counted { webhooks: Arc::clone(webhooks), counter }
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.counters.under_way.fetch_sub(1, Ordering::Relaxed);
+        (self.counter)(&self.webhooks).fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -92,6 +92,8 @@ pub struct Webhooks {
     tries: Arc<Semaphore>,
     stopping: AtomicBool,
     couriers: AtomicUsize,
+    /// Couriers that have outcomes written right now.
+    writing: AtomicUsize,
 }
 
 impl Webhooks {
@@ -122,6 +124,7 @@ impl Webhooks {
             tries: Arc::new(Semaphore::new(TRIES_MAX)),
             stopping: AtomicBool::new(false),
             couriers: AtomicUsize::new(0),
+            writing: AtomicUsize::new(0),
         }))
     }
 
@@ -231,6 +234,11 @@ impl Webhooks {
     fn write_after(&self) -> Duration {
         let shares = u32::try_from(self.couriers.load(Ordering::Relaxed).div_ceil(WRITERS)).unwrap_or(u32::MAX);
         WRITE_AFTER.saturating_mul(shares.max(1)).min(WRITE_AFTER_MAX)
+    }
+
+    /// Requests under way that are not the couriers' own: many endpoints must not take themselves for a load of payments.
+    fn others_under_way(&self, services: &Services) -> usize {
+        services.engine.under_way().saturating_sub(self.writing.load(Ordering::Relaxed))
     }
 
     fn may_send(&self, livemode: bool) -> bool {
