@@ -1,11 +1,12 @@
 //! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next message at once; it never waits for the disk.
 
 use crate::engine::{Engine, Shared};
+use crate::errands::Errands;
 use crate::image::{self, Image};
 use crate::jump::Firing;
 use crate::machine::{Machine, Turn};
 use crate::recovery::Recovered;
-use crate::rider::{Ask, Failure, Listener, OthersEffects, Rider, Settled, Timing};
+use crate::rider::{Ask, Failure, Listener, Rider, Settled, Timing};
 use crate::slot::{BookMessage, BookSlot, BookStart, Due, Ring, Skip};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use std::collections::HashSet;
@@ -229,12 +230,12 @@ impl<M: Machine> BookState<M> {
             tracing::error!(tenant = self.tenant, ?id, "a panic in decide; nothing changed");
             return answer.send(Err(Failure::Defect("a defect in a rule; nothing changed".to_owned())));
         };
-        let others = (!others.is_empty()).then(|| Box::new(OthersEffects { engine: self.engine.clone(), tenant: self.tenant, leg, effects: others }));
+        let errands = (!others.is_empty()).then(|| Box::new(Errands { engine: self.engine.clone(), tenant: self.tenant, leg, effects: others }));
         let timing = Timing { queue: began.saturating_duration_since(asked), ..Timing::default() };
         let mut settled = Box::new(Settled { entity, record: None, seq: None, time_ms: now_ms, timing, refusal, performed: None, effects });
         let Some(record) = record else {
             settled.timing.apply = began.elapsed();
-            return shared.log.fence(Rider::Answer { answer, settled, others, listener: None });
+            return shared.log.fence(Rider::Answer { answer, settled, errands, listener: None });
         };
         let written = catch_unwind(AssertUnwindSafe(|| {
             shared.machine.evolve(&mut self.book, &record, now_ms);
@@ -254,6 +255,9 @@ impl<M: Machine> BookState<M> {
             Ok(Err(breach)) => return self.breach(answer, &breach),
             Err(_) => return self.breach(answer, "a panic while a record was applied"),
         };
+        if let Some(errands) = &errands {
+            self.keep_at_hand(&record, errands);
+        }
         if let Some(id) = id {
             settled.entity = shared.machine.entity_in(&record, id).or(settled.entity);
         }
@@ -261,10 +265,20 @@ impl<M: Machine> BookState<M> {
         self.version += 1;
         settled.timing.apply = began.elapsed();
         let listener = awaited.then(|| Listener { effects: Arc::clone(&shared.effects), tenant: self.tenant });
-        shared.log.append(Append { tenant: self.tenant, time_ms: now_ms, payload, index }, Rider::Answer { answer, settled, others, listener });
+        shared.log.append(Append { tenant: self.tenant, time_ms: now_ms, payload, index }, Rider::Answer { answer, settled, errands, listener });
         // While deadlines are being dealt with, the end of each sets the alarm.
         if self.firing.is_empty() {
             self.arm();
+        }
+    }
+
+    /// The new entities that are to do something when the record is durable. Nobody knows of them before this turn is over, so that no newer state of one can be there.
+    fn keep_at_hand(&self, record: &M::Record, errands: &Errands<M>) {
+        let targets: HashSet<M::EntityId> = errands.effects.iter().map(|(target, _)| *target).collect();
+        for (id, entity) in self.shared().machine.entities_in(record) {
+            if targets.contains(&id) {
+                self.shared().at_hand.insert((self.tenant, id), entity);
+            }
         }
     }
 

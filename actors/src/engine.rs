@@ -123,7 +123,8 @@ pub(crate) struct Shared<M: Machine> {
     pub alarm: Alarm,
     pub books: DashMap<u64, Arc<BookSlot<M>>>,
     pub entities: DashMap<(u64, M::EntityId), EntitySlot<M>>,
-    /// The newest states of open entities that are not active, as many as there is room for; the others are read from the log. Changed under the lock of `entities` alone.
+    /// The newest states of open entities that are not active, as many as there is room for; the others are read from the log. Changed under the lock of `entities` alone, but for what is new and nobody
+    /// knows of.
     pub at_hand: Cache<(u64, M::EntityId), Arc<M::Entity>>,
     pub jumps: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
     pub gate: Arc<Gate>,

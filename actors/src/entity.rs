@@ -18,6 +18,7 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
+use tokio::sync::oneshot;
 
 pub(crate) enum EntityMessage<M: Machine> {
     /// Someone asks. `fresh` as in [`Ask`].
@@ -253,6 +254,75 @@ impl<M: Machine> Asker<M> {
     }
 }
 
+/// A command that the book decides on.
+struct Deciding<M: Machine> {
+    /// As it was.
+    entity: Option<Arc<M::Entity>>,
+    from: oneshot::Receiver<Outcome<M>>,
+}
+
+/// A turn whose effect was done at once, and that has asked the book what comes of it.
+pub(crate) struct Asked<M: Machine> {
+    turn: Turn<M>,
+    deciding: Result<Deciding<M>, Failure>,
+    asker: Option<Asker<M>>,
+    leg: Option<Leg>,
+}
+
+impl<M: Machine> Turn<M> {
+    /// Performs what somebody else's record asks for, as far as that can be done without waiting. What has to wait, and what else has come, goes on by itself.
+    pub fn begin(mut self) -> Option<Asked<M>> {
+        let (effect, leg, until_done) = match self.message.take() {
+            Some(EntityMessage::Perform { effect, leg, until_done }) => (effect, leg, until_done),
+            other => {
+                self.message = other;
+                self.engine.shared.runtime.clone().spawn(self.run());
+                return None;
+            }
+        };
+        if self.wants(&effect) {
+            let asker = Asker { answer: None, durable: None, _until_done: Some(until_done) };
+            if let Some((command, asker)) = self.perform(effect, Some(asker), leg.as_ref()) {
+                let deciding = self.ask(command, false, leg.clone(), Instant::now());
+                return Some(Asked { turn: self, deciding, asker, leg });
+            }
+        }
+        self.go_on();
+        None
+    }
+
+    /// Leaves the rest, if there is any, to a task of its own.
+    fn go_on(self) {
+        let runtime = self.engine.shared.runtime.clone();
+        if let Some(more) = self.next() {
+            runtime.spawn(more.run());
+        }
+    }
+}
+
+impl<M: Machine> Asked<M> {
+    /// Waits for the answer. Returns the entity's newest state if nothing more is to be done; else that goes on by itself.
+    pub async fn end(self) -> Option<(M::EntityId, Arc<M::Entity>)> {
+        let Asked { mut turn, deciding, asker, leg } = self;
+        let outcome = match deciding {
+            Ok(deciding) => turn.hear(deciding).await,
+            Err(failure) => Err(failure),
+        };
+        let to_do = conclude(outcome, asker);
+        if !to_do.is_empty() {
+            let runtime = turn.engine.shared.runtime.clone();
+            runtime.spawn(async move {
+                turn.work_off(to_do, leg).await;
+                turn.go_on();
+            });
+            return None;
+        }
+        let ended = turn.state().known.clone().flatten().map(|entity| (turn.id, entity));
+        turn.go_on();
+        ended
+    }
+}
+
 impl<M: Machine> Turn<M> {
     /// What it knows; a turn has it until it is over.
     fn state(&mut self) -> &mut EntityState<M> {
@@ -268,6 +338,12 @@ impl<M: Machine> Turn<M> {
 
     /// Has the book decide on this entity as it is, and waits until that is durable.
     async fn decide(&mut self, command: M::Command, fresh: bool, leg: Option<Leg>, asked: Instant) -> Outcome<M> {
+        let deciding = self.ask(command, fresh, leg, asked)?;
+        self.hear(deciding).await
+    }
+
+    /// Asks the book to decide on this entity as it is.
+    fn ask(&mut self, command: M::Command, fresh: bool, leg: Option<Leg>, asked: Instant) -> Result<Deciding<M>, Failure> {
         let entity = match self.state().known.take() {
             Some(known) => known,
             None => self.load()?,
@@ -275,6 +351,12 @@ impl<M: Machine> Turn<M> {
         let (answer, from) = Answer::new(None, None);
         let ask = Box::new(Ask { command, entity: entity.clone(), id: Some(self.id), leg, fresh, asked, answer });
         self.engine.book(self.tenant, |slot| slot.send(BookMessage::Ask(ask)));
+        Ok(Deciding { entity, from })
+    }
+
+    /// Waits until what the book decided is durable.
+    async fn hear(&mut self, deciding: Deciding<M>) -> Outcome<M> {
+        let Deciding { entity, from } = deciding;
         let outcome = received(from.await);
         let known = Some(match &outcome {
             Ok(settled) => {

@@ -109,6 +109,9 @@ pub trait Machine: Send + Sync + 'static {
     /// The state that a record gives to an entity; `None` when it does not speak of it or removes it.
     fn entity_in(&self, record: &Self::Record, id: Self::EntityId) -> Option<Arc<Self::Entity>>;
 
+    /// Every state that a record gives to an entity.
+    fn entities_in(&self, record: &Self::Record) -> impl Iterator<Item = (Self::EntityId, Arc<Self::Entity>)>;
+
     /// Whether more is soon to be expected of an entity, so that its state is worth keeping at hand while nobody speaks to it.
     fn is_open(&self, _entity: &Self::Entity) -> bool {
         false

@@ -1,8 +1,7 @@
 //! What travels with a record or a fence through the log: the answer to the one who asked. It is sent when the writer says that it is durable.
 
 use crate::admission::Admission;
-use crate::engine::Engine;
-use crate::entity::EntityMessage;
+use crate::errands::{Errands, Performed};
 use crate::jump::Leg;
 use crate::machine::{Effects, Machine};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,8 +38,8 @@ pub struct Settled<M: Machine> {
     pub timing: Timing,
     /// A rule said no.
     pub refusal: Option<M::Refusal>,
-    /// Comes to an end when the effects of other entities that the record asked for have been performed and what came of them is durable; `None` when it asked for none.
-    pub performed: Option<oneshot::Receiver<()>>,
+    /// The effects of other entities that the record asked for; `None` when it asked for none.
+    pub performed: Option<Performed<M>>,
     /// What the asking entity is to perform now.
     pub(crate) effects: Vec<M::Effect>,
 }
@@ -107,7 +106,7 @@ pub(crate) enum Rider<M: Machine> {
         answer: Answer<M>,
         settled: Box<Settled<M>>,
         /// To perform when it is durable. Boxed because it is rare and every record moves a rider through the log's queue.
-        others: Option<Box<OthersEffects<M>>>,
+        errands: Option<Box<Errands<M>>>,
         /// Who waits to hear that it is durable.
         listener: Option<Listener<M>>,
     },
@@ -123,19 +122,11 @@ pub(crate) struct Listener<M: Machine> {
     pub tenant: u64,
 }
 
-/// Effects for others than the entity that asked; its own are in the answer to it.
-pub(crate) struct OthersEffects<M: Machine> {
-    pub engine: Engine<M>,
-    pub tenant: u64,
-    pub leg: Option<Leg>,
-    pub effects: Vec<(M::EntityId, M::Effect)>,
-}
-
 impl<M: Machine> Completion for Rider<M> {
     fn complete(self, outcome: Result<Durable, Poisoned>) {
         let outcome = outcome.map_err(|poisoned| Failure::Storage(poisoned.to_string()));
         match self {
-            Rider::Answer { answer, mut settled, others, listener } => match outcome {
+            Rider::Answer { answer, mut settled, errands, listener } => match outcome {
                 Ok(durable) => {
                     settled.timing.wal = durable.waited;
                     if settled.record.is_some() {
@@ -144,10 +135,7 @@ impl<M: Machine> Completion for Rider<M> {
                     if let (Some(listener), Some(record)) = (listener, &settled.record) {
                         tell(&listener, record);
                     }
-                    if let Some(others) = others {
-                        others.engine.shared.remember(durable.seq, settled.record.as_ref());
-                        settled.performed = Some(tell_others(*others));
-                    }
+                    settled.performed = errands.map(|errands| errands.begin());
                     answer.send(Ok(settled));
                 }
                 Err(failure) => answer.send(Err(failure)),
@@ -168,20 +156,6 @@ fn tell<M: Machine>(listener: &Listener<M>, record: &M::Record) {
     if catch_unwind(AssertUnwindSafe(|| listener.effects.durable(listener.tenant, record))).is_err() {
         tracing::error!(tenant = listener.tenant, "a panic in who waits to hear of records");
     }
-}
-
-/// Gives each effect to its target, in a task of its own: the writer of the log goes on. What is returned ends when the last of them is done.
-fn tell_others<M: Machine>(others: OthersEffects<M>) -> oneshot::Receiver<()> {
-    let OthersEffects { engine, tenant, leg, effects } = others;
-    let (last_gone, performed) = oneshot::channel::<()>();
-    engine.shared.runtime.clone().spawn(async move {
-        let last_gone = Arc::new(last_gone);
-        for (target, effect) in effects {
-            let until_done: Held = Box::new(Arc::clone(&last_gone));
-            engine.tell_entity(tenant, target, false, EntityMessage::Perform { effect, leg: leg.clone(), until_done });
-        }
-    });
-    performed
 }
 
 /// A command on its way to a book.

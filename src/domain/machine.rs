@@ -324,8 +324,16 @@ impl Machine for Domain {
         record.entity(id).cloned()
     }
 
+    fn entities_in(&self, record: &Record) -> impl Iterator<Item = (EntityId, Arc<Entity>)> {
+        record.entities.iter().map(|written| (written.state.id(), Arc::clone(&written.state)))
+    }
+
     fn is_open(&self, entity: &Entity) -> bool {
-        entity.deadline().is_some() || matches!(entity, Entity::Conversion(conversion) if conversion.is_quote())
+        match entity {
+            // A quote is accepted soon or never; what was accepted then waits for hours.
+            Entity::Conversion(conversion) => conversion.is_quote(),
+            entity => entity.deadline().is_some(),
+        }
     }
 
     fn is_gone(&self, record: &Record, id: EntityId) -> bool {

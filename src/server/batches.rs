@@ -10,9 +10,10 @@ use crate::domain::payouts::batch::{Batch, NewBatch};
 use crate::domain::record::Entity;
 use crate::server::dispatch::{failure, reply};
 use crate::server::history::{self, Entities, Unreadable};
-use crate::server::respond::{Reply, RequestId};
+use crate::server::respond::{Reply, RequestId, Trace};
 use crate::server::services::Services;
 use actors::Held;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,39 +52,43 @@ pub async fn carry_out(
     let (Some(Entity::Batch(decided)), None) = (entity.as_deref(), &settled.refusal) else {
         return reply(Shape::Batch, Ok(settled), &request_id);
     };
-    if let Some(performed) = performed {
+    let mut ended = HashMap::new();
+    if let Some(mut performed) = performed {
         // Too late is no failure: the items are debited, and the poller looks after them.
-        let _ = tokio::time::timeout(PATIENCE, performed).await;
+        let _ = tokio::time::timeout(PATIENCE, performed.wait()).await;
+        ended.extend(performed.ended());
     }
-    let body = now(&services, tenant, decided)?;
-    let Some(record) = settled.record.clone() else { return Ok(Reply::json(200, body)) };
-    let answer = reply(Shape::Batch, Ok(settled), &request_id)?;
-    let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else { return Ok(answer.with_body(201, body)) };
+    let body = now(&services, tenant, decided, ended)?;
+    let Some(record) = &settled.record else { return Ok(Reply::json(200, body)) };
+    let trace = Trace { seq: settled.seq, timing: Some(settled.timing.into()) };
+    let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else { return Ok(Reply::json(201, body).trace(trace)) };
     let ask = Ask::Answered { kept: Arc::clone(&kept.of), status: 201, body: body.clone() };
     let kept_now = engine.ask_entity(tenant, id, false, ask.into(), None, key_held).await;
     Ok(match kept_now.map(|settled| settled.seq) {
-        Ok(Some(seq)) => answer.with_body(201, body).wal_seq(seq),
+        Ok(Some(seq)) => Reply::json(201, body).trace(trace).wal_seq(seq),
         // It could not be kept: what was kept with the debits is the answer.
-        _ => answer,
+        _ => Reply::json(kept.status, kept.body.clone()).trace(trace),
     })
 }
 
 /// GET /v1/payouts/batch/:batchId
 pub fn read(services: &Services, tenant: u64, id: Id) -> Result<Reply, Problem> {
     match history::entity(services.engine.reader(), tenant, EntityId::batch(id))?.as_deref() {
-        Some(Entity::Batch(batch)) => Ok(Reply::json(200, now(services, tenant, batch)?)),
+        Some(Entity::Batch(batch)) => Ok(Reply::json(200, now(services, tenant, batch, HashMap::new())?)),
         _ => Err(Problem::not_found()),
     }
 }
 
-/// The batch with its items as they are now.
-fn now(services: &Services, tenant: u64, batch: &Batch) -> Result<Vec<u8>, Unreadable> {
+/// The batch with its items as they are now; `known` are newest states that need not be looked for.
+fn now(services: &Services, tenant: u64, batch: &Batch, mut known: HashMap<EntityId, Arc<Entity>>) -> Result<Vec<u8>, Unreadable> {
     let mut entities = Entities::new(services.engine.reader(), tenant);
     let mut unreadable = None;
     let body = show(batch, |id| {
-        entities.find(EntityId::payout(id)).unwrap_or_else(|error| {
-            unreadable = Some(error);
-            None
+        known.remove(&EntityId::payout(id)).or_else(|| {
+            entities.find(EntityId::payout(id)).unwrap_or_else(|error| {
+                unreadable = Some(error);
+                None
+            })
         })
     });
     unreadable.map_or(Ok(body), Err)

@@ -523,10 +523,10 @@ impl Doing<'_> {
 /// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds what became of the part of it that is converted by itself.
 async fn others_done(outcome: &mut Outcome<Domain>) {
     if let Ok(settled) = outcome
-        && let Some(performed) = settled.performed.take()
+        && let Some(mut performed) = settled.performed.take()
     {
         // Too late is no failure: it is durable, and goes on by itself.
-        let _ = tokio::time::timeout(batches::PATIENCE, performed).await;
+        let _ = tokio::time::timeout(batches::PATIENCE, performed.wait()).await;
     }
 }
 

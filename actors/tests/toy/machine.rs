@@ -304,6 +304,10 @@ impl Machine for Purses {
         entry.transfer.clone().filter(|_| entry.id == Some(id)).map(Arc::new)
     }
 
+    fn entities_in(&self, entry: &Entry) -> impl Iterator<Item = (u32, Arc<Transfer>)> {
+        entry.id.zip(entry.transfer.clone()).map(|(id, transfer)| (id, Arc::new(transfer))).into_iter()
+    }
+
     fn effect_target(&self, effect: &Effect) -> u32 {
         effect.id
     }
