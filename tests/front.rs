@@ -21,7 +21,7 @@ const MIB: usize = 1 << 20;
 struct Toy;
 
 impl Answer for Toy {
-    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
+    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let Arrival { head, request_id, .. } = arrival;
         let path = head.uri.path();
         if let Some(ms) = path.strip_prefix("/slow/") {
@@ -33,9 +33,9 @@ impl Answer for Toy {
             "/panic" => panic!("on purpose"),
             "/length" => match body.json(&head.headers).await {
                 Ok(bytes) => Reply::json(200, bytes.len().to_string()),
-                Err(problem) => Reply::problem(&problem, &request_id),
+                Err(problem) => Reply::problem(&problem, request_id),
             },
-            _ => Reply::problem(&Problem::not_found(), &request_id),
+            _ => Reply::problem(&Problem::not_found(), request_id),
         }
     }
 }

@@ -26,7 +26,7 @@ use tokio_rustls::client::TlsStream;
 struct Toy;
 
 impl Answer for Toy {
-    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
+    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let length = body.json(&arrival.head.headers).await.map_or(0, |bytes| bytes.len());
         Reply::json(200, length.to_string())
     }

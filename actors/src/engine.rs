@@ -250,19 +250,22 @@ impl<M: Machine> Engine<M> {
         Failure::Overloaded
     }
 
-    /// Asks a book itself. `until_answer` is held until the answer is sent.
-    pub async fn ask_book(&self, tenant: u64, command: M::Command, until_answer: Option<Held>) -> Outcome<M> {
-        let admission = self.admission()?;
-        let (answer, from) = Answer::new(None, until_answer);
-        let answer = answer.admitted(admission);
-        self.book(tenant, |slot| {
-            slot.send(BookMessage::Ask(Box::new(Ask { command, entity: None, id: None, leg: None, fresh: true, asked: Instant::now(), answer })));
+    /// Asks a book itself, at once; what is returned waits for the answer. `until_answer` is held until that is sent.
+    pub fn ask_book(&self, tenant: u64, command: M::Command, until_answer: Option<Held>) -> impl Future<Output = Outcome<M>> + Send + use<M> {
+        let asked = self.admission().map(|admission| {
+            let (answer, from) = Answer::new(None, until_answer);
+            let answer = answer.admitted(admission);
+            self.book(tenant, |slot| {
+                slot.send(BookMessage::Ask(Box::new(Ask { command, entity: None, id: None, leg: None, fresh: true, asked: Instant::now(), answer })));
+            });
+            from
         });
-        received(from.await)
+        async move { received(asked?.await) }
     }
 
-    /// Asks an entity. `until_record` is held until the first record is durable, `until_answer` until the answer is sent, also when nobody waits for it any more.
-    pub async fn ask_entity(
+    /// Asks an entity, at once; what is returned waits for the answer, and need not be awaited. `until_record` is held until the first record is durable, `until_answer` until the answer is sent,
+    /// also when nobody waits for it any more.
+    pub fn ask_entity(
         &self,
         tenant: u64,
         id: M::EntityId,
@@ -270,15 +273,24 @@ impl<M: Machine> Engine<M> {
         command: M::Command,
         until_record: Option<Held>,
         until_answer: Option<Held>,
-    ) -> Outcome<M> {
-        let admission = self.admission()?;
-        let (answer, from) = Answer::new(until_record, until_answer);
-        let answer = answer.admitted(admission);
-        let message = EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer };
-        if let Some(turn) = deliver(self, tenant, id, new, message) {
-            Attended::new(turn).await;
+    ) -> impl Future<Output = Outcome<M>> + Send + use<M> {
+        let mut asked = self.admission().map(|admission| {
+            let (answer, from) = Answer::new(until_record, until_answer);
+            let answer = answer.admitted(admission);
+            let message = EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer };
+            (deliver(self, tenant, id, new, message).map(|(turn, message)| Attended::new(turn, message)), from)
+        });
+        // Nothing is moved out of what is captured: it would be kept twice.
+        async move {
+            let (attended, from) = match &mut asked {
+                Ok(asked) => (&mut asked.0, &mut asked.1),
+                Err(failure) => return Err(failure.clone()),
+            };
+            if let Some(attended) = attended {
+                attended.await;
+            }
+            received(from.await)
         }
-        received(from.await)
     }
 
     /// Asks a question of a book; what the answer rests on is durable when it comes.
@@ -413,8 +425,8 @@ impl<M: Machine> Engine<M> {
 
     /// Gives a message to an entity's actor, which runs in a task of its own if it rests.
     pub(crate) fn tell_entity(&self, tenant: u64, id: M::EntityId, new: bool, message: EntityMessage<M>) {
-        if let Some(turn) = deliver(self, tenant, id, new, message) {
-            self.shared.runtime.spawn(turn.run());
+        if let Some((turn, message)) = deliver(self, tenant, id, new, message) {
+            self.shared.runtime.spawn(turn.run(message));
         }
     }
 }

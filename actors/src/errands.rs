@@ -2,7 +2,7 @@
 //! than all that they do.
 
 use crate::engine::Engine;
-use crate::entity::{Asked, EntityMessage, deliver};
+use crate::entity::{EntityMessage, Turn, deliver};
 use crate::jump::Leg;
 use crate::machine::Machine;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -65,18 +65,25 @@ impl<M: Machine> Errands<M> {
     }
 }
 
-/// Performs each by its entity's actor, asks the book what comes of those that are done at once, and then hears the answers, which come in this order.
+/// Has each performed by its entity's actor, and then hears what the book made of those that were done at once, which comes in this order.
 async fn perform<M: Machine>(engine: Engine<M>, tenant: u64, leg: Option<Leg>, effects: Vec<(M::EntityId, M::Effect)>, until_done: Arc<UntilDone<M>>) {
-    let mut asked: Vec<Asked<M>> = Vec::with_capacity(effects.len());
+    let mut under_way: Vec<Turn<M>> = Vec::with_capacity(effects.len());
     for (target, effect) in effects {
         let message = EntityMessage::Perform { effect, leg: leg.clone(), until_done: Box::new(Arc::clone(&until_done)) };
-        if let Some(turn) = deliver(&engine, tenant, target, false, message) {
-            asked.extend(turn.begin());
+        if let Some((mut turn, message)) = deliver(&engine, tenant, target, false, message) {
+            turn.begin(message);
+            if turn.is_under_way() {
+                under_way.push(turn);
+            } else {
+                turn.leave();
+            }
         }
     }
-    for asked in asked {
-        if let Some(ended) = asked.end().await {
+    for mut turn in under_way {
+        turn.end().await;
+        if let Some(ended) = turn.ended() {
             until_done.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
         }
+        turn.leave();
     }
 }

@@ -14,7 +14,7 @@ use crate::server::body::Inbound;
 use crate::server::documents::Documents;
 use crate::server::listen::{Answer, Arrival};
 use crate::server::meter::{Measuring, Meter};
-use crate::server::respond::{Reply, RequestId};
+use crate::server::respond::Reply;
 use crate::server::router::{BadRoute, Found, Lookup, Router};
 use crate::server::services::Services;
 use crate::server::strays;
@@ -52,7 +52,7 @@ impl AdminApi {
         Ok(AdminApi { services, router, token: token.map(Token::new), documents, metrics, unrouted, scrapes })
     }
 
-    async fn handle<'m>(&'m self, arrival: Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
+    async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
         let Arrival { head, request_id, peer } = arrival;
         let path = head.uri.path();
         // What the API looks like is no secret: a page must be there before a token can be typed into it.
@@ -87,7 +87,7 @@ impl AdminApi {
             query: head.uri.query().map(str::to_owned),
             idempotency_key: key.map(str::to_owned),
             slot: Arc::default(),
-            peer,
+            peer: *peer,
             request_id: request_id.as_str().to_owned(),
             body: bytes,
         };
@@ -103,14 +103,13 @@ impl AdminApi {
 }
 
 impl Answer for AdminApi {
-    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
-        let request_id: RequestId = arrival.request_id.clone();
+    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let mut measuring = Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
         let reply = match self.handle(arrival, body, &mut measuring).await {
             Ok(reply) => reply,
-            Err(problem) => Reply::problem(&problem, &request_id),
+            Err(problem) => Reply::problem(&problem, &arrival.request_id),
         };
-        measuring.end(&reply, &request_id);
+        measuring.end(&reply, &arrival.request_id);
         reply
     }
 }

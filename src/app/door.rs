@@ -29,7 +29,7 @@ impl<A> Door<A> {
 }
 
 impl<A: Answer> Answer for Door<A> {
-    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
+    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
             None if arrival.head.uri.path() == "/healthz" => Reply::json(200, Object::new().plain("status", "ok").end()),

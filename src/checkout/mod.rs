@@ -120,16 +120,23 @@ fn is_form(headers: &HeaderMap) -> bool {
 }
 
 impl<G: Answer> Answer for Front<G> {
-    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
+    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let path = arrival.head.uri.path();
         if !(path.starts_with("/checkout/") || path.starts_with("/pay/") || path.starts_with(assets::PREFIX) || path == "/checkout.js") {
             return self.gateway.answer(arrival, body).await;
         }
+        // On the heap: each connection has room for its longest future, and this one is rare there.
+        Box::pin(self.answer_buyer(arrival, body)).await
+    }
+}
+
+impl<G: Answer> Front<G> {
+    async fn answer_buyer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let mut measuring = Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
-        let reply = match self.handle(&arrival, body, &mut measuring).await {
+        let reply = match self.handle(arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             // A call with a body of JSON, or with a secret, is a script's; whoever else comes reads pages.
-            Err(problem) if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(&arrival) => {
+            Err(problem) if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival) => {
                 Reply::problem(&problem, &arrival.request_id).header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
             }
             Err(problem) => pages::problem(&problem, arrival.head.uri.query()),

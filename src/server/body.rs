@@ -8,6 +8,9 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 /// How much is discarded to save a connection; beyond it a new one is cheaper.
@@ -48,8 +51,17 @@ impl Inbound {
         if self.incoming.size_hint().lower() > self.bytes_max as u64 {
             return Err(Problem::payload_too_large(self.bytes_max));
         }
-        if let Ok(read) = tokio::time::timeout(self.timeout, self.collect()).await {
-            return read;
+        let timeout = self.timeout;
+        {
+            let mut collecting = pin!(self.collect());
+            // Most often all of it came with the head.
+            if let Poll::Ready(read) = poll_fn(|context| Poll::Ready(collecting.as_mut().poll(context))).await {
+                return read;
+            }
+            // On the heap, as it is rare and every request has room for this future.
+            if let Ok(read) = Box::pin(tokio::time::timeout(timeout, collecting)).await {
+                return read;
+            }
         }
         self.hopeless = true;
         Err(Problem::request_timeout())

@@ -8,7 +8,7 @@ use crate::api::links;
 use crate::api::openapi;
 use crate::api::operations;
 use crate::api::plan::{Call, Caller, Plan};
-use crate::api::problem::Problem;
+use crate::api::problem::{BadField, Problem};
 use crate::api::refusals::problem;
 use crate::api::render::render;
 use crate::api::routes::{Modes, Route, routes};
@@ -44,6 +44,7 @@ use crate::server::strays::{self, stray_parameters, without_strays};
 use crate::server::throttle::Throttle;
 use crate::server::webhooks;
 use actors::{Failure, Held, Outcome, Settled};
+use bytes::Bytes;
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName, RETRY_AFTER};
 use std::sync::Arc;
@@ -73,6 +74,19 @@ struct Use {
     path: String,
     body_hash: [u8; 16],
     held: KeyHeld,
+}
+
+/// A request whose row and caller are known.
+struct Routed<'m, 'a> {
+    route: &'m Route,
+    parameters: Parameters<'a>,
+    caller: Caller,
+}
+
+impl Routed<'_, '_> {
+    fn writes(&self) -> bool {
+        self.route.method != Method::GET
+    }
 }
 
 /// Everything about the request that the plan's doing needs.
@@ -120,17 +134,35 @@ impl Gateway {
     }
 
     async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
-        let path = arrival.head.uri.path();
-        if let Some(answer) = self.health(&arrival.head.method, path, measuring) {
+        if let Some(answer) = self.unkeyed(arrival, measuring) {
             return answer;
         }
-        if let Some(answer) = self.documents.answer(&arrival.head.method, path, &arrival.head.headers, measuring) {
-            return answer;
-        }
-        if Public::is_meant(path) {
-            return Ok(self.public.answer(&self.services, arrival, measuring));
-        }
-        let found = match self.router.lookup(&arrival.head.method, path) {
+        // Each connection has room for what outlives a wait: of all this, only what the doing needs.
+        let (caller, plan, used) = {
+            let routed = self.route(arrival, measuring)?;
+            let bytes = if routed.writes() { body.json(&arrival.head.headers).await? } else { Bytes::new() };
+            let (used, strays) = self.used(&routed, arrival, &bytes)?;
+            if let Some(used) = &used
+                && let Some(answer) = self.kept_answer(routed.caller.tenant_key, used).await?
+            {
+                return Ok(answer);
+            }
+            let plan = without_strays(self.plan(&routed, arrival.head.uri.query(), &bytes), strays)?;
+            (routed.caller, plan, used)
+        };
+        self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
+    }
+
+    /// What is answered without a key: the state of the server, its documents, and the public interface.
+    fn unkeyed<'m>(&'m self, arrival: &Arrival, measuring: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+        let (method, path) = (&arrival.head.method, arrival.head.uri.path());
+        let answer = self.health(method, path, measuring).or_else(|| self.documents.answer(method, path, &arrival.head.headers, measuring));
+        answer.or_else(|| Public::is_meant(path).then(|| Ok(self.public.answer(&self.services, arrival, measuring))))
+    }
+
+    /// Route, key, mode, scope and rate: everything that is looked at before the body.
+    fn route<'m, 'a>(&'m self, arrival: &'a Arrival, measuring: &mut Measuring<'m>) -> Result<Routed<'m, 'a>, Problem> {
+        let found = match self.router.lookup(&arrival.head.method, arrival.head.uri.path()) {
             Lookup::Found(found) => found,
             Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
             Lookup::NotFound => return Err(Problem::not_found()),
@@ -139,35 +171,42 @@ impl Gateway {
         measuring.found(meter);
         let caller = self.admit(&arrival.head.headers, route)?;
         measuring.of(caller.tenant.id);
-        let writes = route.method != Method::GET;
+        let routed = Routed { route, parameters: found.parameters, caller };
         // Before any work is put into it: refusing must cost next to nothing, or there is nothing left for those who are not refused.
-        if writes && self.services.engine.refuses() {
+        if routed.writes() && self.services.engine.refuses() {
             return Err(Problem::overloaded(1));
         }
-        let bytes = if writes { body.json(&arrival.head.headers).await? } else { bytes::Bytes::new() };
-        let query = arrival.head.uri.query();
-        let mut strays = if writes { stray_parameters(query) } else { Vec::new() };
-        let key = if route.method == Method::POST {
-            strays::idempotency_key(&arrival.head.headers).unwrap_or_else(|bad| {
-                strays.push(bad);
-                None
-            })
-        } else {
-            None
-        };
-        let used = key.map(|key| self.reserve(&caller, key, path, &bytes)).transpose()?;
-        if let Some(used) = &used
-            && let Some((kept, seq)) = self.kept(caller.tenant_key, &used.key, &used.path).await?
-        {
-            if kept.of.body_hash != used.body_hash {
-                return Err(Problem::idempotency_key_reused());
-            }
-            let status = kept.status;
-            let body = secrets::replayed(&self.services, caller.tenant_key, kept, seq)?;
-            return Ok(Reply::json(status, body).wal_seq(seq).replayed());
+        Ok(routed)
+    }
+
+    /// The Idempotency-Key that the request works under, and what does not belong into it.
+    fn used(&self, routed: &Routed<'_, '_>, arrival: &Arrival, body: &[u8]) -> Result<(Option<Use>, Vec<BadField>), Problem> {
+        let mut strays = if routed.writes() { stray_parameters(arrival.head.uri.query()) } else { Vec::new() };
+        if routed.route.method != Method::POST {
+            return Ok((None, strays));
         }
-        let plan = without_strays(self.plan(route, &found.parameters, &caller, query, &bytes), strays)?;
-        self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
+        let key = strays::idempotency_key(&arrival.head.headers).unwrap_or_else(|bad| {
+            strays.push(bad);
+            None
+        });
+        let used = key.map(|key| self.reserve(&routed.caller, key, arrival.head.uri.path(), body)).transpose()?;
+        Ok((used, strays))
+    }
+
+    /// The answer that is kept for the key, if there is one for the same body.
+    async fn kept_answer(&self, tenant: u64, used: &Use) -> Result<Option<Reply>, Problem> {
+        let Some(value) = self.services.engine.reader().index_get(&index::kept_on(tenant, &used.key, &used.path)).map_err(Unreadable::from)? else {
+            return Ok(None);
+        };
+        let seq = history::seq(&value)?;
+        // On the heap, as it is rare.
+        let Some(kept) = Box::pin(self.kept(tenant, used, seq)).await? else { return Ok(None) };
+        if kept.of.body_hash != used.body_hash {
+            return Err(Problem::idempotency_key_reused());
+        }
+        let status = kept.status;
+        let body = secrets::replayed(&self.services, tenant, kept, seq)?;
+        Ok(Some(Reply::json(status, body).wal_seq(seq).replayed()))
     }
 
     fn health<'m>(&'m self, method: &Method, path: &str, measuring: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
@@ -211,16 +250,13 @@ impl Gateway {
         Ok(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held })
     }
 
-    /// The answer that is kept for a key on a path, unless its 24 hours on the tenant's clock are over.
-    async fn kept(&self, tenant: u64, key: &str, path: &str) -> Result<Option<(Kept, u64)>, Problem> {
-        let reader = self.services.engine.reader();
-        let Some(value) = reader.index_get(&index::kept_on(tenant, key, path)).map_err(Unreadable::from)? else { return Ok(None) };
-        let seq = history::seq(&value)?;
-        let Some(kept) = history::record(reader, seq)?.record.kept else { return Ok(None) };
+    /// What a record keeps for a key on a path, unless its 24 hours on the tenant's clock are over.
+    async fn kept(&self, tenant: u64, used: &Use, seq: u64) -> Result<Option<Kept>, Problem> {
+        let Some(kept) = history::record(self.services.engine.reader(), seq)?.record.kept else { return Ok(None) };
         let now = self.clock(tenant).await?;
         // The hashes in the index are short; the record has the whole names.
-        let same = kept.of.key == key && kept.of.path == path;
-        Ok((same && kept.stands_at(now)).then_some((kept, seq)))
+        let same = kept.of.key == used.key && kept.of.path == used.path;
+        Ok((same && kept.stands_at(now)).then_some(kept))
     }
 
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
@@ -230,8 +266,8 @@ impl Gateway {
         }
     }
 
-    fn plan(&self, route: &Route, parameters: &Parameters<'_>, caller: &Caller, query: Option<&str>, body: &[u8]) -> Result<Plan, Problem> {
-        let services = &*self.services;
+    fn plan(&self, routed: &Routed<'_, '_>, query: Option<&str>, body: &[u8]) -> Result<Plan, Problem> {
+        let (services, Routed { route, parameters, caller }) = (&*self.services, routed);
         let (now, banks) = (services.now(), services.banks.now());
         let call = Call {
             caller,
@@ -262,14 +298,12 @@ impl Gateway {
             Plan::Knowing(id, _) if history::entity(reader, tenant, id)?.is_none() => return Err(Problem::not_found()),
             Plan::Knowing(_, plan) => *plan,
             Plan::Aimed(url, plan) => {
-                self.services.webhooks.aim(&url).await.map_err(|why| Problem::invalid_field("url", why))?;
+                Box::pin(self.services.webhooks.aim(&url)).await.map_err(|why| Problem::invalid_field("url", why))?;
                 *plan
             }
             plan => plan,
         };
         match plan {
-            // One condition is all that a handler sets.
-            Plan::Knowing(..) | Plan::Aimed(..) => Err(Problem::internal_error()),
             Plan::Answer(status, body) => Ok(Reply::json(status, body)),
             Plan::Book(ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
@@ -293,6 +327,24 @@ impl Gateway {
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
             }
+            Plan::New(id, ask, shape) => {
+                let (command, held) = doing.command(ask, shape);
+                reply(shape, engine.ask_entity(tenant, id, true, command, None, held).await, request_id)
+            }
+            // On the heap: each connection has room for its longest future, and most of the time of a small one goes into moving it.
+            plan => Box::pin(self.carry_out_rest(plan, doing)).await,
+        }
+    }
+
+    async fn carry_out_rest(&self, plan: Plan, doing: Doing<'_>) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let engine = &self.services.engine;
+        let reader = engine.reader();
+        match plan {
+            // One condition is all that a handler sets; the others are carried out above.
+            Plan::Knowing(..) | Plan::Aimed(..) | Plan::Answer(..) | Plan::Book(..) | Plan::Entity(..) | Plan::Create { .. } | Plan::New(..) => {
+                Err(Problem::internal_error())
+            }
             Plan::CreateOnce { name, transfer, id, ask, shape } => {
                 // Always in this order, so that no two wait for each other. The transfer is held until the bank has said whether it is there: who comes second finds it taken or free.
                 let held_name = self.services.desk.hold_name(tenant, Space::Payment, &name).await;
@@ -303,10 +355,6 @@ impl Gateway {
                 let (command, held) = doing.command(ask(used), shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), Some(Box::new((held_transfer, held)))).await, request_id)
-            }
-            Plan::New(id, ask, shape) => {
-                let (command, held) = doing.command(ask, shape);
-                reply(shape, engine.ask_entity(tenant, id, true, command, None, held).await, request_id)
             }
             Plan::OfChargeback(id, ask, shape) => {
                 let payment = history::charged_back(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
@@ -526,7 +574,7 @@ async fn others_done(outcome: &mut Outcome<Domain>) {
         && let Some(mut performed) = settled.performed.take()
     {
         // Too late is no failure: it is durable, and goes on by itself.
-        let _ = tokio::time::timeout(batches::PATIENCE, performed.wait()).await;
+        let _ = Box::pin(tokio::time::timeout(batches::PATIENCE, performed.wait())).await;
     }
 }
 
@@ -556,9 +604,9 @@ pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> 
 }
 
 impl Answer for Gateway {
-    async fn answer(&self, arrival: Arrival, body: &mut Inbound) -> Reply {
+    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let mut measuring = Measuring::begin(&self.unrouted.none).traced(self.services.spans.as_deref(), &arrival.head.headers);
-        let reply = match self.handle(&arrival, body, &mut measuring).await {
+        let reply = match self.handle(arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => Reply::problem(&problem, &arrival.request_id),
         };

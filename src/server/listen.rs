@@ -76,7 +76,7 @@ pub struct Arrival {
 /// Whatever answers requests.
 pub trait Answer: Send + Sync + 'static {
     /// Answers one request. The body need not be read: the listener discards what is left of it.
-    fn answer(&self, arrival: Arrival, body: &mut Inbound) -> impl Future<Output = Reply> + Send;
+    fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> impl Future<Output = Reply> + Send;
 }
 
 /// How serving ended.

@@ -8,7 +8,6 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::Full;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode, Version};
-use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,13 +32,20 @@ const REQUEST_ID_LEN_MAX: usize = 64;
 
 /// The name of one request: in the response, in the error body and in every log line about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestId(HeaderValue);
+pub struct RequestId(Named);
+
+/// Our own names are copied as they are: every request has one, and its copies would cost more than itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Named {
+    Here([u8; 13]),
+    Outside(HeaderValue),
+}
 
 impl RequestId {
     /// The caller's own if it is fit, 1 to 64 visible ASCII characters, or else a new one.
     pub fn of(headers: &HeaderMap) -> Self {
         match headers.get(X_REQUEST_ID) {
-            Some(sent) if is_fit(sent.as_bytes()) => RequestId(sent.clone()),
+            Some(sent) if is_fit(sent.as_bytes()) => RequestId(Named::Outside(sent.clone())),
             _ => Self::generate(),
         }
     }
@@ -55,13 +61,16 @@ impl RequestId {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        let text: [u8; 13] = std::array::from_fn(|digit| ALPHABET[(mixed >> (5 * digit)) as usize & 31]);
-        RequestId(HeaderValue::from_bytes(&text).expect("letters and digits are a header value"))
+        RequestId(Named::Here(std::array::from_fn(|digit| ALPHABET[(mixed >> (5 * digit)) as usize & 31])))
     }
 
     /// As text.
     pub fn as_str(&self) -> &str {
-        self.0.to_str().unwrap_or("")
+        match &self.0 {
+            Named::Here(text) => std::str::from_utf8(text),
+            Named::Outside(value) => std::str::from_utf8(value.as_bytes()),
+        }
+        .unwrap_or("")
     }
 }
 
@@ -222,27 +231,25 @@ impl Reply {
     /// The HTTP response.
     pub fn into_response(self, request_id: &RequestId, version: Version) -> Response<Full<Bytes>> {
         let mut headers = HeaderMap::with_capacity(8 + self.headers.len());
-        headers.insert(X_REQUEST_ID, request_id.0.clone());
+        let mut made = BytesMut::with_capacity(128);
+        let mut value = |name: HeaderName, write: &dyn Fn(&mut BytesMut)| {
+            write(&mut made);
+            if let Ok(value) = HeaderValue::from_maybe_shared(made.split().freeze()) {
+                headers.insert(name, value);
+            }
+        };
+        value(X_REQUEST_ID, &|out| out.extend_from_slice(request_id.as_str().as_bytes()));
+        if let Some(seq) = self.wal_seq {
+            value(WAL_SEQ, &|out| write_number(out, seq));
+        }
+        if let Some(timing) = self.timing {
+            value(SERVER_TIMING, &|out| write_timing(out, timing));
+        }
         if !self.body.is_empty() {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         }
         if self.replayed {
             headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
-        }
-        if self.wal_seq.is_some() || self.timing.is_some() {
-            let mut made = BytesMut::with_capacity(128);
-            let mut value = |name: HeaderName, write: &dyn Fn(&mut BytesMut)| {
-                write(&mut made);
-                if let Ok(value) = HeaderValue::from_maybe_shared(made.split().freeze()) {
-                    headers.insert(name, value);
-                }
-            };
-            if let Some(seq) = self.wal_seq {
-                value(WAL_SEQ, &|out| write_to(out, format_args!("{seq}")));
-            }
-            if let Some(timing) = self.timing {
-                value(SERVER_TIMING, &|out| write_timing(out, timing));
-            }
         }
         if self.close && version <= Version::HTTP_11 {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -259,14 +266,19 @@ impl Reply {
 
 /// `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in milliseconds.
 fn write_timing(out: &mut BytesMut, timing: Timing) {
-    let parts = [("queue", timing.queue_us), (", apply", timing.apply_us), (", wal", timing.wal_us)];
+    let parts = [("queue;dur=", timing.queue_us), (", apply;dur=", timing.apply_us), (", wal;dur=", timing.wal_us)];
     for (name, us) in parts {
-        write_to(out, format_args!("{name};dur={}.{:03}", us / 1_000, us % 1_000));
+        out.extend_from_slice(name.as_bytes());
+        write_number(out, us / 1_000);
+        // The first digit makes room for zeros, and gives its place to the point.
+        let start = out.len();
+        write_number(out, 1_000 + us % 1_000);
+        out[start] = b'.';
     }
 }
 
-fn write_to(out: &mut BytesMut, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a buffer takes every text");
+fn write_number(out: &mut BytesMut, number: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 #[cfg(test)]

@@ -36,11 +36,7 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
     let Due::Later(first_look) = watch.due(&shared.limits) else { return };
     let slot = Slot::default();
     let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&slot)));
-    let service = service_fn(|request| {
-        let shared = Arc::clone(shared);
-        let watch = Arc::clone(&watch);
-        async move { Ok::<_, Infallible>(exchange(shared, watch, peer, request).await) }
-    });
+    let service = service_fn(|request| exchange(Arc::clone(shared), Arc::clone(&watch), peer, request));
     let mut phase = shared.phase.subscribe();
     let drive = async {
         let mut connection = pin!(shared.builder.serve_connection(io, service));
@@ -105,44 +101,50 @@ async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Sock
     }
 }
 
-/// One request and its answer.
-async fn exchange<A: Answer>(shared: Arc<Shared<A>>, watch: Arc<Watch>, peer: SocketAddr, request: Request<Incoming>) -> Response<Full<Bytes>> {
+/// One request and its answer. Each connection has room for this future, and moves it: what it begins with is made here, where it is not also kept as it was given.
+fn exchange<A: Answer>(
+    shared: Arc<Shared<A>>,
+    watch: Arc<Watch>,
+    peer: SocketAddr,
+    request: Request<Incoming>,
+) -> impl Future<Output = Result<Response<Full<Bytes>>, Infallible>> {
     let version = request.version();
-    let _under_way = watch.begin(version == Version::HTTP_2);
+    let under_way = watch.begin(version == Version::HTTP_2);
     let (head, incoming) = request.into_parts();
     let request_id = RequestId::of(&head.headers);
-    let limits = &shared.limits;
-    let mut body = Inbound::new(incoming, &head.headers, limits.body_bytes_max, limits.body_timeout);
-    let mut reply = if !shared.is_stopping.load(Ordering::Relaxed) {
-        let arrival = Arrival { head, request_id: request_id.clone(), peer };
-        answer(&*shared.answer, arrival, &mut body).await
-    } else {
-        Reply::problem(&Problem::shutting_down(), &request_id).close()
-    };
-    match body.leftover() {
-        Leftover::Nothing => {}
-        Leftover::Discard(body) => {
-            let mut discarding = Box::pin(async move {
-                if !body.discard().await {
-                    watch.leave_unread();
+    let mut body = Inbound::new(incoming, &head.headers, shared.limits.body_bytes_max, shared.limits.body_timeout);
+    let arrival = Arrival { head, request_id, peer };
+    async move {
+        let _under_way = under_way;
+        let mut reply = if !shared.is_stopping.load(Ordering::Relaxed) {
+            answer(&*shared.answer, &arrival, &mut body).await
+        } else {
+            Reply::problem(&Problem::shutting_down(), &arrival.request_id).close()
+        };
+        match body.leftover() {
+            Leftover::Nothing => {}
+            Leftover::Discard(body) => {
+                let mut discarding = Box::pin(async move {
+                    if !body.discard().await {
+                        watch.leave_unread();
+                    }
+                });
+                // Most often all of it is there, and a task of its own would be the dearest part of a refusal.
+                if poll_fn(|cx| Poll::Ready(discarding.as_mut().poll(cx).is_pending())).await {
+                    tokio::spawn(discarding);
                 }
-            });
-            // Most often all of it is there, and a task of its own would be the dearest part of a refusal.
-            if poll_fn(|cx| Poll::Ready(discarding.as_mut().poll(cx).is_pending())).await {
-                tokio::spawn(discarding);
+            }
+            Leftover::TooMuch => {
+                watch.leave_unread();
+                reply = reply.close();
             }
         }
-        Leftover::TooMuch => {
-            watch.leave_unread();
-            reply = reply.close();
-        }
+        Ok(reply.into_response(&arrival.request_id, version))
     }
-    reply.into_response(&request_id, version)
 }
 
 /// The handler's answer, or a 500 if it panics.
-async fn answer<A: Answer>(service: &A, arrival: Arrival, body: &mut Inbound) -> Reply {
-    let request_id = arrival.request_id.clone();
+async fn answer<A: Answer>(service: &A, arrival: &Arrival, body: &mut Inbound) -> Reply {
     let mut answer = pin!(service.answer(arrival, body));
     let outcome = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
         Ok(Poll::Ready(reply)) => Poll::Ready(Some(reply)),
@@ -152,6 +154,6 @@ async fn answer<A: Answer>(service: &A, arrival: Arrival, body: &mut Inbound) ->
     if let Some(reply) = outcome.await {
         return reply;
     }
-    tracing::error!(request_id = request_id.as_str(), "a handler panicked");
-    Reply::problem(&Problem::internal_error(), &request_id)
+    tracing::error!(request_id = arrival.request_id.as_str(), "a handler panicked");
+    Reply::problem(&Problem::internal_error(), &arrival.request_id)
 }
