@@ -108,3 +108,19 @@ async fn a_caller_waits_no_longer_than_its_patience_and_a_late_result_is_taken()
     rig.until_idle().await;
     assert_eq!(rig.balance(T).await, 6);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_asks_hears_what_others_came_to_and_of_those_that_take_their_time_only_that_they_are_done() {
+    let rig = Rig::new().await;
+    let mut at_once = done(rig.ask(T, 1, Command::Poke { other: 2, how: How::AtOnce(true) }).await).performed.expect("something was asked of another");
+    at_once.wait().await;
+    let ended = at_once.ended();
+    assert_eq!(ended.iter().map(|(id, transfer)| (*id, transfer.stamps.len())).collect::<Vec<_>>(), [(2, 1)]);
+    assert_eq!(rig.transfer(T, 2).expect("it is durable").stamps, ended[0].1.stamps);
+    let mut late = done(rig.ask(T, 1, Command::Poke { other: 2, how: How::Late(true) }).await).performed.expect("something was asked of another");
+    rig.world.open();
+    late.wait().await;
+    assert_eq!(rig.transfer(T, 2).expect("it is durable").stamps.len(), 2, "done is durable");
+    assert!(late.ended().is_empty());
+    rig.until_idle().await;
+}
