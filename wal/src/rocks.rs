@@ -7,7 +7,7 @@
 use crate::OpenError;
 use crate::batch::{Batch, Family};
 use crate::salvage;
-use crate::store::{Item, Scan, Store, StoreCursor, StoreError};
+use crate::store::{Item, Scan, Store, StoreCursor, StoreError, Way};
 use crate::witness::{self, Witness};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
@@ -121,8 +121,8 @@ impl Store for RocksStore {
         if let Some(to) = scan.to {
             options.set_iterate_upper_bound(to);
         }
-        if scan.bulk {
-            options.fill_cache(false);
+        options.fill_cache(scan.way == Way::Look);
+        if scan.way == Way::Walk {
             options.set_readahead_size(2 * MIB);
         }
         Box::new(RocksCursor { inner: self.db.raw_iterator_cf_opt(self.family(scan.family), options) })
