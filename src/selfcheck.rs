@@ -147,13 +147,10 @@ impl Checker {
         let reader = self.engine.reader().clone();
         let mut group: Vec<(u64, Seq)> = Vec::new();
         for tenant in tenants {
-            let known = self.checked.get(&tenant).map_or(0, |seq| seq + 1);
-            // Only a key is looked for while nothing is new.
-            if reader.snapshot_from(tenant, known)?.is_none() {
-                continue;
-            }
-            if let Some(newest) = reader.snapshot(tenant, None)? {
-                group.push((tenant, newest.seq));
+            // Only a key is looked at here, not the state under it.
+            match reader.newest_snapshot(tenant)? {
+                Some(newest) if self.checked.get(&tenant).is_none_or(|checked| newest > *checked) => group.push((tenant, newest)),
+                _ => continue,
             }
             if group.len() == BOOKS_MAX {
                 break;

@@ -10,8 +10,10 @@ use crate::api::tenants::{self, show_key};
 use crate::api::value::Value;
 use crate::domain::ids::Id;
 use crate::domain::kept::Shape;
-use crate::domain::platform::{ApiKey, Mode, PlatformAsk, Scope, Scopes};
+use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, Scope, Scopes};
 use crate::domain::time::{SECOND_MS, Timestamp};
+use crate::domain::view::{Query, View};
+use crate::server::dispatch::failure;
 use crate::server::services::fresh_id;
 use std::sync::Arc;
 
@@ -63,13 +65,17 @@ pub async fn list(call: Call) -> Outcome {
 }
 
 /// The key that the path names.
-fn named(call: &Call) -> Result<Arc<ApiKey>, Problem> {
-    call.id("keyId").and_then(|id| call.services.directory.key(id)).ok_or_else(Problem::not_found)
+async fn named(call: &Call) -> Result<Arc<ApiKey>, Problem> {
+    let id = call.id("keyId").ok_or_else(Problem::not_found)?;
+    match call.services.engine.view(PLATFORM, Query::Key(id)).await.map_err(failure)? {
+        View::Key(key) => key.ok_or_else(Problem::not_found),
+        _ => Err(ask::defect("the platform's book knows no keys")),
+    }
 }
 
 /// DELETE /admin/keys/:keyId
 pub async fn revoke(call: Call) -> Outcome {
-    let key = named(&call)?;
+    let key = named(&call).await?;
     let _turn = call.turns.of(key.tenant).await;
     let changed = ask::platform(&call.services, PlatformAsk::RevokeKey(key.id), None).await?;
     let keys = call.services.directory.keys_of(key.tenant);
@@ -83,7 +89,7 @@ pub async fn rotate(call: Call) -> Outcome {
     let mut fields = Fields::parse_optional(&call.body)?;
     let overlap = fields.optional("overlapSeconds", |value| value.integer(0..=OVERLAP_SECONDS_MAX));
     let sound = fields.finish()?;
-    let old = named(&call)?;
+    let old = named(&call).await?;
     let _turn = call.turns.of(old.tenant).await;
     let id = fresh_id();
     let secret = Secret::new(services, id, old.mode, call.idempotency_key.as_deref())?;

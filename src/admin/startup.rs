@@ -38,8 +38,8 @@ impl fmt::Debug for BootstrapTenant {
 pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     match services.engine.view(PLATFORM, Query::Platform).await.map_err(failure)? {
         View::Platform { tenants, keys } => {
-            tenants.iter().for_each(|tenant| services.directory.learn_tenant(tenant));
-            keys.iter().for_each(|key| services.directory.learn_key(key));
+            tenants.values().for_each(|tenant| services.directory.learn_tenant(tenant));
+            keys.values().for_each(|key| services.directory.learn_key(key));
             Ok(())
         }
         _ => Err(ask::defect("the platform's book is none")),

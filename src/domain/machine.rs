@@ -399,9 +399,8 @@ impl Machine for Domain {
             (AnyBook::Tenant(book), Query::Crypto) => View::Crypto(crypto::balance(book)),
             (AnyBook::Tenant(book), Query::Seller(merchant)) => View::Seller(sellers::balance(book, merchant)),
             (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
-            (AnyBook::Platform(book), Query::Platform) => {
-                View::Platform { tenants: book.tenants.values().cloned().collect(), keys: book.keys.values().cloned().collect() }
-            }
+            (AnyBook::Platform(book), Query::Platform) => View::Platform { tenants: book.tenants.clone(), keys: book.keys.clone() },
+            (AnyBook::Platform(book), Query::Key(id)) => View::Key(book.keys.get(&id).cloned()),
             (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),
             // The platform has no balance and a tenant's book no tenants: the clock is all that both have.
             _ => View::Clock(Timestamp::from_unix_ms(now_ms)),

@@ -126,7 +126,7 @@ pub struct ApiKey {
     /// SHA-256 of the key.
     pub hash: [u8; 32],
     /// Its first characters, to recognise it by.
-    pub prefix: String,
+    pub prefix: Box<str>,
     /// What it may do.
     pub scopes: Scopes,
     /// When it was made, on the server's clock.
@@ -159,7 +159,7 @@ pub struct Tenant {
     /// Its number here: small, so that keys in the index are short.
     pub number: u32,
     /// Its name for people.
-    pub name: String,
+    pub name: Box<str>,
     /// Its settings and live status.
     pub sheet: Sheet,
     /// The version of the sheet that both books have.
@@ -314,7 +314,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         PlatformAsk::Open { id, name, settings, keys } => {
             let number = book.tenants.last_key_value().map_or(1, |(number, _)| number + 1);
             let sheet = Sheet { version: 1, settings: settings.shared(), live_status: LiveStatus::Inactive, reason: None };
-            let tenant = Arc::new(Tenant { id, number, name, sheet, pushed: 0, created_at: now });
+            let tenant = Arc::new(Tenant { id, number, name: name.into(), sheet, pushed: 0, created_at: now });
             let keys = keys.into_iter().map(|key| Arc::new(ApiKey { tenant: number, created_at: now, ..key })).collect();
             write(PlatformChange::Opened { tenant, keys })
         }

@@ -65,19 +65,15 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
                 Err(at) => {
                     let mut value = make();
                     let result = change(&mut value);
-                    pairs.insert(at, (key, value));
-                    let right = split(pairs, at).map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
+                    let right = put(pairs, at, (key, value)).map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
                     Put { result, is_new: true, right }
                 }
             },
             Node::Branch(children) => {
                 let at = place(children, &key);
-                let put = Node::with(&mut children[at].1, key, make, change);
-                let right = put.right.and_then(|right| {
-                    children.insert(at + 1, right);
-                    split(children, at + 1)
-                });
-                Put { right: right.map(|right| (right[0].0.clone(), Arc::new(Node::Branch(right)))), ..put }
+                let done = Node::with(&mut children[at].1, key, make, change);
+                let right = done.right.and_then(|right| put(children, at + 1, right));
+                Put { right: right.map(|right| (right[0].0.clone(), Arc::new(Node::Branch(right)))), ..done }
             }
         }
     }
@@ -124,10 +120,28 @@ fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
     }
 }
 
-/// Cuts off the right half of a row that has become too wide. One that grows at its end loses only what is new: what comes in order leaves full nodes behind.
-fn split<T>(row: &mut Vec<T>, new: usize) -> Option<Vec<T>> {
-    let middle = if new + 1 == row.len() { new } else { row.len() / 2 };
-    (row.len() > WIDTH).then(|| row.split_off(middle))
+/// Puts something into a row; if that is full, its right half is cut off first, and returned. A row that grows at its end loses nothing but gets a neighbour: what comes in order leaves full nodes
+/// behind. None ever has room for more than its width.
+fn put<T>(row: &mut Vec<T>, at: usize, new: T) -> Option<Vec<T>> {
+    if row.len() < WIDTH {
+        insert(row, at, new);
+        return None;
+    }
+    let middle = if at == WIDTH { WIDTH } else { WIDTH / 2 };
+    let mut right = row.split_off(middle);
+    match at.checked_sub(middle) {
+        Some(at) => insert(&mut right, at, new),
+        None => insert(row, at, new),
+    }
+    Some(right)
+}
+
+/// Puts something into a row that is not full. Its room doubles as that of any vector, but not past its width.
+fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
+    if row.len() == row.capacity() {
+        row.reserve_exact(row.len().clamp(1, WIDTH - row.len()));
+    }
+    row.insert(at, new);
 }
 
 /// Puts a child of which something was removed and a neighbour together, when there is little in them.

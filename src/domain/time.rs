@@ -3,8 +3,12 @@
 //! An instant always fits the years 0000 to 9999, so its text always has 24 bytes. This module never asks what time it is.
 
 use crate::domain::date::Date;
-use bincode::{Decode, Encode};
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode, impl_borrow_decode};
 use std::fmt;
+use std::num::NonZeroU64;
 
 /// Milliseconds in a second.
 pub const SECOND_MS: i64 = 1_000;
@@ -40,52 +44,60 @@ impl Zone {
     }
 }
 
-/// An instant: milliseconds since 1970-01-01T00:00:00Z.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct Timestamp(i64);
+/// An instant.
+///
+/// Kept as the milliseconds since the one before the year 0000, which are never none: an `Option` of it takes no more room, and most instants that a state knows are such.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Timestamp(NonZeroU64);
+
+/// The first instant that can be written, in milliseconds since 1970.
+const FIRST_MS: i64 = -62_167_219_200_000;
+/// The last one.
+const LAST_MS: i64 = 253_402_300_799_999;
 
 impl Timestamp {
     /// 0000-01-01T00:00:00.000Z.
-    pub const MIN: Timestamp = Timestamp(-62_167_219_200_000);
+    pub const MIN: Timestamp = Timestamp::from_unix_ms(FIRST_MS);
     /// 9999-12-31T23:59:59.999Z.
-    pub const MAX: Timestamp = Timestamp(253_402_300_799_999);
+    pub const MAX: Timestamp = Timestamp::from_unix_ms(LAST_MS);
     /// 1970-01-01T00:00:00.000Z.
-    pub const EPOCH: Timestamp = Timestamp(0);
+    pub const EPOCH: Timestamp = Timestamp::from_unix_ms(0);
 
     /// The instant that many milliseconds after the epoch, or the nearest one that can be written.
     pub const fn from_unix_ms(ms: i64) -> Timestamp {
-        if ms < Self::MIN.0 {
-            Self::MIN
-        } else if ms > Self::MAX.0 {
-            Self::MAX
+        let ms = if ms < FIRST_MS {
+            FIRST_MS
+        } else if ms > LAST_MS {
+            LAST_MS
         } else {
-            Timestamp(ms)
-        }
+            ms
+        };
+        Timestamp(NonZeroU64::MIN.saturating_add((ms - FIRST_MS) as u64))
     }
 
     /// Milliseconds since the epoch.
     pub const fn unix_ms(self) -> i64 {
-        self.0
+        (self.0.get() - 1) as i64 + FIRST_MS
     }
 
     /// That much later, or the last instant that can be written.
     pub const fn plus_ms(self, ms: i64) -> Timestamp {
-        Self::from_unix_ms(self.0.saturating_add(ms))
+        Self::from_unix_ms(self.unix_ms().saturating_add(ms))
     }
 
     /// That much earlier, or the first instant that can be written.
     pub const fn minus_ms(self, ms: i64) -> Timestamp {
-        Self::from_unix_ms(self.0.saturating_sub(ms))
+        Self::from_unix_ms(self.unix_ms().saturating_sub(ms))
     }
 
     /// Milliseconds from `earlier` to this instant; negative when it is later.
     pub const fn since_ms(self, earlier: Timestamp) -> i64 {
-        self.0 - earlier.0
+        self.unix_ms() - earlier.unix_ms()
     }
 
     /// The calendar's date at this instant in `zone`.
     pub const fn date_in(self, zone: Zone) -> Date {
-        Date::from_days((self.0 + zone.offset_ms()).div_euclid(DAY_MS) as i32)
+        Date::from_days((self.unix_ms() + zone.offset_ms()).div_euclid(DAY_MS) as i32)
     }
 
     /// When the day of this instant began in `zone`.
@@ -98,15 +110,15 @@ impl Timestamp {
         const EXPECTED: &str = "must be a date and time as in RFC 3339, for example 2026-11-21T02:13:00.000Z";
         let parsed = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| EXPECTED)?;
         let ms = parsed.timestamp_millis();
-        if !(Self::MIN.0..=Self::MAX.0).contains(&ms) {
+        if !(FIRST_MS..=LAST_MS).contains(&ms) {
             return Err(EXPECTED);
         }
-        Ok(Timestamp(ms))
+        Ok(Timestamp::from_unix_ms(ms))
     }
 
     /// The text as ASCII bytes.
     pub fn ascii(self) -> [u8; TEXT_BYTES] {
-        let ms = Self::from_unix_ms(self.0).0;
+        let ms = self.unix_ms();
         let in_day = ms.rem_euclid(DAY_MS);
         let date = Date::from_days(ms.div_euclid(DAY_MS) as i32).ascii();
         let mut out = *b"0000-00-00T00:00:00.000Z";
@@ -129,6 +141,28 @@ fn write_two(out: &mut [u8; TEXT_BYTES], at: usize, value: i64) {
     out[at] = b'0' + (value / 10) as u8;
     out[at + 1] = b'0' + (value % 10) as u8;
 }
+
+/// 1970.
+impl Default for Timestamp {
+    fn default() -> Self {
+        Timestamp::EPOCH
+    }
+}
+
+/// Stored as milliseconds since 1970.
+impl Encode for Timestamp {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.unix_ms().encode(encoder)
+    }
+}
+
+impl<Context> Decode<Context> for Timestamp {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Timestamp, DecodeError> {
+        Ok(Timestamp::from_unix_ms(i64::decode(decoder)?))
+    }
+}
+
+impl_borrow_decode!(Timestamp);
 
 /// As the API writes it.
 impl fmt::Display for Timestamp {
@@ -188,6 +222,12 @@ mod tests {
         assert_eq!(Timestamp::MAX.to_string(), "9999-12-31T23:59:59.999Z");
         assert_eq!(Timestamp::MAX.plus_ms(i64::MAX), Timestamp::MAX);
         assert_eq!(Timestamp::from_unix_ms(i64::MIN), Timestamp::MIN);
+        assert_eq!((Timestamp::EPOCH.unix_ms(), Timestamp::default()), (0, Timestamp::EPOCH));
+    }
+
+    #[test]
+    fn none_takes_no_more_room() {
+        assert_eq!(size_of::<Option<Timestamp>>(), size_of::<i64>());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::domain::ids::Id;
 use crate::domain::money::{Cop, Currency, Ves};
 use crate::domain::platform::{ApiKey, Tenant};
 use crate::domain::sellers::SellerBalance;
+use crate::domain::sorted::SortedMap;
 use crate::domain::time::Timestamp;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ pub enum Query {
     Clock,
     /// All tenants and keys, of the platform's book.
     Platform,
+    /// A key by its id, of the platform's book.
+    Key(Id),
     /// The balance of a seller, now.
     Seller(Id),
     /// The balance in USDT, now.
@@ -38,10 +41,12 @@ pub enum View {
     /// To [`Query::Platform`].
     Platform {
         /// Every tenant.
-        tenants: Vec<Arc<Tenant>>,
+        tenants: SortedMap<u32, Arc<Tenant>>,
         /// Every key.
-        keys: Vec<Arc<ApiKey>>,
+        keys: SortedMap<Id, Arc<ApiKey>>,
     },
+    /// To [`Query::Key`]; `None` when there is no such key.
+    Key(Option<Arc<ApiKey>>),
     /// To [`Query::Seller`]; `None` when there is no such seller.
     Seller(Option<SellerBalance>),
     /// To [`Query::Crypto`].

@@ -33,6 +33,8 @@ pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dy
         let Some(stored) = reader.snapshot(*tenant, None)? else { continue };
         let saved = books.machine.restore(*tenant, &stored.state).map_err(|error| unreadable(*tenant, stored.seq, &error))?;
         balances(&saved).map_err(|breach| damage(&stored, &breach))?;
+        // A large one is not in memory beside the one before it.
+        drop(saved);
         done.books += 1;
         let before = match stored.seq {
             0 => None,
@@ -65,7 +67,7 @@ pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dy
     }
     for (tenant, (_, stored)) in newest {
         let saved = books.machine.restore(tenant, &stored.state).map_err(|error| unreadable(tenant, stored.seq, &error))?;
-        let derived = books.at(tenant, stored.time_ms).map_err(|error| damage(&stored, &error))?;
+        let derived = books.at(tenant, stored.time_ms);
         if !same(&saved, &derived) {
             return Err(damage(&stored, "it is not what the records lead to").into());
         }

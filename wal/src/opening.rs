@@ -5,7 +5,7 @@
 use crate::batch::{Batch, Family};
 use crate::meta::{self, Tip};
 use crate::record::RawRecord;
-use crate::store::{Scan, Store, checked_item};
+use crate::store::{Scan, Store, Way, checked_item};
 use crate::{Damage, OpenError, ReadError, Seq, snapshot};
 
 /// What a checked store holds.
@@ -138,7 +138,7 @@ pub(crate) fn log_key(key: &[u8]) -> Result<Seq, Damage> {
 /// The newest snapshot of all, found by one seek for each tenant.
 fn highest_snapshot(store: &dyn Store) -> Result<Option<(u64, Seq)>, ReadError> {
     let mut highest: Option<(u64, Seq)> = None;
-    let mut cursor = store.cursor(Scan::all(Family::Snapshots));
+    let mut cursor = store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));
     cursor.last();
     while let Some((key, _)) = checked_item(&*cursor)? {
         let (tenant, seq) = snapshot::decode_key(key)?;

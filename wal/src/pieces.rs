@@ -5,7 +5,7 @@
 
 use crate::batch::{Batch, Family};
 use crate::snapshot::{self, Head, Snapshot, StoredSnapshot};
-use crate::store::{Scan, Store, checked_item};
+use crate::store::{Scan, Store, Way, checked_item};
 use crate::{Damage, ReadError, Seq};
 use std::time::Instant;
 
@@ -71,7 +71,7 @@ fn owner(key: &[u8]) -> Result<(u64, Seq), Damage> {
 }
 
 fn pieces_of(tenant: u64, seq: Seq) -> Scan {
-    Scan { family: Family::Pieces, from: Some(key(tenant, seq, 0).to_vec()), to: Some(key(tenant, seq, u32::MAX).to_vec()), bulk: true }
+    Scan { family: Family::Pieces, from: Some(key(tenant, seq, 0).to_vec()), to: Some(key(tenant, seq, u32::MAX).to_vec()), way: Way::Walk }
 }
 
 /// The snapshot of a head, each piece and the whole checked.
@@ -101,7 +101,7 @@ pub(crate) fn read(store: &dyn Store, head: &Head) -> Result<StoredSnapshot, Rea
 /// What removes the pieces that a crash left without a head. Only the newest of each tenant can be such: one is written after the other.
 pub(crate) fn removal_of_orphans(store: &dyn Store) -> Result<Batch, ReadError> {
     let mut removal = Batch::new();
-    let mut cursor = store.cursor(Scan::all(Family::Pieces).in_bulk());
+    let mut cursor = store.cursor(Scan::all(Family::Pieces).by(Way::Leap));
     cursor.last();
     while let Some((found, _)) = checked_item(&*cursor)? {
         let (tenant, seq) = owner(found)?;

@@ -12,7 +12,7 @@ use crate::replay::Records;
 use crate::rocks::RocksStore;
 use crate::salvage;
 use crate::snapshot::{self, Found, StoredSnapshot};
-use crate::store::{Scan, Store, StoreCursor, checked_item};
+use crate::store::{Scan, Store, StoreCursor, Way, checked_item};
 use crate::verify::{self, Verified};
 use crate::{Damage, Hash, OpenError, ReadError, Record, Seq, record};
 use std::path::Path;
@@ -110,7 +110,7 @@ impl Reader {
         // The end is looked up before the cursor is made, so that the cursor sees all of it.
         let last = self.last_seq();
         let to = to.map_or(last, |to| to.min(last));
-        Records::new(self.store.cursor(Scan::all(Family::Log).in_bulk()), from.max(1), to)
+        Records::new(self.store.cursor(Scan::all(Family::Log).by(Way::Walk)), from.max(1), to)
     }
 
     /// The value under an index key.
@@ -125,13 +125,13 @@ impl Reader {
 
     /// The same as a cursor: it shows the next key before it is taken, and can leap.
     pub fn index_cursor(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
-        let scan = Scan { family: Family::Index, from: Some(from.to_vec()), to: Some(to.to_vec()), bulk: false };
+        let scan = Scan { family: Family::Index, from: Some(from.to_vec()), to: Some(to.to_vec()), way: Way::Look };
         IndexCursor::new(self.store.cursor(scan), reverse)
     }
 
     /// Every index entry, in order: a long walk.
     pub fn index_entries(&self) -> IndexCursor<'_> {
-        IndexCursor::new(self.store.cursor(Scan::all(Family::Index).in_bulk()), false)
+        IndexCursor::new(self.store.cursor(Scan::all(Family::Index).by(Way::Walk)), false)
     }
 
     /// The newest snapshot of a tenant, or the newest that contains nothing after `at_or_before`.
@@ -140,6 +140,16 @@ impl Reader {
         cursor.seek_back(&snapshot::key(tenant, at_or_before.unwrap_or(Seq::MAX)));
         match checked_item(&*cursor)? {
             Some((key, value)) => stored(&*self.store, key, value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The sequence of the newest snapshot of a tenant; its state is not read.
+    pub fn newest_snapshot(&self, tenant: u64) -> Result<Option<Seq>, ReadError> {
+        let mut cursor = self.store.cursor(snapshots_of(tenant));
+        cursor.seek_back(&snapshot::key(tenant, Seq::MAX));
+        match checked_item(&*cursor)? {
+            Some((key, _)) => Ok(Some(snapshot::decode_key(key)?.1)),
             None => Ok(None),
         }
     }
@@ -205,7 +215,7 @@ fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<StoredSnapshot,
 
 fn snapshots_of(tenant: u64) -> Scan {
     let to = tenant.checked_add(1).map(|next| snapshot::key(next, 0).to_vec());
-    Scan { family: Family::Snapshots, from: Some(snapshot::key(tenant, 0).to_vec()), to, bulk: false }
+    Scan { family: Family::Snapshots, from: Some(snapshot::key(tenant, 0).to_vec()), to, way: Way::Look }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -224,7 +234,10 @@ pub struct Snapshots<'a> {
 
 impl<'a> Snapshots<'a> {
     fn new(store: &'a dyn Store, scan: Scan, walk: Walk) -> Snapshots<'a> {
-        let mut cursor = store.cursor(scan.in_bulk());
+        let mut cursor = store.cursor(scan.by(match walk {
+            Walk::Every => Way::Walk,
+            Walk::NewestOfEach => Way::Leap,
+        }));
         cursor.last();
         Snapshots { store, cursor, walk, done: false }
     }

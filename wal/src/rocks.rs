@@ -7,7 +7,7 @@
 use crate::OpenError;
 use crate::batch::{Batch, Family};
 use crate::salvage;
-use crate::store::{Item, Scan, Store, StoreCursor, StoreError};
+use crate::store::{Item, Scan, Store, StoreCursor, StoreError, Way};
 use crate::witness::{self, Witness};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
@@ -30,6 +30,10 @@ const BLOCK_CACHE_BYTES: usize = 64 * MIB;
 const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;
 /// Four of these at worst. A small memtable is searched faster: with 32 MiB up to a sixth fewer records a second.
 const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
+/// A memtable of the log takes its memory in such pieces, which glibc maps one by one and gives back when it is flushed; those of up to 32 MiB it keeps, in between others.
+const LOG_ARENA_BLOCK_BYTES: usize = 33 * MIB;
+/// What a compaction has replaced leaves the block cache, unless less than a twentieth of it is there (RocksDB's own scale). By default it stays until the cache is full of it.
+const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
 /// A restart replays at most about this much of RocksDB's own log: half a second or so.
 const WAL_BYTES_MAX: u64 = 128 << 20;
@@ -53,6 +57,8 @@ impl RocksStore {
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
         let db = DB::open_cf_with_opts(&db_options(), dir, families()).map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
+        let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
+        db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS]).map_err(|error| open_error(dir, &error))?;
         Ok(RocksStore { db, write_options: synced(), witness: Some(witness), witnessed, _owner: Some(owner) })
     }
 
@@ -121,8 +127,8 @@ impl Store for RocksStore {
         if let Some(to) = scan.to {
             options.set_iterate_upper_bound(to);
         }
-        if scan.bulk {
-            options.fill_cache(false);
+        options.fill_cache(scan.way == Way::Look);
+        if scan.way == Way::Walk {
             options.set_readahead_size(2 * MIB);
         }
         Box::new(RocksCursor { inner: self.db.raw_iterator_cf_opt(self.family(scan.family), options) })
@@ -252,6 +258,7 @@ fn families() -> Vec<(&'static str, Options)> {
 fn log_options(cache: &Cache) -> Options {
     let mut options = Options::default();
     options.set_write_buffer_size(LOG_WRITE_BUFFER_BYTES);
+    options.set_arena_block_size(LOG_ARENA_BLOCK_BYTES);
     options.set_max_write_buffer_number(3); // one fills while others are flushed; with two, a full one would wait for the flush
     // Keys only grow, so files never overlap and compaction moves them without reading; it may as long as every level is compressed alike.
     options.set_compression_type(DBCompressionType::Lz4);

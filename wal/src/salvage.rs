@@ -6,7 +6,7 @@ use crate::batch::Family;
 use crate::meta::{self, Tip};
 use crate::replay::Records;
 use crate::rocks::RocksStore;
-use crate::store::{Scan, Store, StoreError};
+use crate::store::{Scan, Store, StoreError, Way};
 use crate::{Damage, OpenError, Seq};
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) fn named(dir: &Path, error: OpenError) -> OpenError {
 fn first_bad(store: &dyn Store, why: &str) -> Damage {
     let end = end(store);
     let mut last = 0;
-    for record in Records::new(store.cursor(Scan::all(Family::Log).in_bulk()), 1, end) {
+    for record in Records::new(store.cursor(Scan::all(Family::Log).by(Way::Walk)), 1, end) {
         match record {
             Ok(record) => last = record.seq,
             Err(error) => {

@@ -28,19 +28,30 @@ pub struct Scan {
     pub from: Option<Vec<u8>>,
     /// The first key that is no longer seen.
     pub to: Option<Vec<u8>>,
-    /// A long walk that should not push other things out of a cache.
-    pub bulk: bool,
+    /// How far it will go.
+    pub way: Way,
+}
+
+/// How a cursor goes through its keys, and so what is worth keeping and reading ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// To a few keys, which others may look at soon: they are kept in a cache.
+    Look,
+    /// A long way from key to key: what follows is read ahead, and nothing is pushed out of a cache.
+    Walk,
+    /// A long way with leaps over most of the keys: nothing is read ahead, and nothing is pushed out of a cache.
+    Leap,
 }
 
 impl Scan {
     /// Every key of a family.
     pub fn all(family: Family) -> Scan {
-        Scan { family, from: None, to: None, bulk: false }
+        Scan { family, from: None, to: None, way: Way::Look }
     }
 
-    /// The same keys, read as a long walk.
-    pub fn in_bulk(self) -> Scan {
-        Scan { bulk: true, ..self }
+    /// The same keys, gone through in this way.
+    pub fn by(self, way: Way) -> Scan {
+        Scan { way, ..self }
     }
 }
 

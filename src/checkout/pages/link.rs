@@ -43,7 +43,7 @@ pub async fn link(services: &Services, slug: &str, query: Option<&str>) -> Resul
 pub fn show_link(services: &Services, sale: &OnSale, language: Language, wrong_quantity: Option<&str>, status: u16) -> Reply {
     let (product, link) = (&sale.product, &sale.link);
     let mut shell = Shell::new(language, format!("{} · {}", product.name, sale.shop.tenant.name));
-    shell.shop.clone_from(&sale.shop.tenant.name);
+    shell.shop = sale.shop.tenant.name.to_string();
     shell.test_mode = !is_live(sale.shop.tenant_key);
     let market = sale.shop.market(services);
     let mut choices = choices(&offers(product.price, link.allow_quantity, |_| true, &market, &services.banks.now()), product.price, None, language);

@@ -210,7 +210,7 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
     let failure = attempt.as_ref().and_then(|attempt| failure(attempt, w));
     let embedded = wish.manner == Manner::Embedded;
     let shell = Shell {
-        shop: visit.shop.tenant.name.clone(),
+        shop: visit.shop.tenant.name.to_string(),
         test_mode: !is_live(visit.shop.tenant_key),
         refreshes: visit.status == Status::Processing,
         embedded,

@@ -11,6 +11,7 @@ use super::table::{Table, bytes_each, grouped, mebibytes, microseconds, nanoseco
 use super::{Outcome, Place, machine, progress};
 use clap::Args;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The few.
@@ -19,8 +20,11 @@ const FEW: usize = 10;
 /// Until a server is ready.
 const READY: Duration = Duration::from_secs(60);
 
-/// Payouts go on for so long between two looks at the memory.
+/// Payouts go on for so long between two lines about them.
 const SLICE: Duration = Duration::from_secs(2);
+
+/// Between two looks at the memory meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What an idle tenant may take.
 const IDLE_BYTES_MAX: u64 = 1 << 10;
@@ -45,6 +49,16 @@ pub struct Memory {
     /// Finished payouts, after as many that do not count
     #[arg(long, default_value_t = 600_000)]
     pub(super) payouts: u64,
+}
+
+/// What was seen in a slice.
+struct Look {
+    /// Payouts until then.
+    paid: u64,
+    /// The least of the server's own memory in the slice before.
+    memory: u64,
+    /// What a payout of the slice before cost it.
+    cpu: String,
 }
 
 impl Memory {
@@ -113,28 +127,52 @@ impl Memory {
         let requests = Arc::new(Requests::payouts(server.api, &tenants));
         let workload: Arc<dyn Workload> = requests.clone();
         let load = Load { server: &server, requests: &workload, connections: CONNECTIONS, threads: 1, warm_up: Duration::ZERO, time: SLICE };
-        let mut before = None;
+        let mut warm = Vec::new();
+        let mut counted = Vec::new();
         loop {
-            let measured = load.run()?;
+            let (measured, memory) = least_during(server.pid(), || load.run())?;
             let cpu = microseconds(nanoseconds_each(measured.server.cpu, measured.answers));
-            server.rest()?;
             let paid = requests.sent();
-            let memory = machine::own_memory(server.pid())?;
             progress(&format!("{} payouts: {} MiB, {cpu} µs of CPU each", grouped(paid), mebibytes(memory)));
-            match before {
-                None if paid >= self.payouts => {
-                    table.row([format!("after {} finished payouts", grouped(paid)), mebibytes(memory), String::new(), cpu]);
-                    before = Some((paid, memory));
-                }
-                Some((first, bytes)) if paid >= first + self.payouts => {
-                    let each = bytes_each(bytes, memory, paid - first);
-                    table.row([format!("after {} finished payouts", grouped(paid)), mebibytes(memory), each.clone(), cpu]);
-                    return Ok((each, memory.saturating_sub(bytes) / (paid - first).max(1)));
-                }
-                _ => {}
+            let is_warm = warm.last().is_some_and(|look: &Look| look.paid >= self.payouts);
+            let looks = if is_warm { &mut counted } else { &mut warm };
+            looks.push(Look { paid, memory, cpu });
+            if is_warm && paid >= self.payouts * 2 {
+                break;
             }
         }
+        let (Some(before), Some(after)) = (least(&warm), least(&counted)) else { return Err("nothing was paid".to_owned()) };
+        let each = bytes_each(before.memory, after.memory, after.paid - before.paid);
+        let row =
+            |look: &Look, each: &str| [format!("after {} finished payouts", grouped(look.paid)), mebibytes(look.memory), each.to_owned(), look.cpu.clone()];
+        table.row(row(before, ""));
+        table.row(row(after, &each));
+        Ok((each, after.memory.saturating_sub(before.memory) / (after.paid - before.paid).max(1)))
     }
+}
+
+/// The least of a process's own memory while something is done. RocksDB's memtables, 64 MiB and more, fill and are flushed every few seconds: what stays is what is there just after a flush.
+fn least_during<T>(pid: u32, work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, u64)> {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut least = machine::own_memory(pid)?;
+            while !done.load(Ordering::Relaxed) {
+                std::thread::sleep(LOOK_EVERY);
+                least = least.min(machine::own_memory(pid)?);
+            }
+            Ok::<_, String>(least)
+        });
+        let worked = work();
+        done.store(true, Ordering::Relaxed);
+        let least = watch.join().map_err(|_| "whoever watched the memory panicked".to_owned())??;
+        Ok((worked?, least))
+    })
+}
+
+/// The least of the later half, in which there are several flushes.
+fn least(looks: &[Look]) -> Option<&Look> {
+    looks[looks.len() / 2..].iter().min_by_key(|look| look.memory)
 }
 
 /// Makes so many tenants more, ends the server in good order, and looks at the next one.

@@ -44,11 +44,15 @@ fn assert_same(map: &SortedMap<u16, usize>, model: &BTreeMap<u16, usize>) {
         assert_eq!(map.get(&key), model.get(&key));
         assert!(map.iter_from(&key).eq(model.range(key..)));
     }
-    assert!(map.root.as_ref().is_none_or(|root| depth(root).is_some()), "every leaf is at one depth, and no node is empty or too wide");
+    assert!(map.root.as_ref().is_none_or(|root| depth(root).is_some()), "every leaf is at one depth, and no node is empty or has room for too many");
 }
 
 fn depth<K: Ord, V>(node: &Node<K, V>) -> Option<usize> {
-    if node.width() == 0 || node.width() > WIDTH {
+    let room = match node {
+        Node::Leaf(pairs) => pairs.capacity(),
+        Node::Branch(children) => children.capacity(),
+    };
+    if node.width() == 0 || room > WIDTH {
         return None;
     }
     match node {
