@@ -30,8 +30,6 @@ const BLOCK_CACHE_BYTES: usize = 64 * MIB;
 const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;
 /// Four of these at worst. A small memtable is searched faster: with 32 MiB up to a sixth fewer records a second.
 const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
-/// A memtable of the log takes its memory in such pieces, which glibc maps one by one and gives back when it is flushed; those of up to 32 MiB it keeps, in between others.
-const LOG_ARENA_BLOCK_BYTES: usize = 33 * MIB;
 /// What a compaction has replaced leaves the block cache, unless less than a twentieth of it is there (RocksDB's own scale). By default it stays until the cache is full of it.
 const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
@@ -258,7 +256,6 @@ fn families() -> Vec<(&'static str, Options)> {
 fn log_options(cache: &Cache) -> Options {
     let mut options = Options::default();
     options.set_write_buffer_size(LOG_WRITE_BUFFER_BYTES);
-    options.set_arena_block_size(LOG_ARENA_BLOCK_BYTES);
     options.set_max_write_buffer_number(3); // one fills while others are flushed; with two, a full one would wait for the flush
     // Keys only grow, so files never overlap and compaction moves them without reading; it may as long as every level is compressed alike.
     options.set_compression_type(DBCompressionType::Lz4);
