@@ -117,8 +117,7 @@ async fn whoever_asks_hears_what_others_came_to_and_of_those_that_take_their_tim
     let ended = at_once.ended();
     assert_eq!(ended.iter().map(|(id, transfer)| (*id, transfer.stamps.len())).collect::<Vec<_>>(), [(2, 1)]);
     assert_eq!(rig.transfer(T, 2).expect("it is durable").stamps, ended[0].1.stamps);
-    let mut late = done(rig.ask(T, 1, Command::Poke { other: 2, how: How::Late(true) }).await).performed.expect("something was asked of another");
-    rig.world.open();
+    let mut late = done(rig.ask(T, 1, Command::Poke { other: 2, how: How::Slow }).await).performed.expect("something was asked of another");
     late.wait().await;
     assert_eq!(rig.transfer(T, 2).expect("it is durable").stamps.len(), 2, "done is durable");
     assert!(late.ended().is_empty());
