@@ -51,15 +51,15 @@ impl<M: Machine> Performed<M> {
 impl<M: Machine> Errands<M> {
     /// Has all of it performed. To be called when the record is durable; the writer of the log may call it.
     pub fn begin(self) -> Performed<M> {
-        let Errands { engine, tenant, leg, mut effects } = self;
+        let Errands { engine, tenant, leg, effects } = self;
         let (last_gone, all_done) = oneshot::channel();
         let ended = Arc::default();
         let until_done = Arc::new(UntilDone { ended: Arc::clone(&ended), _last_gone: last_gone });
         let runtime = engine.shared.runtime.clone();
-        while !effects.is_empty() {
-            let later = effects.split_off(effects.len().min(TOGETHER));
-            runtime.spawn(perform(engine.clone(), tenant, leg.clone(), effects, Arc::clone(&until_done)));
-            effects = later;
+        let mut effects = effects.into_iter();
+        while effects.len() > 0 {
+            let some = effects.by_ref().take(TOGETHER).collect();
+            runtime.spawn(perform(engine.clone(), tenant, leg.clone(), some, Arc::clone(&until_done)));
         }
         Performed { all_done, ended }
     }
