@@ -1,7 +1,8 @@
 //! What happens outside after a record is durable: bank calls, and webhooks that hear of it. Results come back as commands like any other.
 
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
-use crate::domain::machine::{Ask, Command, Domain};
+use crate::domain::commands::{Ask, Command};
+use crate::domain::machine::Domain;
 use crate::domain::platform::is_live;
 use crate::domain::record::Record;
 use crate::outbound::Outbound;

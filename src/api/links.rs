@@ -9,9 +9,10 @@ use crate::api::query::Query;
 use crate::api::value::Value;
 use crate::api::web_address::clearable;
 use crate::api::writer::Object;
+use crate::domain::commands::Ask;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Shape;
-use crate::domain::machine::{Ask, Rendered};
+use crate::domain::machine::Rendered;
 use crate::domain::products::{Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug};
 use crate::domain::record::Entity;
 

@@ -3,10 +3,10 @@
 use crate::api::events::World;
 use crate::api::page::Page;
 use crate::domain::banks::Catalogue;
+use crate::domain::commands::Ask;
 use crate::domain::ids::{EntityId, Id, Kind};
 use crate::domain::index::{LedgerKey, Space};
 use crate::domain::kept::Shape;
-use crate::domain::machine::Ask;
 use crate::domain::money::{Currency, Rate, Usdt};
 use crate::domain::payouts::batch::NewBatch;
 use crate::domain::platform::{ApiKey, Tenant, is_live};

@@ -9,9 +9,9 @@ use crate::api::value::Value;
 use crate::api::web_address::clearable;
 use crate::api::writer::{Object, text};
 use crate::domain::checkout::{NewSession, Offered, Sale, Session, Status, Way};
+use crate::domain::commands::Ask;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Shape;
-use crate::domain::machine::Ask;
 
 /// Characters of a reference.
 const REFERENCE_MAX: usize = 128;

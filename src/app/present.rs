@@ -1,7 +1,8 @@
 //! Which world a data directory is: the present one, or a past one that keeps its live outbound shut until an operator takes over.
 
 use crate::domain::acts::{Act, Deed};
-use crate::domain::machine::{Ask, Domain};
+use crate::domain::commands::Ask;
+use crate::domain::machine::Domain;
 use crate::domain::platform::{PLATFORM, PlatformAsk};
 use crate::outbound::Outbound;
 use crate::recovery::past::Past;

@@ -1,12 +1,12 @@
 //! The machine that the engine hosts: which rule answers which command, and what every record gets besides (numbers for its events, the kept answer).
 
-use crate::domain::adjustments::{self, Adjustment};
+use crate::domain::adjustments::{self};
 use crate::domain::bank::{Effect, Heard};
-use crate::domain::banks::BankCode;
 use crate::domain::book::Book;
 use crate::domain::chargebacks;
-use crate::domain::checkout::{self, NewSession};
+use crate::domain::checkout::{self};
 use crate::domain::codec;
+use crate::domain::commands::{Ask, Command};
 use crate::domain::conversions;
 use crate::domain::cop_payments;
 use crate::domain::cop_payouts;
@@ -14,188 +14,26 @@ use crate::domain::crypto;
 use crate::domain::date::Date;
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
-use crate::domain::ids::{EntityId, Id, Kind};
+use crate::domain::ids::{EntityId, Kind};
 use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
-use crate::domain::merchants::{self, Registration};
-use crate::domain::money::{Rate, Ves};
+use crate::domain::merchants::{self};
 use crate::domain::own_account;
 use crate::domain::payments::{self, c2p, charge, otp, reversal};
-use crate::domain::payouts::batch::{self, NewBatch};
-use crate::domain::payouts::{self, NewPayout};
-use crate::domain::phone::MobilePhone;
-use crate::domain::platform::{self, PLATFORM, PlatformAsk, PlatformBook, is_live};
-use crate::domain::products::{self, LinkChange, NewLink, NewProduct, ProductChange};
+use crate::domain::payouts::batch::{self};
+use crate::domain::payouts::{self};
+use crate::domain::platform::{self, PLATFORM, PlatformBook, is_live};
+use crate::domain::products::{self};
 use crate::domain::record::{Cause, Entity, Record};
 use crate::domain::refusal::Refusal;
 use crate::domain::sellers;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
-use crate::domain::token::Token;
 use crate::domain::view::{Query, View, balance, cop_balance};
-use crate::domain::webhooks::{self, EventRef, NewWebhook, Progress, WebhookChange};
+use crate::domain::webhooks::{self};
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
-
-/// What is asked.
-pub enum Ask {
-    /// A C2P intent; the entity is the newest attempt on its reference, if there is one.
-    RequestC2p(Box<c2p::NewIntent>),
-    /// The payer's code has come.
-    ExecuteC2p(Box<c2p::Execute>),
-    /// Give a payment back.
-    Reverse,
-    /// A new payout; the entity is the one on its reference, if there is one.
-    Pay(Box<NewPayout>),
-    /// A merchant, new or on a known reference.
-    Register(Box<Registration>),
-    /// One more payout method.
-    AddMethod(BankCode, MobilePhone),
-    /// The method that is used when none is named.
-    SetDefaultMethod(Id),
-    /// A method is taken away.
-    DeleteMethod(Id),
-    /// Send the micro-deposits.
-    StartVerification {
-        /// To which method.
-        method: Id,
-        /// Their amounts.
-        amounts: (Ves, Ves),
-    },
-    /// The amounts that the seller saw.
-    Verify {
-        /// Of which method.
-        method: Id,
-        /// The amounts.
-        seen: (Ves, Ves),
-    },
-    /// Takes part or does not.
-    SetActive(bool),
-    /// A merchant goes.
-    DeleteMerchant,
-    /// Test money or a correction.
-    Adjust(Box<Adjustment>),
-    /// The bank said something.
-    Heard(Heard),
-    /// A deadline has come.
-    Deadline,
-    /// The test clock moves.
-    MoveClock(i64),
-    /// A new version of the tenant's sheet.
-    Sheet(Sheet),
-    /// Of the platform's book.
-    Platform(Box<PlatformAsk>),
-    /// A payment without an intent: by card, debit or transfer; the entity is the one on its reference, if there is one.
-    Charge(Box<charge::NewCharge>),
-    /// A batch of payouts, new or on a known reference.
-    PayBatch(Box<NewBatch>),
-    /// What a batch was answered in the end, for the key under which it was asked.
-    Answered {
-        /// Which use of which key.
-        kept: Arc<KeepRef>,
-        /// The status.
-        status: u16,
-        /// The body, byte by byte.
-        body: Vec<u8>,
-    },
-    /// A bank takes a card payment back.
-    OpenChargeback(Box<chargebacks::NewChargeback>),
-    /// The dispute about this chargeback of the payment is decided.
-    CloseChargeback(Id, chargebacks::Verdict),
-    /// The payer's bank is to send a code.
-    RequestOtp(Box<otp::NewOtp>),
-    /// Where the tenant itself is paid.
-    SetOwnAccount(own_account::Held),
-    /// Send micro-deposits of these amounts to the tenant's own account.
-    StartOwnVerification((Ves, Ves)),
-    /// The amounts that the tenant saw.
-    VerifyOwn((Ves, Ves)),
-    /// A new product.
-    CreateProduct(Box<NewProduct>),
-    /// A product changes.
-    ChangeProduct(Box<ProductChange>),
-    /// A product goes, with its links.
-    DeleteProduct,
-    /// One more payment link of a product.
-    AddLink(Box<NewLink>),
-    /// A payment link of the product changes.
-    ChangeLink(Id, Box<LinkChange>),
-    /// A payment link of the product goes.
-    DeleteLink(Id),
-    /// A hosted checkout.
-    OpenSession(Box<NewSession>),
-    /// An intent for a hosted checkout is given up for another way to pay.
-    CancelIntent,
-    /// A price for a conversion.
-    Quote(Box<conversions::NewQuote>),
-    /// Accept the quote, under this reference.
-    Accept(Option<String>),
-    /// The end of a conversion that waits.
-    EndConversion(conversions::Decision),
-    /// What the market asks for a USDT, if anybody knows.
-    Market(Option<Rate>),
-    /// A new USDT payout; the entity is the one on its reference, if there is one.
-    PayCrypto(Box<crypto::payouts::NewCryptoPayout>),
-    /// An operator has looked at a USDT payout.
-    ReviewCrypto(crypto::payouts::Verdict),
-    /// A deposit address; the entity is that of the same customer, network and asset, if there is one.
-    OpenDepositAddress(Box<crypto::deposits::NewDepositAddress>),
-    /// Something came to the deposit address.
-    Deposit(Box<crypto::deposits::Incoming>),
-    /// A payment in pesos.
-    CollectCop(Box<cop_payments::collect::NewCopPayment>),
-    /// The buyer's SMS code; `None` is text that cannot be one.
-    SubmitCopCode(Option<Token>),
-    /// A payment in pesos is called off.
-    CancelCop,
-    /// Give a payment in pesos back.
-    RefundCop,
-    /// The buyer of test mode pays, or declines.
-    PlayCopBuyer {
-        /// Which of both.
-        pays: bool,
-    },
-    /// The operator pays pesos out; the entity is the payout on its reference, if there is one.
-    PayCop(Box<cop_payouts::NewCopPayout>),
-    /// The operator says what became of a payout in pesos.
-    SettleCopPayout(cop_payouts::Verdict),
-    /// A new webhook endpoint.
-    RegisterWebhook(Box<NewWebhook>),
-    /// A change of one.
-    ChangeWebhook(Box<WebhookChange>),
-    /// Its next secret.
-    RotateSecret,
-    /// It goes.
-    DeleteWebhook,
-    /// How far its deliveries are.
-    WebhookProgress(Box<Progress>),
-    /// Deliver this event again.
-    Resend(EventRef),
-    /// What a request to deliver again was answered: status and body.
-    KeepResent(u16, Vec<u8>),
-}
-
-impl Ask {
-    /// Whether it may be refused: an answer from outside and a deadline are of something that has happened.
-    const fn is_refusable(&self) -> bool {
-        !matches!(self, Ask::Heard(_) | Ask::Market(_) | Ask::Deadline)
-    }
-}
-
-/// What is asked, and for which Idempotency-Key the answer is to be kept.
-pub struct Command {
-    /// What.
-    pub ask: Ask,
-    /// The key; its `first_seen` is filled in by the decision.
-    pub keep: Option<KeepRef>,
-}
-
-impl From<Ask> for Command {
-    fn from(ask: Ask) -> Command {
-        Command { ask, keep: None }
-    }
-}
 
 /// What an answer is made from.
 pub struct Facts<'a> {

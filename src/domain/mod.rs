@@ -1,6 +1,6 @@
 //! What money may do here. Pure: no clock, no randomness, no input or output; time and ids are given.
 //!
-//! In reading order: [`money`], [`ids`], [`ledger`], [`record`], [`book`], [`decision`], then a file per resource, then [`machine`], which puts them together for the engine.
+//! In reading order: [`money`], [`ids`], [`ledger`], [`record`], [`book`], [`decision`], then a file per resource, then [`commands`] and [`machine`], which puts them together for the engine.
 
 pub mod account;
 pub mod acts;
@@ -15,6 +15,7 @@ pub mod card;
 pub mod chargebacks;
 pub mod checkout;
 pub mod codec;
+pub mod commands;
 pub mod conversions;
 pub mod cop_payments;
 pub mod cop_payouts;

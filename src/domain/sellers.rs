@@ -78,9 +78,10 @@ pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Outcome {
 mod tests {
     use super::*;
     use crate::domain::adjustments::Adjustment;
+    use crate::domain::commands::Ask;
     use crate::domain::external_ref::ExternalRef;
     use crate::domain::ledger::{HoldChange, Ledger};
-    use crate::domain::machine::{AnyBook, Ask, Domain};
+    use crate::domain::machine::{AnyBook, Domain};
     use crate::domain::merchants::Registration;
     use crate::domain::payments::sale::HOLD_MS;
     use crate::domain::record::{Entity, Record};

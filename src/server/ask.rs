@@ -3,9 +3,10 @@
 use crate::api::problem::Problem;
 use crate::api::refusals;
 use crate::domain::acts::Act;
+use crate::domain::commands::{Ask, Command};
 use crate::domain::ids::EntityId;
 use crate::domain::kept::KeepRef;
-use crate::domain::machine::{Ask, Command, Domain};
+use crate::domain::machine::Domain;
 use crate::domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
 use crate::domain::record::Record;
 use crate::server::dispatch::failure;

@@ -2,10 +2,10 @@
 
 use crate::api::batches::show;
 use crate::api::problem::Problem;
+use crate::domain::commands::{Ask, Command};
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::Space;
 use crate::domain::kept::{KeepRef, Shape};
-use crate::domain::machine::{Ask, Command};
 use crate::domain::payouts::batch::{Batch, NewBatch};
 use crate::domain::record::Entity;
 use crate::server::dispatch::{failure, reply};

@@ -4,8 +4,8 @@
 
 use super::ask;
 use crate::api::problem::Problem;
+use crate::domain::commands::Ask;
 use crate::domain::kept::KeepRef;
-use crate::domain::machine::Ask;
 use crate::domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
 use crate::domain::settings::{LiveStatus, Settings};
 use crate::server::respond::Trace;
