@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use wal::{Log, OpenError, Reader, Seq, Store};
 
-/// Open entities whose states are kept at hand: some tens of megabytes at most.
-const AT_HAND_MAX: usize = 1 << 17;
+/// Open entities whose states are kept at hand: some hundreds of megabytes if there are ever so many.
+const AT_HAND_MAX: usize = 1 << 19;
 
 /// How the engine is run. Times in milliseconds or seconds as their names say.
 #[derive(Clone)]

@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn an_idle_tenant_takes_little() {
-        // With the two counts of an `Arc` at most 128 bytes, which is one of mimalloc's sizes; the next is 160.
+        // With the two counts of an `Arc` at most 128 bytes, which is one of the allocator's sizes; the next is 160.
         assert!(size_of::<ApiKey>() <= 112, "{}", size_of::<ApiKey>());
         assert!(size_of::<Tenant>() <= 112, "{}", size_of::<Tenant>());
         assert_eq!(size_of::<Hashed>(), 8);

@@ -37,7 +37,7 @@ use tokio::net::TcpListener;
 
 /// The allocator of the gateway, so that nobody has a better one.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Until the database answers.
 const PATIENCE: Duration = Duration::from_secs(60);
