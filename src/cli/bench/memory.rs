@@ -79,7 +79,7 @@ impl Memory {
         let mut table = Table::new("Memory", &["state", "memory MiB", "bytes each", "server CPU µs/payout"]);
         table.remark(
             "What is the server process's own (RssAnon): without the pages of files. The CPU is that of the payouts just before, over 256 connections: it must not grow with what was paid \
-             before.",
+             before. Of the memory while payouts go on it is the least of looks every 100 ms in the later half of each stage: just after RocksDB's memtables were flushed.",
         );
         table.remark(machine::describe(&self.place.made()?));
         let idle = self.idle(&mut table)?;
