@@ -1,10 +1,10 @@
 //! The machine that the engine hosts: which rule answers which command, and what every record gets besides (numbers for its events, the kept answer).
 
-use crate::domain::adjustments::{self};
+use crate::domain::adjustments;
 use crate::domain::bank::{Effect, Heard};
 use crate::domain::book::Book;
 use crate::domain::chargebacks;
-use crate::domain::checkout::{self};
+use crate::domain::checkout;
 use crate::domain::codec;
 use crate::domain::commands::{Ask, Command};
 use crate::domain::conversions;
@@ -17,20 +17,20 @@ use crate::domain::events::{EventKind, Extra};
 use crate::domain::ids::{EntityId, Kind};
 use crate::domain::invariants;
 use crate::domain::kept::{KeepRef, Kept, Shape};
-use crate::domain::merchants::{self};
+use crate::domain::merchants;
 use crate::domain::own_account;
 use crate::domain::payments::{self, c2p, charge, otp, reversal};
-use crate::domain::payouts::batch::{self};
-use crate::domain::payouts::{self};
+use crate::domain::payouts;
+use crate::domain::payouts::batch;
 use crate::domain::platform::{self, PLATFORM, PlatformBook, is_live};
-use crate::domain::products::{self};
+use crate::domain::products;
 use crate::domain::record::{Cause, Entity, Record};
 use crate::domain::refusal::Refusal;
 use crate::domain::sellers;
 use crate::domain::settings::Sheet;
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Query, View, balance, cop_balance};
-use crate::domain::webhooks::{self};
+use crate::domain::webhooks;
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;

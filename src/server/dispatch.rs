@@ -1,5 +1,5 @@
-//! The one way of a request of interface B (those of A go to `public.rs`), in written order: route, key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done (`dispatch/doing.rs`). This is the one way
-//! that waits (`contract.md`, section 17, "Order of checks").
+//! The one way of a request of interface B (those of A go to `public.rs`), in written order: route, key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done
+//! (`dispatch/doing.rs`). Nothing else waits for a request (`contract.md`, section 17, "Order of checks").
 
 mod doing;
 
