@@ -32,11 +32,10 @@ fn by_sequence(arrived: &[Arrived]) -> BTreeMap<u64, Vec<&Arrived>> {
     found
 }
 
-/// The events of the newest deliveries whose outcome can be read, so it is durable.
+/// The events of the deliveries whose outcome can be read, so it is durable.
 fn delivered(api: &Api, webhook: &Value) -> BTreeSet<String> {
-    let page = api.get(&format!("/v1/webhooks/{}/deliveries?limit=100", text(webhook, "id"))).expect(200);
-    let data = page["items"].as_array().expect("a page");
-    data.iter().filter(|delivery| delivery["status"] == "delivered").map(|delivery| text(delivery, "eventId").to_owned()).collect()
+    let deliveries = api.walk(&format!("/v1/webhooks/{}/deliveries", text(webhook, "id")), &[], 100);
+    deliveries.iter().filter(|delivery| delivery["status"] == "delivered").map(|delivery| text(delivery, "eventId").to_owned()).collect()
 }
 
 #[test]
