@@ -15,7 +15,7 @@ use crate::domain::index::{self, Space};
 use crate::domain::kept::Shape;
 use crate::domain::ledger::Row;
 use crate::domain::money::Currency;
-use crate::domain::platform::{Mode, tenant_key};
+use crate::domain::platform::{Mode, is_live, tenant_key};
 use crate::domain::record::Cause;
 use crate::domain::refusal::Refusal;
 use crate::server::dispatch::failure;
@@ -44,7 +44,7 @@ pub async fn create(call: Call) -> Outcome {
     // Held to the end: who comes with the same reference meanwhile waits, and finds this movement then.
     let _name_held = services.desk.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
     if let Some(known) = find(services, tenant_key, &wanted.external_ref)? {
-        return known.compare(&wanted);
+        return known.compare(tenant_key, &wanted);
     }
     let ask = Adjustment {
         cause: Cause::Adjusted,
@@ -58,7 +58,7 @@ pub async fn create(call: Call) -> Outcome {
     let (keep, key_held) = call.keep(Shape::Movement);
     let command = Command { ask: Ask::Adjust(Box::new(ask)), keep };
     let settled = services.engine.ask_book(tenant_key, command, key_held).await.map_err(failure)?;
-    call.answer(Shape::Movement, &settled)
+    call.answer(tenant_key, Shape::Movement, &settled)
 }
 
 fn read(body: &[u8]) -> Result<Wanted, Problem> {
@@ -114,7 +114,7 @@ fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Res
 
 impl Known {
     /// The same movement for the same payload, and for another one the names of what differs.
-    fn compare(&self, wanted: &Wanted) -> Outcome {
+    fn compare(&self, tenant_key: u64, wanted: &Wanted) -> Outcome {
         let Read { record, time, .. } = &self.read;
         let posting = &record.postings[self.posting];
         let amount = |minor, currency: Currency| Decimal::new(minor, currency.decimals());
@@ -131,7 +131,7 @@ impl Known {
             let existing = record.movement_id(*time, self.posting);
             return Err(refusals::problem(&Refusal::ExternalRefConflict { existing, differs }));
         }
-        let movement = show_movement(record, *time, self.posting, *time);
+        let movement = show_movement(is_live(tenant_key), record, *time, self.posting, *time);
         movement.map(Done::ok).ok_or_else(|| ask::defect("an adjustment is no movement"))
     }
 }

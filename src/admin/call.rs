@@ -8,7 +8,7 @@ use crate::domain::acts::{Act, Deed};
 use crate::domain::ids::Id;
 use crate::domain::kept::{KeepRef, Shape};
 use crate::domain::machine::{Domain, Facts};
-use crate::domain::platform::Tenant;
+use crate::domain::platform::{Tenant, is_live};
 use crate::domain::time::Timestamp;
 use crate::server::respond::Trace;
 use crate::server::services::Services;
@@ -59,11 +59,12 @@ impl Call {
     }
 
     /// What an entity's or a book's decision is answered.
-    pub fn answer(&self, shape: Shape, settled: &actors::Settled<Domain>) -> Outcome {
+    pub fn answer(&self, tenant: u64, shape: Shape, settled: &actors::Settled<Domain>) -> Outcome {
         if let (Some(refusal), None) = (&settled.refusal, settled.seq) {
             return Err(refusals::problem(refusal));
         }
         let facts = Facts {
+            livemode: is_live(tenant),
             record: settled.record.as_deref(),
             time: Timestamp::from_unix_ms(settled.time_ms),
             entity: settled.entity.as_deref(),

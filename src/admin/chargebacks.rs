@@ -50,5 +50,5 @@ pub async fn close(call: Call) -> Outcome {
 pub(super) async fn tell(call: &Call, tenant_key: u64, entity: EntityId, ask: Ask, shape: Shape) -> Outcome {
     let (keep, held) = call.keep(shape);
     let settled = call.services.engine.ask_entity(tenant_key, entity, false, Command { ask, keep }, None, held).await.map_err(failure)?;
-    call.answer(shape, &settled)
+    call.answer(tenant_key, shape, &settled)
 }

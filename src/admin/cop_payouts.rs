@@ -111,7 +111,7 @@ async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Ask, shape: Sha
     let (keep, key_held) = call.keep(shape);
     let command = Command { ask, keep };
     let settled = call.services.engine.ask_entity(tenant_key, target.id, target.new, command, target.name_held, key_held).await.map_err(failure)?;
-    call.answer(shape, &settled)
+    call.answer(tenant_key, shape, &settled)
 }
 
 #[cfg(test)]

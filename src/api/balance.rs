@@ -88,7 +88,7 @@ fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Pro
 }
 
 /// A balance, as JSON.
-pub fn show(balance: &Balance) -> Vec<u8> {
+pub fn show(balance: &Balance, livemode: bool) -> Vec<u8> {
     Object::new()
         .plain("ledgerNetVes", balance.ledger_net)
         .plain("reserveVes", balance.reserve)
@@ -100,17 +100,19 @@ pub fn show(balance: &Balance) -> Vec<u8> {
         .plain("platformAvailableVes", balance.available)
         .plain("sellerPendingVes", balance.seller_pending)
         .plain("sellerAvailableVes", balance.seller_available)
+        .boolean("livemode", livemode)
         .end()
 }
 
 /// The balance in pesos, as JSON.
-pub fn show_cop(balance: &CopBalance) -> Vec<u8> {
+pub fn show_cop(balance: &CopBalance, livemode: bool) -> Vec<u8> {
     Object::new()
         .plain("ledgerNetCop", balance.ledger_net)
         .plain("heldCop", balance.held)
         .maybe_plain("nextReleaseAt", balance.next_release)
         .plain("availableCop", balance.available)
         .number("balanceHoldHours", 24)
+        .boolean("livemode", livemode)
         .end()
 }
 
@@ -136,14 +138,14 @@ pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
 pub fn new_movement(facts: &Facts<'_>) -> Rendered {
     let Some(record) = facts.record else { return (200, b"{}".to_vec()) };
     let owned = record.postings.iter().position(|posting| posting.row.is_some());
-    match owned.and_then(|n| show_movement(record, facts.time, n, facts.time)) {
+    match owned.and_then(|n| show_movement(facts.livemode, record, facts.time, n, facts.time)) {
         Some(movement) => (201, movement),
         None => (201, b"{}".to_vec()),
     }
 }
 
 /// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether its hold still lasts.
-pub fn show_movement(record: &Record, time: Timestamp, n: usize, now: Timestamp) -> Option<Vec<u8>> {
+pub fn show_movement(livemode: bool, record: &Record, time: Timestamp, n: usize, now: Timestamp) -> Option<Vec<u8>> {
     let posting = record.postings.get(n)?;
     let row: &Row = posting.row.as_deref()?;
     let amount_name = match posting.currency {
@@ -165,6 +167,7 @@ pub fn show_movement(record: &Record, time: Timestamp, n: usize, now: Timestamp)
         .maybe_plain("chargebackId", row.chargeback)
         .maybe_text("externalRef", row.external_ref.as_deref())
         .text("description", &row.description)
+        .boolean("livemode", livemode)
         .plain("createdAt", time);
     if let Some(conversion) = subject(&[Kind::Conversion]) {
         body = body.plain("conversionId", conversion);

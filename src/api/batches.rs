@@ -105,11 +105,11 @@ fn sorted(value: Value<'_>) -> Vec<u8> {
 pub fn created(batch: &Batch, facts: &Facts<'_>) -> Rendered {
     let written = facts.record.into_iter().flat_map(|record| &record.entities).map(|written| &written.state);
     let payouts: HashMap<Id, &Arc<Entity>> = written.chain(facts.related).map(|entity| (entity.id().id, entity)).collect();
-    (if facts.record.is_some() { 201 } else { 200 }, show(batch, |id| payouts.get(&id).map(|entity| Arc::clone(entity))))
+    (if facts.record.is_some() { 201 } else { 200 }, show(batch, facts.livemode, |id| payouts.get(&id).map(|entity| Arc::clone(entity))))
 }
 
 /// A batch, as JSON; `payout` finds its payouts.
-pub fn show(batch: &Batch, mut payout: impl FnMut(Id) -> Option<Arc<Entity>>) -> Vec<u8> {
+pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<Arc<Entity>>) -> Vec<u8> {
     let items = batch.items.iter().map(|place| match place {
         Place::Payout(id) => match payout(*id).as_deref() {
             Some(Entity::Payout(payout)) => payouts::show(payout),
@@ -120,5 +120,6 @@ pub fn show(batch: &Batch, mut payout: impl FnMut(Id) -> Option<Arc<Entity>>) ->
             body.plain("status", "failed").plain("failureCode", code).text("error", error).end()
         }
     });
-    Object::with_capacity(ITEM_BYTES * (batch.items.len() + 1)).plain("batchId", batch.id).text("externalRef", &*batch.external_ref).list("items", items).end()
+    let body = Object::with_capacity(ITEM_BYTES * (batch.items.len() + 1)).plain("batchId", batch.id).text("externalRef", &*batch.external_ref);
+    body.list("items", items).boolean("livemode", livemode).end()
 }

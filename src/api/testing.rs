@@ -66,7 +66,7 @@ fn positive_amount(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
     pesos.ok_or_else(|| Bad::from("must be a positive whole amount up to 999999999999, such as \"20000\""))
 }
 
-/// The clock, as an answer.
+/// The clock, as an answer; only test mode has one.
 pub fn clock(now: Timestamp) -> Rendered {
-    (200, Object::new().plain("now", now).end())
+    (200, Object::new().plain("now", now).boolean("livemode", false).end())
 }

@@ -76,7 +76,7 @@ pub async fn request((services, limits): (&Services, &Limits), id: &str, arrival
     let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
     limits.request(&visit.session, debtor.phone)?;
     let settled = visit.request(services, debtor).await?;
-    Ok(reply(Shape::Intent, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+    Ok(reply(visit.shop.tenant_key, Shape::Intent, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// POST /checkout/:id/c2p
@@ -92,7 +92,7 @@ pub async fn collect(services: &Services, id: &str, arrival: &Arrival, body: &mu
     let visit = admitted(services, id, &arrival.head.headers).await?;
     let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?)?;
     let settled = visit.collect(services, channel, buyer, None).await?;
-    Ok(reply(Shape::CopPaymentCreated, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+    Ok(reply(visit.shop.tenant_key, Shape::CopPaymentCreated, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// POST /checkout/:id/cop/otp

@@ -37,6 +37,8 @@ use wal::IndexOps;
 
 /// What an answer is made from.
 pub struct Facts<'a> {
+    /// Whether real money moves.
+    pub livemode: bool,
     /// The record, if one was written.
     pub record: Option<&'a Record>,
     /// Its sequence is not known yet when an answer is kept; its time is.
@@ -424,6 +426,7 @@ impl Domain {
         if let Some(of) = keep {
             let from_record = || {
                 let facts = Facts {
+                    livemode: turn.livemode,
                     record: Some(&record),
                     time: turn.now,
                     entity: record.entities.first().map(|written| &*written.state).or(entity),

@@ -7,6 +7,7 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::Space;
 use crate::domain::kept::{KeepRef, Shape};
 use crate::domain::payouts::batch::{Batch, NewBatch};
+use crate::domain::platform::is_live;
 use crate::domain::record::Entity;
 use crate::server::dispatch::{failure, reply};
 use crate::server::history::{self, Entities, Unreadable};
@@ -50,7 +51,7 @@ pub async fn carry_out(
     let performed = settled.performed.take();
     let entity = settled.entity.clone();
     let (Some(Entity::Batch(decided)), None) = (entity.as_deref(), &settled.refusal) else {
-        return reply(Shape::Batch, Ok(settled), &request_id);
+        return reply(tenant, Shape::Batch, Ok(settled), &request_id);
     };
     let mut ended = HashMap::new();
     if let Some(mut performed) = performed {
@@ -83,7 +84,7 @@ pub fn read(services: &Services, tenant: u64, id: Id) -> Result<Reply, Problem> 
 fn now(services: &Services, tenant: u64, batch: &Batch, mut known: HashMap<EntityId, Arc<Entity>>) -> Result<Vec<u8>, Unreadable> {
     let mut entities = Entities::new(services.engine.reader(), tenant);
     let mut unreadable = None;
-    let body = show(batch, |id| {
+    let body = show(batch, is_live(tenant), |id| {
         known.remove(&EntityId::payout(id)).or_else(|| {
             entities.find(EntityId::payout(id)).unwrap_or_else(|error| {
                 unreadable = Some(error);

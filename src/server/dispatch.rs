@@ -14,7 +14,7 @@ use crate::domain::ids::Id;
 use crate::domain::index;
 use crate::domain::kept::{Kept, Shape};
 use crate::domain::machine::{Domain, Facts};
-use crate::domain::platform::Scope;
+use crate::domain::platform::{Scope, is_live};
 use crate::domain::record::Entity;
 use crate::domain::settings::LiveStatus;
 use crate::domain::time::Timestamp;
@@ -275,12 +275,13 @@ impl Gateway {
     }
 }
 
-/// What is answered to a command.
-pub fn reply(shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> Result<Reply, Problem> {
+/// What is answered to a tenant's command.
+pub fn reply(tenant: u64, shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> Result<Reply, Problem> {
     let settled: Box<Settled<Domain>> = outcome.map_err(failure)?;
     let first = settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &*written.state);
     let entity: Option<&Entity> = first.or(settled.entity.as_deref());
     let facts = Facts {
+        livemode: is_live(tenant),
         record: settled.record.as_deref(),
         time: Timestamp::from_unix_ms(settled.time_ms),
         entity,

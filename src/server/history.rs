@@ -13,6 +13,7 @@ use crate::domain::ledger::{Ledger, MovementKind};
 use crate::domain::machine::{AnyBook, Domain};
 use crate::domain::money::Currency;
 use crate::domain::payments::Method;
+use crate::domain::platform::is_live;
 use crate::domain::record::{Entity, Record};
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Balance, balance};
@@ -239,7 +240,7 @@ pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, now: Timestamp) 
                 if items.len() == ask.page.limit {
                     return Ok(page_json(items, Some(&ask.page.next(&last))));
                 }
-                items.extend(show_movement(&read.record, read.time, n, now));
+                items.extend(show_movement(is_live(tenant), &read.record, read.time, n, now));
                 last = position.bytes();
             }
         }

@@ -19,7 +19,7 @@ pub fn reply_with_secret(services: &Services, tenant: u64, shape: Shape, outcome
         Ok(settled) if settled.refusal.is_none() => settled.entity.clone(),
         _ => None,
     };
-    let reply = reply(shape, outcome, request_id)?;
+    let reply = reply(tenant, shape, outcome, request_id)?;
     Ok(match shown {
         Some(entity) => {
             let (status, body) = (reply.status(), with_secret(services, tenant, &entity, reply.body().to_vec()));

@@ -49,7 +49,8 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("platformAvailableVes", signed_ves().about("Equal to `availableVes`."))
                 .member("sellerPendingVes", ves())
                 .member("sellerAvailableVes", ves())
-                .example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","sellerPendingVes":"0.00","sellerAvailableVes":"0.00"}"#),
+                .member("livemode", livemode())
+                .example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#),
         ),
         ("Movement", movement()),
         ("MovementPage", page("Movement")),
@@ -70,11 +71,12 @@ pub(crate) fn movement() -> Schema {
         .member("chargebackId", uuid().or_null())
         .member("externalRef", shown_ref().or_null())
         .member("description", text())
+        .member("livemode", livemode())
         .member("createdAt", instant())
         .optional("conversionId", uuid())
         .optional("merchantId", uuid().about("On a seller's balance: whose."))
         .optional("availableAt", instant().about("The end of the hold, while it lasts."))
-        .example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00","currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"chargebackId":null,"externalRef":"order-1","description":"C2P payment","createdAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
+        .example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00","currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"chargebackId":null,"externalRef":"order-1","description":"C2P payment","livemode":false,"createdAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
 }
 
 /// The balance of a seller.

@@ -175,7 +175,8 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("nextReleaseAt", instant().or_null())
                 .member("availableCop", signed_pesos())
                 .member("balanceHoldHours", integer())
-                .example(r#"{"ledgerNetCop":"46250","heldCop":"46250","nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24}"#),
+                .member("livemode", livemode())
+                .example(r#"{"ledgerNetCop":"46250","heldCop":"46250","nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"livemode":false}"#),
         ),
         ("CopPayout", payout()),
         ("CopPayoutPage", page("CopPayout")),

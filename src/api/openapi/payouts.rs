@@ -140,7 +140,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "PayoutBatch",
-            object().member("batchId", uuid()).member("externalRef", shown_ref()).member("items", list(any_of([named("Payout"), named("RefusedItem")]))),
+            object().member("batchId", uuid()).member("externalRef", shown_ref()).member("items", list(any_of([named("Payout"), named("RefusedItem")]))).member("livemode", livemode()),
         ),
         ("PayoutPage", page("Payout")),
         ("NewPayoutAccount", object().member("bankCode", bank_code()).member("phone", phone()).member("identification", identity()).closed()),

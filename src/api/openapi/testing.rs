@@ -3,7 +3,7 @@
 use super::document::Chapter;
 use super::operation::operation;
 use super::schema::{boolean, integer, object, text};
-use super::values::{currency, instant, uuid};
+use super::values::{currency, instant, livemode, uuid};
 
 /// The heading of what exists in test mode alone.
 pub(super) const TAG: &str = "Test mode";
@@ -39,7 +39,7 @@ pub fn chapter() -> Chapter {
                 .refuses(409, &["chargeback_closed"]),
         ],
         schemas: vec![
-            ("TestClock", object().member("now", instant())),
+            ("TestClock", object().member("now", instant()).member("livemode", livemode())),
             ("ClockMove", object().member("advanceSeconds", integer().range("1", "31536000")).closed()),
             (
                 "TestFund",

@@ -58,13 +58,13 @@ impl Gateway {
             Plan::Book(ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
                 let outcome = engine.ask_book(tenant, command, held).await;
-                reply(shape, outcome, request_id)
+                reply(tenant, shape, outcome, request_id)
             }
             Plan::Entity(id, ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
                 let mut outcome = engine.ask_entity(tenant, id, false, command, None, held).await;
                 others_done(&mut outcome).await;
-                reply(shape, outcome, request_id)
+                reply(tenant, shape, outcome, request_id)
             }
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.desk.hold_name(tenant, space, &name).await;
@@ -75,11 +75,11 @@ impl Gateway {
                 };
                 let (command, held) = doing.command(ask, shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
-                reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
+                reply(tenant, shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await, request_id)
             }
             Plan::New(id, ask, shape) => {
                 let (command, held) = doing.command(ask, shape);
-                reply(shape, engine.ask_entity(tenant, id, true, command, None, held).await, request_id)
+                reply(tenant, shape, engine.ask_entity(tenant, id, true, command, None, held).await, request_id)
             }
             // On the heap: each connection has room for its longest future, and most of the time of a small one goes into moving it.
             plan => Box::pin(self.carry_out_rest(plan, doing)).await,
@@ -105,23 +105,28 @@ impl Gateway {
                 let used = history::named(reader, tenant, Space::Transfer, &transfer)?.is_some();
                 let (command, held) = doing.command(ask(used), shape);
                 let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
-                reply(shape, engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), Some(Box::new((held_transfer, held)))).await, request_id)
+                reply(
+                    tenant,
+                    shape,
+                    engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), Some(Box::new((held_transfer, held)))).await,
+                    request_id,
+                )
             }
             Plan::OfChargeback(id, ask, shape) => {
                 let payment = history::charged_back(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
                 let (command, held) = doing.command(ask, shape);
-                reply(shape, engine.ask_entity(tenant, payment, false, command, None, held).await, request_id)
+                reply(tenant, shape, engine.ask_entity(tenant, payment, false, command, None, held).await, request_id)
             }
             Plan::Advance(advance_ms) => {
                 let (command, held) = doing.command(Ask::MoveClock(advance_ms), Shape::Clock);
-                reply(Shape::Clock, engine.advance(tenant, advance_ms, command, held).await, request_id)
+                reply(tenant, Shape::Clock, engine.advance(tenant, advance_ms, command, held).await, request_id)
             }
             Plan::Clock => {
                 let (status, body) = testing::clock(self.clock(tenant).await?);
                 Ok(Reply::json(status, body))
             }
             Plan::Balance => match engine.view(tenant, Query::Balance).await.map_err(failure)? {
-                View::Balance(now) => Ok(Reply::json(200, balance::show(&now))),
+                View::Balance(now) => Ok(Reply::json(200, balance::show(&now, doing.caller.livemode()))),
                 _ => Err(Problem::internal_error()),
             },
             Plan::SellerBalance(merchant) => match engine.view(tenant, Query::Seller(merchant)).await.map_err(failure)? {
@@ -129,7 +134,7 @@ impl Gateway {
                 _ => Err(Problem::not_found()),
             },
             Plan::CopBalance => match engine.view(tenant, Query::CopBalance).await.map_err(failure)? {
-                View::CopBalance(now) => Ok(Reply::json(200, balance::show_cop(&now))),
+                View::CopBalance(now) => Ok(Reply::json(200, balance::show_cop(&now, doing.caller.livemode()))),
                 _ => Err(Problem::internal_error()),
             },
             Plan::BalanceAt(at) => {
@@ -137,7 +142,7 @@ impl Gateway {
                     return Err(Problem::invalid_field("at", "must not be in the future"));
                 }
                 let then = history::balance_at(engine.machine(), reader, tenant, at)?;
-                Ok(Reply::json(200, balance::show(&then)))
+                Ok(Reply::json(200, balance::show(&then, doing.caller.livemode())))
             }
             Plan::Read(id, show) => match history::entity(reader, tenant, id)? {
                 Some(entity) => Ok(Reply::json(200, show(&entity))),
@@ -151,7 +156,7 @@ impl Gateway {
             Plan::OfPayment(id, ask, shape) => {
                 let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
                 let (command, held) = doing.command(ask, shape);
-                reply(shape, engine.ask_entity(tenant, id, false, command, None, held).await, request_id)
+                reply(tenant, shape, engine.ask_entity(tenant, id, false, command, None, held).await, request_id)
             }
             Plan::ReadNamed(space, name, kind, show) => {
                 let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
@@ -196,7 +201,7 @@ impl Gateway {
                 }
                 let (slug, held_slug) = free.unzip();
                 let (command, held) = doing.command(Ask::AddLink(Box::new(NewLink { slug, ..*link })), Shape::LinkCreated);
-                reply(Shape::LinkCreated, engine.ask_entity(tenant, product, false, command, Some(Box::new(held_slug)), held).await, request_id)
+                reply(tenant, Shape::LinkCreated, engine.ask_entity(tenant, product, false, command, Some(Box::new(held_slug)), held).await, request_id)
             }
             Plan::ReadLink(id) => match history::entity(reader, tenant, product_of(id))?.as_deref() {
                 Some(Entity::Product(product)) if product.link(id).is_some() => {
@@ -218,7 +223,7 @@ impl Gateway {
             Plan::EntityNamed { space, name, kind, ask, shape } => {
                 let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
                 let (command, held) = doing.command(ask, shape);
-                reply(shape, engine.ask_entity(tenant, EntityId { kind, id }, false, command, None, held).await, request_id)
+                reply(tenant, shape, engine.ask_entity(tenant, EntityId { kind, id }, false, command, None, held).await, request_id)
             }
             Plan::CryptoBalance => match engine.view(tenant, Query::Crypto).await.map_err(failure)? {
                 View::Crypto(now) => Ok(Reply::json(200, crypto::show_balance(&now, doing.caller.livemode()))),
