@@ -12,7 +12,7 @@ const CONFIG: Configuration = standard();
 
 /// `value` as bytes.
 pub fn encode<T: Encode>(value: &T) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(256);
+    let mut bytes = Vec::with_capacity(512);
     bytes.push(VERSION);
     match bincode::encode_into_std_write(value, &mut bytes, CONFIG) {
         Ok(_) => bytes,

@@ -20,6 +20,8 @@ const PUT_SEQ: u8 = 1;
 const PUT_AT_SEQ: u8 = 2;
 const DELETE: u8 = 3;
 const HEADER_BYTES: usize = 7;
+/// What is allocated at once: the operations of most records fit, where growing by doubling would move them four times.
+const USUAL_BYTES: usize = 512;
 
 impl IndexOps {
     /// No operations, and no allocation yet.
@@ -89,6 +91,9 @@ impl IndexOps {
     fn push(&mut self, kind: u8, key: &[u8], value: &[u8]) {
         let key_len = u16::try_from(key.len()).expect("an index key is at most 65,535 bytes long");
         let value_len = u32::try_from(value.len()).expect("an index value is shorter than 4 GiB");
+        if self.bytes.is_empty() {
+            self.bytes.reserve(USUAL_BYTES);
+        }
         self.bytes.reserve(HEADER_BYTES + key.len() + value.len());
         self.bytes.push(kind);
         self.bytes.extend_from_slice(&key_len.to_le_bytes());
