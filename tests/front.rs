@@ -10,14 +10,17 @@ use pasarela::server::listen::{Answer, Arrival, Drained, Limits, Listener};
 use pasarela::server::respond::Reply;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 const MIB: usize = 1 << 20;
 
-/// `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /panic`; anything else is 404 without a look at the body.
+/// What answers are cut from; made once, so that only who copies it takes memory for it.
+static LONG: LazyLock<Bytes> = LazyLock::new(|| (0..MIB).map(|n| b'a' + (n % 26) as u8).collect());
+
+/// `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /bytes/<n>`, `GET /panic`; anything else is 404 without a look at the body.
 struct Toy;
 
 impl Answer for Toy {
@@ -27,6 +30,9 @@ impl Answer for Toy {
         if let Some(ms) = path.strip_prefix("/slow/") {
             tokio::time::sleep(Duration::from_millis(ms.parse().expect("a number"))).await;
             return Reply::json(200, "\"slow\"");
+        }
+        if let Some(len) = path.strip_prefix("/bytes/") {
+            return Reply::new(200, "text/plain", LONG.slice(..len.parse::<usize>().expect("a number")));
         }
         match path {
             "/ok" => Reply::json(200, "\"ok\""),
@@ -215,6 +221,44 @@ fn who_expects_a_continue_gets_it_only_if_the_body_is_wanted() {
     send(&mut stream, post_head("/no-such", 2).replace("host: x", "host: x\r\nexpect: 100-continue"));
     let answered = answer(&mut stream);
     assert_eq!((answered.status, answered.header("connection")), (404, Some("close")));
+}
+
+#[test]
+fn answers_of_every_length_arrive_whole() {
+    let server = Server::start(Limits::default());
+    let mut stream = server.connect();
+    // Head and body go out together up to two kilobytes, of which heads take some hundred bytes.
+    for len in [0, 1].into_iter().chain(1_700..2_100).chain([4_095, 65_537, MIB]) {
+        let answered = get(&mut stream, &format!("/bytes/{len}"));
+        assert_eq!(answered.status, 200);
+        assert!(answered.body.as_bytes() == &LONG[..len], "{len} bytes");
+    }
+}
+
+#[test]
+fn a_connection_keeps_nothing_of_a_long_answer() {
+    let connections = 64;
+    let server = Server::start(Limits::default());
+    // Made before the look at the memory.
+    assert_eq!(get(&mut server.connect(), "/bytes/1048576").body.len(), LONG.len());
+    let before = own_memory();
+    let kept: Vec<TcpStream> = (0..connections)
+        .map(|_| {
+            let mut stream = server.connect();
+            assert_eq!(get(&mut stream, "/bytes/1048576").body.len(), MIB);
+            stream
+        })
+        .collect();
+    let grown = own_memory().saturating_sub(before);
+    // Other tests of this process take some, but not half of what was sent.
+    assert!(grown < connections * MIB / 2, "{grown} bytes more for {} connections", kept.len());
+}
+
+/// The memory of this process that is its own, in bytes.
+fn own_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("it says so");
+    line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
 }
 
 #[test]

@@ -189,8 +189,6 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
         .max_buf_size(limits.head_bytes_max)
         // Who closes its sending side after a request still gets the answer, and handlers are not dropped half-way for it.
         .half_close(true)
-        // One buffer and a plain `send` are cheaper than a list of two and `writev`, which goes through the file layer.
-        .writev(false)
         // Gathering the answers to pipelined requests would hold an answer back while half a request is in the buffer, a 431 for ever.
         .pipeline_flush(false);
     builder
