@@ -178,7 +178,12 @@ fn live_and_test_are_two_worlds() {
     tenant.live.get(&format!("/v1/merchants/{}", text(&of_test, "merchantId"))).refused(404, "not_found");
     tenant.test.get(&format!("/v1/merchants/{}", text(&of_live, "merchantId"))).refused(404, "not_found");
     tenant.test.fund("5.00");
-    assert_eq!(text(&tenant.live.balance(), "ledgerNetVes"), "0.00");
+    let (of_test, of_live) = (tenant.test.balance(), tenant.live.balance());
+    assert_eq!((&of_test["livemode"], &of_live["livemode"]), (&json!(false), &json!(true)));
+    assert_eq!((text(&of_test, "ledgerNetVes"), text(&of_live, "ledgerNetVes")), ("5.00", "0.00"));
+    let adjusted = json!({ "mode": "live", "currency": "VES", "amount": "12.50", "description": "correction", "externalRef": fresh("adj") });
+    let movement = server.admin().post(&format!("/admin/tenants/{}/adjustments", tenant.id), &adjusted).expect(201);
+    assert_eq!(movement["livemode"], true);
 }
 
 #[test]
