@@ -2,10 +2,10 @@
 //! the rest of the run and said in the table; it does not end the run.
 
 use super::cleanup::Scratch;
-use super::conversions::Conversions;
 use super::load::{Load, Measured};
 use super::peers::{self, Built, Way};
 use super::prepare::{self, Extent, Tenant};
+use super::prepared::{Kind, Prepared};
 use super::requests::{BATCH, Requests, Workload};
 use super::server::{LogStatus, Server, Setting};
 use super::table::{Table, grouped, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio};
@@ -32,8 +32,8 @@ pub enum Whom {
     PlainFile,
     /// The gateway, with payouts over so many tenants.
     Payouts(usize),
-    /// The gateway, with conversions on one balance.
-    Conversions,
+    /// The gateway, with conversions or collections on one balance.
+    Prepared(Kind),
     /// The gateway, with batches of payouts on one balance.
     Batches,
     /// A peer, with payouts over so many tenants.
@@ -90,6 +90,7 @@ pub struct Contested {
 struct Field {
     gateway: Server,
     tenants: Vec<Tenant>,
+    collecting: Tenant,
     do_nothing: Server,
     plain_file: Server,
     peers: Vec<(Way, usize, Server)>,
@@ -99,9 +100,9 @@ impl Contest<'_> {
     /// How long it takes, about.
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds) + Duration::from_millis(900);
-        let conversions = self.cases.iter().filter(|(whom, _)| *whom == Whom::Conversions).count();
-        // A conversion case takes as long again, and half, for its quotes.
-        let cases = (self.cases.len() + conversions * 3 / 2) * self.rounds;
+        let prepared = self.cases.iter().filter(|(whom, _)| matches!(whom, Whom::Prepared(_))).count();
+        // Such a case takes as long again, and half, for what is made beforehand.
+        let cases = (self.cases.len() + prepared * 3 / 2) * self.rounds;
         let trials: usize = self.kinds().iter().map(|(way, _)| if *way == Way::Batched { 3 } else { 6 }).sum();
         each * u32::try_from(cases).unwrap_or(u32::MAX)
             + (self.trial * 4 / 3 + Duration::from_millis(400)) * u32::try_from(trials).unwrap_or(0)
@@ -152,6 +153,7 @@ impl Contest<'_> {
                 }
             }
         }
+        contested.failures.extend(field.gateway.stop().err());
         contested.cases.retain(|case| !case.rounds.is_empty());
         if contested.cases.is_empty() { Err(contested.failures.join("; ")) } else { Ok(contested) }
     }
@@ -161,8 +163,9 @@ impl Contest<'_> {
         let most = self.cases.iter().map(|(whom, _)| if let Whom::Payouts(tenants) = whom { *tenants } else { 1 }).max().unwrap_or(1);
         progress(&format!("preparing {most} tenants"));
         let tenants = prepare::tenants(&gateway, most, Extent::Payable)?;
+        let collecting = prepare::tenants(&gateway, 1, Extent::Funded)?.remove(0);
         let (do_nothing, plain_file) = (Server::do_nothing(scratch)?, Server::plain_file(scratch, &self.setting)?);
-        let mut field = Field { gateway, tenants, do_nothing, plain_file, peers: Vec::new() };
+        let mut field = Field { gateway, tenants, collecting, do_nothing, plain_file, peers: Vec::new() };
         if let (Some(built), false) = (self.peers, self.kinds().is_empty()) {
             let mut settings = peers::settings_table();
             match built.database(scratch, &self.setting) {
@@ -191,11 +194,11 @@ impl Contest<'_> {
             Whom::PlainFile => (&field.plain_file, payouts(&field.plain_file, &field.tenants[..1])),
             Whom::Payouts(count) => (&field.gateway, payouts(&field.gateway, &field.tenants[..count])),
             Whom::Batches => (&field.gateway, Arc::new(Requests::batches(field.gateway.api, &field.tenants[..1])) as Arc<dyn Workload>),
-            Whom::Conversions => {
+            Whom::Prepared(kind) => {
                 let time = WARM_UP + Duration::from_secs(self.seconds);
-                return Conversions::while_they_last(&field.gateway, &field.tenants[0], time, |quoted| {
-                    self.load(field, &field.gateway, quoted, connections, true)
-                });
+                // Collections are held for a day: a balance of their own, so that the others stay as they are.
+                let tenant = if kind == Kind::Collections { &field.collecting } else { &field.tenants[0] };
+                return Prepared::while_they_last(&field.gateway, tenant, kind, time, |requests| self.load(field, &field.gateway, requests, connections, true));
             }
             Whom::Peer(way, balances) => {
                 let server = field.peer(way, balances).ok_or("it is not there")?;
@@ -317,7 +320,8 @@ impl Whom {
             Whom::DoNothing => "do nothing".to_owned(),
             Whom::PlainFile => "do nothing but append to a plain file".to_owned(),
             Whom::Batches => format!("batch of {}, 1 balance", grouped(BATCH as u64)),
-            Whom::Conversions => "conversion, 1 balance".to_owned(),
+            Whom::Prepared(Kind::Conversions) => "conversion, 1 balance".to_owned(),
+            Whom::Prepared(Kind::Collections) => "collection, 1 balance".to_owned(),
             Whom::Payouts(tenants) => format!("payout, {}", balances(tenants)),
             Whom::Peer(way, tenants) => format!("{}, {}", way.name(), balances(tenants)),
         }

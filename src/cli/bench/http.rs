@@ -1,10 +1,12 @@
-//! Payouts and conversions over HTTP in test mode: on one tenant's balance and spread over many, payouts one by one and in batches, beside a server that does nothing, one that appends to
-//! a plain file, and PostgreSQL. A payout is two durable records, the debit and what the bank said; the debits of a batch are one record, and so is accepting a quote.
+//! Payouts, conversions and collections over HTTP in test mode: on one tenant's balance and spread over many, payouts one by one and in batches, beside a server that does nothing, one that
+//! appends to a plain file, and PostgreSQL. A payout is two durable records, the debit and what the bank said, and so is the charge of a collection; the debits of a batch are one record, and so
+//! is accepting a quote.
 
 use super::chart::{Chart, Series};
 use super::cleanup;
 use super::contest::{Case, Contest, Contested, Whom};
 use super::peers::{Built, Way};
+use super::prepared::Kind;
 use super::report::{Bar, Line, Report, Unit};
 use super::requests::BATCH;
 use super::server::Setting;
@@ -24,6 +26,8 @@ const ITEMS_OF_THE_BAR: u64 = 200_000;
 const CPU_NS_MAX: u64 = 18_000;
 /// Where the bars are measured.
 const MOST: usize = 256;
+/// What most bars are about.
+const CONVERSIONS: Whom = Whom::Prepared(Kind::Conversions);
 
 /// Payouts and conversions over HTTP, beside a server that does nothing and PostgreSQL
 #[derive(Args, Clone, Debug)]
@@ -51,7 +55,7 @@ pub struct Http {
     /// Where the peers were built (benches/peers/build); without it they are left out
     #[arg(long)]
     pub(super) peers: Option<PathBuf>,
-    /// Cases whose name begins so, and no others, for a look at them alone: payout, conversion, batch, "do nothing"
+    /// Cases whose name begins so, and no others, for a look at them alone: payout, conversion, collection, batch, "do nothing"
     #[arg(long, value_delimiter = ',')]
     pub(super) only: Vec<String>,
 }
@@ -94,11 +98,11 @@ impl Http {
         };
         let mut contested = self.contest(&place, built.as_ref()).run()?;
         contested.failures.extend(missing);
-        let mut table = contested.table("Payouts and conversions over HTTP");
+        let mut table = contested.table("Payouts, conversions and collections over HTTP");
         table.remark(format!(
-            "POST /v1/payouts in test mode, two durable records each, POST /v1/payouts/batch with {BATCH} items, and POST /v1/conversions with quotes made beforehand, one durable record each, \
-             over kept HTTP/1.1 connections, closed loop; {} rounds of {} s with all cases interleaved, medians. A payout at PostgreSQL is one transaction. Every status was checked, every 64th \
-             body read, of batches every 4th with all its items. The generator ({} threads) shares the cores with the servers. CPU and bytes are those of the server and its database.",
+            "POST /v1/payouts in test mode, two durable records each, POST /v1/payouts/batch with {BATCH} items, POST /v1/conversions with quotes made beforehand, one durable record each, \
+             and POST /v1/payments/c2p with intents made beforehand, two each; over kept HTTP/1.1 connections, closed loop; {} rounds of {} s with all cases interleaved, medians. A payout at \
+             PostgreSQL is one transaction. Every status was checked, every 64th body read, of batches every 4th with all its items. The generator ({} threads) shares the cores with the servers. CPU and bytes are those of the server and its database.",
             self.rounds, self.seconds, self.threads
         ));
         table.remark(machine);
@@ -113,7 +117,7 @@ impl Http {
         let mut cases = Vec::new();
         for connections in &self.connections {
             let own = [Whom::DoNothing, Whom::PlainFile].into_iter().chain(self.tenants.iter().map(|tenants| Whom::Payouts(*tenants)));
-            cases.extend(own.chain([Whom::Conversions]).chain(rivals(&self.tenants)).map(|whom| (whom, *connections)));
+            cases.extend(own.chain([CONVERSIONS, Whom::Prepared(Kind::Collections)]).chain(rivals(&self.tenants)).map(|whom| (whom, *connections)));
         }
         cases.extend(self.batch_connections.iter().map(|connections| (Whom::Batches, *connections)));
         cases.retain(|(whom, _)| self.only.is_empty() || self.only.iter().any(|name| whom.name().starts_with(name)));
@@ -126,25 +130,20 @@ impl Http {
         let rate = |whom, connections| contested.rate(whom, connections);
         let nothing = rate(Whom::DoNothing, MOST);
         let mut bars = vec![
-            Bar::ratio("conversions on one balance, of doing nothing, 256 connections", rate(Whom::Conversions, MOST), nothing, 55),
+            Bar::ratio("conversions on one balance, of doing nothing, 256 connections", rate(CONVERSIONS, MOST), nothing, 55),
             Bar::ratio("payouts on one balance, of doing nothing, 256 connections", rate(Whom::Payouts(1), MOST), nothing, 35),
         ];
         for connections in &self.connections {
             let what = format!("conversions on one balance, of batched PostgreSQL, {connections} connections");
-            bars.push(Bar::ratio(&what, rate(Whom::Conversions, *connections), rate(Whom::Peer(Way::Batched, 1), *connections), 100));
+            bars.push(Bar::ratio(&what, rate(CONVERSIONS, *connections), rate(Whom::Peer(Way::Batched, 1), *connections), 100));
         }
         let plain = contested.best(Whom::Peer(Way::Plain, 1));
-        bars.push(Bar::ratio(
-            "conversions on one balance at best, of PostgreSQL with a transaction each at best",
-            contested.best(Whom::Conversions),
-            plain,
-            2_000,
-        ));
+        bars.push(Bar::ratio("conversions on one balance at best, of PostgreSQL with a transaction each at best", contested.best(CONVERSIONS), plain, 2_000));
         if one != many {
             let what = format!("payouts on one balance, of those on {} balances, 256 connections", grouped(many as u64));
             bars.push(Bar::ratio(&what, rate(Whom::Payouts(one), MOST), rate(Whom::Payouts(many), MOST), 90));
         }
-        if let Some(case) = contested.case(Whom::Conversions, MOST) {
+        if let Some(case) = contested.case(CONVERSIONS, MOST) {
             let nothing = contested.case(Whom::DoNothing, MOST).map_or(0, Case::cpu_ns);
             let from = format!("RocksDB's threads included; {} µs doing nothing", microseconds(nothing));
             bars.push(Bar::at_most("server CPU of a conversion, 256 connections", Unit::Cpu, case.cpu_ns(), CPU_NS_MAX, from));
@@ -202,7 +201,7 @@ fn batches(contested: &Contested) -> Table {
 
 /// The figures that count.
 fn lines(contested: &Contested) -> Vec<Line> {
-    let cases = contested.cases.iter().filter(|case| matches!(case.whom, Whom::Payouts(_) | Whom::Conversions | Whom::Batches));
+    let cases = contested.cases.iter().filter(|case| matches!(case.whom, Whom::Payouts(_) | Whom::Prepared(_) | Whom::Batches));
     let line = |case: &Case| {
         let latency = format!("p50 {}, p99 {}, p99.9 {} ms", case.quantile(0.5), case.quantile(0.99), case.quantile(0.999));
         let what = format!("{}, {} connections", case.whom.name(), case.connections);

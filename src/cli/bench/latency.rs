@@ -3,11 +3,11 @@
 
 use super::chart::{Chart, Series};
 use super::cleanup::{self, Scratch};
-use super::conversions::{Conversions, Enough};
 use super::load::{Load, histogram, microseconds};
 use super::open_loop::{OpenLoop, Phase, Told};
 use super::peers::{self, Built, Way};
 use super::prepare::{self, Extent, Tenant};
+use super::prepared::{Enough, Kind, Prepared};
 use super::report::{Bar, Line, Report, Unit};
 use super::requests::{Requests, Workload};
 use super::server::{Server, Setting};
@@ -129,7 +129,7 @@ impl Latency {
         let time = Duration::from_secs(self.seconds);
         let payouts = capacity(&server, &tenants, &generator_cores, time)?;
         let busiest = |quoted: &Arc<dyn Workload>| busiest(&server, quoted, &generator_cores, time);
-        let conversions = Conversions::while_they_last(&server, &tenants[0], time + WARM_UP, busiest)?;
+        let conversions = Prepared::while_they_last(&server, &tenants[0], Kind::Conversions, time + WARM_UP, busiest)?;
         progress(&format!("capacity: {} payouts/s, {} conversions/s", grouped(payouts), grouped(conversions)));
         let known = peers::tenants();
         let peer = match &self.peers {
@@ -187,7 +187,7 @@ impl Latency {
             What::Payouts | What::Batched => Arc::new(Requests::payouts(server.api, std::slice::from_ref(tenant))),
             What::Conversions => {
                 let count = usize::try_from(rate * (self.seconds + 1)).unwrap_or(usize::MAX);
-                Arc::new(Conversions::prepare(server, tenant, Enough::Count(count))?)
+                Arc::new(Prepared::new(server, tenant, Kind::Conversions, Enough::Count(count))?)
             }
         };
         server.rest()?;

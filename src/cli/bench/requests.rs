@@ -45,13 +45,19 @@ pub struct Requests {
     templates: Vec<Template>,
     /// Whether they are batches.
     batches: bool,
-    /// The reference before its number; no other run has it.
+    numbered: Numbered,
+}
+
+/// Numbers for references, and what stands before them, which no other run has.
+pub struct Numbered {
     prefix: String,
     next: AtomicU64,
 }
 
-struct Template {
+/// A request but for what its number makes of it.
+pub struct Template {
     bytes: Vec<u8>,
+    body_at: usize,
     /// Where its number goes: into every reference.
     numbers_at: Vec<usize>,
 }
@@ -74,38 +80,56 @@ struct PaidBatch<'a> {
 impl Requests {
     /// Payouts of these tenants to their merchants.
     pub fn payouts(address: SocketAddr, tenants: &[Tenant]) -> Requests {
-        Requests::new(tenants, |tenant, prefix| Template::new(address, tenant, "/v1/payouts", &payout(tenant, prefix, "")), false)
+        Requests::new(tenants, |tenant, numbered| Template::new(address, tenant, "/v1/payouts", &payout(tenant, numbered, "")), false)
     }
 
     /// Credits to a phone: payouts by tenants that need not have a merchant.
     pub fn credits(address: SocketAddr, tenants: &[Tenant]) -> Requests {
-        let credit = |prefix: &str| {
+        let credit = |numbered: &Numbered| {
+            let reference = numbered.reference(MARK);
             format!(
-                r#"{{"banco":"0134","telefono":"04147654321","cedula":"V87654321","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{prefix}{MARK}"}}"#
+                r#"{{"banco":"0134","telefono":"04147654321","cedula":"V87654321","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{reference}"}}"#
             )
         };
-        Requests::new(tenants, |tenant, prefix| Template::new(address, tenant, "/v1/payments/credit", &credit(prefix)), false)
+        Requests::new(tenants, |tenant, numbered| Template::new(address, tenant, "/v1/payments/credit", &credit(numbered)), false)
     }
 
     /// Batches of [`BATCH`] payouts of these tenants to their merchants.
     pub fn batches(address: SocketAddr, tenants: &[Tenant]) -> Requests {
-        let batch = |tenant: &Tenant, prefix: &str| {
-            let items: Vec<String> = (0..BATCH).map(|nth| payout(tenant, prefix, &format!("-{nth}"))).collect();
-            format!(r#"{{"externalRef":"{prefix}{MARK}","items":[{}]}}"#, items.join(","))
+        let batch = |tenant: &Tenant, numbered: &Numbered| {
+            let items: Vec<String> = (0..BATCH).map(|nth| payout(tenant, numbered, &format!("-{nth}"))).collect();
+            format!(r#"{{"externalRef":"{}","items":[{}]}}"#, numbered.reference(MARK), items.join(","))
         };
-        Requests::new(tenants, |tenant, prefix| Template::new(address, tenant, "/v1/payouts/batch", &batch(tenant, prefix)), true)
+        Requests::new(tenants, |tenant, numbered| Template::new(address, tenant, "/v1/payouts/batch", &batch(tenant, numbered)), true)
     }
 
-    fn new(tenants: &[Tenant], template: impl Fn(&Tenant, &str) -> Template, batches: bool) -> Requests {
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
-        let prefix = format!("bench-{started:x}-");
-        let templates = tenants.iter().map(|tenant| template(tenant, &prefix)).collect();
-        Requests { templates, batches, prefix, next: AtomicU64::new(0) }
+    fn new(tenants: &[Tenant], template: impl Fn(&Tenant, &Numbered) -> Template, batches: bool) -> Requests {
+        let numbered = Numbered::new();
+        let templates = tenants.iter().map(|tenant| template(tenant, &numbered)).collect();
+        Requests { templates, batches, numbered }
     }
 
     /// How many were made.
     pub fn sent(&self) -> u64 {
-        self.next.load(Ordering::Relaxed)
+        self.numbered.next.load(Ordering::Relaxed)
+    }
+}
+
+impl Numbered {
+    /// From zero on.
+    pub fn new() -> Numbered {
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
+        Numbered { prefix: format!("bench-{started:x}-"), next: AtomicU64::new(0) }
+    }
+
+    /// The next number.
+    pub fn next(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The reference with this number, or with [`MARK`] where a template has it.
+    pub fn reference(&self, number: &str) -> String {
+        format!("{}{number}", self.prefix)
     }
 }
 
@@ -116,17 +140,8 @@ impl Workload for Requests {
 
     /// Every request has a reference of its own, with its number.
     fn write(&self, nth: usize, into: &mut Vec<u8>) -> Outcome<u64> {
-        let template = &self.templates[nth % self.templates.len()];
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        into.clear();
-        into.extend_from_slice(&template.bytes);
-        for at in &template.numbers_at {
-            let mut rest = number;
-            for digit in into[*at..*at + DIGITS].iter_mut().rev() {
-                *digit = b"0123456789abcdef"[(rest & 15) as usize];
-                rest >>= 4;
-            }
-        }
+        let number = self.numbered.next();
+        self.templates[nth % self.templates.len()].fill(number, into);
         Ok(number)
     }
 
@@ -137,7 +152,7 @@ impl Workload for Requests {
     /// It must be this payout or this whole batch, and all of it must have arrived.
     fn check(&self, number: u64, body: &[u8]) -> Outcome<()> {
         let fail = |why: &str| format!("{why}: {}", String::from_utf8_lossy(&body[..body.len().min(2_000)]));
-        let reference = format!("{}{number:0DIGITS$x}", self.prefix);
+        let reference = self.numbered.reference(&format!("{number:0DIGITS$x}"));
         let arrived = |paid: &Paid<'_>, reference: &str| (paid.status, paid.monto, paid.external_ref) == ("completed", AMOUNT, reference);
         let right = if self.batches {
             let batch: PaidBatch<'_> = serde_json::from_slice(body).map_err(|error| fail(&error.to_string()))?;
@@ -150,15 +165,17 @@ impl Workload for Requests {
 }
 
 /// Stands where a number goes: as many characters as it has digits, which nothing else in a request has.
-const MARK: &str = "~~~~~~~~~~~~";
+pub const MARK: &str = "~~~~~~~~~~~~";
 
-/// A payout under the reference that begins with `prefix` and the number, and ends with `suffix`.
-fn payout(tenant: &Tenant, prefix: &str, suffix: &str) -> String {
-    format!(r#"{{"merchantId":"{}","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{prefix}{MARK}{suffix}"}}"#, tenant.merchant)
+/// A payout under the reference with the number, which ends with `suffix`.
+fn payout(tenant: &Tenant, numbered: &Numbered, suffix: &str) -> String {
+    let reference = numbered.reference(MARK);
+    format!(r#"{{"merchantId":"{}","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{reference}{suffix}"}}"#, tenant.merchant)
 }
 
 impl Template {
-    fn new(address: SocketAddr, tenant: &Tenant, path: &str, body: &str) -> Template {
+    /// A POST of this tenant. Wherever the body has [`MARK`], a number goes.
+    pub fn new(address: SocketAddr, tenant: &Tenant, path: &str, body: &str) -> Template {
         const { assert!(MARK.len() == DIGITS) };
         let mut bytes = Vec::with_capacity(512 + body.len());
         write!(
@@ -168,9 +185,28 @@ impl Template {
             body.len()
         )
         .expect("a Vec takes everything");
-        let numbers_at = body.match_indices(MARK).map(|(at, _)| bytes.len() + at).collect();
+        let body_at = bytes.len();
+        let numbers_at = body.match_indices(MARK).map(|(at, _)| body_at + at).collect();
         bytes.extend_from_slice(body.as_bytes());
-        Template { bytes, numbers_at }
+        Template { bytes, body_at, numbers_at }
+    }
+
+    /// Where its body begins.
+    pub fn body_at(&self) -> usize {
+        self.body_at
+    }
+
+    /// Puts the request with this number into `into`.
+    pub fn fill(&self, number: u64, into: &mut Vec<u8>) {
+        into.clear();
+        into.extend_from_slice(&self.bytes);
+        for at in &self.numbers_at {
+            let mut rest = number;
+            for digit in into[*at..*at + DIGITS].iter_mut().rev() {
+                *digit = b"0123456789abcdef"[(rest & 15) as usize];
+                rest >>= 4;
+            }
+        }
     }
 }
 

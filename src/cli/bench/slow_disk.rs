@@ -4,6 +4,7 @@
 use super::cleanup::{self, Scratch};
 use super::contest::{Contest, Whom};
 use super::peers::{Built, Way};
+use super::prepared::Kind;
 use super::report::{Bar, Report};
 use super::server::Setting;
 use super::{Outcome, Place, machine};
@@ -65,7 +66,7 @@ impl SlowDisk {
         table.remark(machine::describe(&place));
         let mut bars = Vec::new();
         for connections in &self.connections {
-            let (ours, theirs) = (contested.rate(Whom::Conversions, *connections), contested.rate(Whom::Peer(Way::Batched, 1), *connections));
+            let (ours, theirs) = (contested.rate(Whom::Prepared(Kind::Conversions), *connections), contested.rate(Whom::Peer(Way::Batched, 1), *connections));
             if theirs > 0 {
                 bars.push(Bar::ratio(&format!("conversions on one balance, of batched PostgreSQL, slow disk, {connections} connections"), ours, theirs, 100));
             }
@@ -74,7 +75,8 @@ impl SlowDisk {
     }
 
     fn contest<'a>(&self, place: &'a std::path::Path, peers: Option<&'a Built>, setting: Setting) -> Contest<'a> {
-        let whoms = [Whom::DoNothing, Whom::PlainFile, Whom::Payouts(1), Whom::Conversions, Whom::Peer(Way::Plain, 1), Whom::Peer(Way::Batched, 1)];
+        let whoms =
+            [Whom::DoNothing, Whom::PlainFile, Whom::Payouts(1), Whom::Prepared(Kind::Conversions), Whom::Peer(Way::Plain, 1), Whom::Peer(Way::Batched, 1)];
         let cases = self.connections.iter().flat_map(|connections| whoms.map(|whom| (whom, *connections))).collect();
         Contest { place, setting, cases, seconds: self.seconds, rounds: self.rounds, threads: 2, peers, trial: Duration::from_millis(600) }
     }

@@ -107,6 +107,7 @@ impl Webhooks {
                 case.rounds.push(measured);
             }
         }
+        server.stop()?;
         let (lines, bars) = (cases.iter().map(Case::line).collect(), cases.iter().map(Case::bar).collect());
         Ok(Report { tables: vec![self.table(&machine, &cases)], lines, bars, ..Report::default() })
     }
