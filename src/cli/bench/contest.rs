@@ -90,7 +90,8 @@ pub struct Contested {
 struct Field {
     gateway: Server,
     tenants: Vec<Tenant>,
-    collecting: Tenant,
+    /// A gateway that collects and does nothing else: open intents and held money would be in the way of the other cases.
+    collecting: (Server, Tenant),
     do_nothing: Server,
     plain_file: Server,
     peers: Vec<(Way, usize, Server)>,
@@ -153,7 +154,7 @@ impl Contest<'_> {
                 }
             }
         }
-        contested.failures.extend(field.gateway.stop().err());
+        contested.failures.extend([field.gateway, field.collecting.0].into_iter().filter_map(|gateway| gateway.stop().err()));
         contested.cases.retain(|case| !case.rounds.is_empty());
         if contested.cases.is_empty() { Err(contested.failures.join("; ")) } else { Ok(contested) }
     }
@@ -163,9 +164,12 @@ impl Contest<'_> {
         let most = self.cases.iter().map(|(whom, _)| if let Whom::Payouts(tenants) = whom { *tenants } else { 1 }).max().unwrap_or(1);
         progress(&format!("preparing {most} tenants"));
         let tenants = prepare::tenants(&gateway, most, Extent::Payable)?;
-        let collecting = prepare::tenants(&gateway, 1, Extent::Funded)?.remove(0);
+        let apart = scratch.join("collecting");
+        std::fs::create_dir(&apart).map_err(|error| format!("{}: {error}", apart.display()))?;
+        let collecting = Server::gateway_in(&apart, READY, &self.setting)?;
+        let collector = prepare::tenants(&collecting, 1, Extent::Funded)?.remove(0);
         let (do_nothing, plain_file) = (Server::do_nothing(scratch)?, Server::plain_file(scratch, &self.setting)?);
-        let mut field = Field { gateway, tenants, collecting, do_nothing, plain_file, peers: Vec::new() };
+        let mut field = Field { gateway, tenants, collecting: (collecting, collector), do_nothing, plain_file, peers: Vec::new() };
         if let (Some(built), false) = (self.peers, self.kinds().is_empty()) {
             let mut settings = peers::settings_table();
             match built.database(scratch, &self.setting) {
@@ -196,9 +200,11 @@ impl Contest<'_> {
             Whom::Batches => (&field.gateway, Arc::new(Requests::batches(field.gateway.api, &field.tenants[..1])) as Arc<dyn Workload>),
             Whom::Prepared(kind) => {
                 let time = WARM_UP + Duration::from_secs(self.seconds);
-                // Collections are held for a day: a balance of their own, so that the others stay as they are.
-                let tenant = if kind == Kind::Collections { &field.collecting } else { &field.tenants[0] };
-                return Prepared::while_they_last(&field.gateway, tenant, kind, time, |requests| self.load(field, &field.gateway, requests, connections, true));
+                let (server, tenant) = match kind {
+                    Kind::Conversions => (&field.gateway, &field.tenants[0]),
+                    Kind::Collections => (&field.collecting.0, &field.collecting.1),
+                };
+                return Prepared::while_they_last(server, tenant, kind, time, |requests| self.load(field, server, requests, connections, true));
             }
             Whom::Peer(way, balances) => {
                 let server = field.peer(way, balances).ok_or("it is not there")?;
@@ -211,6 +217,7 @@ impl Contest<'_> {
     /// One case; of the gateway also what it wrote.
     fn load(&self, field: &Field, server: &Server, requests: &Arc<dyn Workload>, connections: usize, is_gateway: bool) -> Outcome<Round> {
         field.gateway.rest()?;
+        field.collecting.0.rest()?;
         server.rest()?;
         let before = if is_gateway { server.log_status()? } else { LogStatus::default() };
         let time = Duration::from_secs(self.seconds);
