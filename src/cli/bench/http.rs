@@ -29,7 +29,7 @@ const MOST: usize = 256;
 /// What most bars are about.
 const CONVERSIONS: Whom = Whom::Prepared(Kind::Conversions);
 
-/// Payouts and conversions over HTTP, beside a server that does nothing and PostgreSQL
+/// Payouts, conversions and collections over HTTP, beside a server that does nothing and PostgreSQL
 #[derive(Args, Clone, Debug)]
 pub struct Http {
     #[command(flatten)]

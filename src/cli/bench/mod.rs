@@ -58,7 +58,7 @@ pub struct BenchArgs {
 enum What {
     /// Everything, and one report of it
     All(suite::All),
-    /// Payouts and conversions over HTTP, beside a server that does nothing and PostgreSQL
+    /// Payouts, conversions and collections over HTTP, beside a server that does nothing and PostgreSQL
     Http(http::Http),
     /// The same on a disk whose syncs take longer
     SlowDisk(slow_disk::SlowDisk),
