@@ -277,7 +277,7 @@ impl<M: Machine> BookState<M> {
         let targets: HashSet<M::EntityId> = errands.effects.iter().map(|(target, _)| *target).collect();
         for (id, entity) in self.shared().machine.entities_in(record) {
             if targets.contains(&id) {
-                self.shared().at_hand.insert((self.tenant, id), entity);
+                self.shared().at_hand.put(self.tenant, id, entity);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::admission::{Admission, Gate};
 use crate::alarm::{Alarm, Clock};
+use crate::at_hand::AtHand;
 use crate::entity::{Attended, EntityMessage, EntitySlot, deliver};
 use crate::housekeeping;
 use crate::machine::{Effects, Machine};
@@ -11,7 +12,7 @@ use crate::slot::{BookMessage, BookSlot, spawn_book};
 use crate::teller;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
-use quick_cache::sync::Cache;
+use foldhash::fast::RandomState;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -121,11 +122,11 @@ pub(crate) struct Shared<M: Machine> {
     pub reader: Reader,
     pub config: Config,
     pub alarm: Alarm,
-    pub books: DashMap<u64, Arc<BookSlot<M>>>,
-    pub entities: DashMap<(u64, M::EntityId), EntitySlot<M>>,
+    pub books: DashMap<u64, Arc<BookSlot<M>>, RandomState>,
+    pub entities: DashMap<(u64, M::EntityId), EntitySlot<M>, RandomState>,
     /// The newest states of open entities that are not active, as many as there is room for; the others are read from the log. Changed under the lock of `entities` alone, but for what is new and nobody
     /// knows of.
-    pub at_hand: Cache<(u64, M::EntityId), Arc<M::Entity>>,
+    pub at_hand: AtHand<M::EntityId, M::Entity>,
     pub jumps: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
     pub gate: Arc<Gate>,
     pub stopping: AtomicBool,
@@ -174,9 +175,9 @@ impl<M: Machine> Engine<M> {
             imaging: tokio::sync::Semaphore::new(1),
             log,
             alarm,
-            books: DashMap::new(),
-            entities: DashMap::new(),
-            at_hand: Cache::new(AT_HAND_MAX),
+            books: DashMap::default(),
+            entities: DashMap::default(),
+            at_hand: AtHand::new(AT_HAND_MAX),
             jumps: DashMap::new(),
             gate: Gate::new(config.permits_max),
             stopping: AtomicBool::new(false),

@@ -103,7 +103,7 @@ pub(crate) fn deliver<M: Machine>(
         Entry::Vacant(vacant) => {
             vacant.insert(EntitySlot(Mutex::new(Place { mailbox: VecDeque::new(), resting: None })));
             // The caller made the id of a new one a moment ago: there is nothing to load.
-            let known = if new { Some(None) } else { engine.shared.at_hand.remove(&(tenant, id)).map(|(_, entity)| Some(entity)) };
+            let known = if new { Some(None) } else { engine.shared.at_hand.take(tenant, id).map(Some) };
             EntityState { known, waiting: Vec::new() }
         }
     };
@@ -145,7 +145,7 @@ impl<M: Machine> Turn<M> {
             if let Some(Some(entity)) = state.known
                 && shared.machine.is_open(&entity)
             {
-                shared.at_hand.insert((self.tenant, self.id), entity);
+                shared.at_hand.put(self.tenant, self.id, entity);
             }
             slot.remove();
         } else {
