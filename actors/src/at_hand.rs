@@ -1,7 +1,7 @@
 //! The newest states of open entities that are not active, so that the next who asks for one does not read it from the log.
 //!
-//! Promises: of those that were put here last, as many are there as there is room for. Being asked for takes a state out, and it comes back with the entity's turn: the order of coming is that of use. Any place that
-//! were kept for what was used before would be held for ever by entities that stay open and are never asked for again.
+//! Promises: of those that were put here last, as many are there as there is room for. Being asked for takes a state out, and it comes back with the entity's turn: the order of coming is that of use. A place
+//! kept for what was used often would be held for ever by an entity that stays open and is never asked for again.
 
 use foldhash::fast::RandomState;
 use quick_cache::sync::{Cache, DefaultLifecycle};
