@@ -7,14 +7,14 @@
 //! | `e` | kind, id | sequence | the record with an entity's newest state |
 //! | `r` | space, reference | id | what a tenant's reference names, of payments the newest attempt; which payment a transfer paid |
 //! | `l` | kind, facet, id | | lists of entities, by facet; ids sort by time |
-//! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant |
+//! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant. The USDT of a conversion are found by what was paid for them |
 //! | `v` | event number | sequence | the record with this event and those after it |
 //! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer; of operators under the platform's key, and with a byte for the mode that it is about |
 //! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
 //!
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all tenants: the tenant key (8 bytes), then the id.
 
-use crate::domain::conversions::UNLISTED;
+use crate::domain::conversions::{Source, UNLISTED};
 use crate::domain::cop_payments::CopPayment;
 use crate::domain::crypto::address::canonical;
 use crate::domain::crypto::deposits::DepositAddress;
@@ -26,7 +26,6 @@ use crate::domain::platform::{PLATFORM, is_live};
 use crate::domain::record::{Cause, Entity, Record, Written};
 use crate::domain::time::Timestamp;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
 use wal::IndexOps;
 
 /// The kinds of names, each with a space of its own per tenant and mode.
@@ -128,6 +127,13 @@ pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
     }
     key.push(kind);
     key
+}
+
+/// The lists that together hold the movements of a ledger of a type, and others too: USDT that were converted are in the record of what was paid for them, unless that one had to wait.
+pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> impl Iterator<Item = Vec<u8>> {
+    let converted = ledger == LedgerKey::Tenant(Currency::Usdt) && kind == MovementKind::Conversion as u8;
+    let paid = converted.then_some(Source::ALL).into_iter().flatten().map(|source| LedgerKey::Tenant(source.currency()));
+    paid.chain([ledger]).map(move |ledger| movements(tenant, ledger, kind))
 }
 
 /// Where the record of an event is kept, if it is the first in its record.
@@ -356,9 +362,7 @@ fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut Inde
     if record.postings.is_empty() && record.sheet.is_none() && record.holds.is_empty() {
         return;
     }
-    // A record has few kinds of movements, however many rows.
-    let mut kinds: BTreeSet<(LedgerKey, MovementKind)> = BTreeSet::new();
-    let mut own_ves = false;
+    let mut kinds: Vec<(LedgerKey, MovementKind)> = Vec::with_capacity(record.postings.len());
     for posting in &record.postings {
         let Some(row) = &posting.row else { continue };
         let ledger = match posting.ledger {
@@ -366,19 +370,24 @@ fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut Inde
             Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => continue,
         };
-        own_ves |= ledger == LedgerKey::Tenant(Currency::Ves);
-        kinds.insert((ledger, row.kind));
+        kinds.push((ledger, row.kind));
         if let (Some(external_ref), Cause::Adjusted) = (&row.external_ref, record.cause) {
             ops.put_seq(&name(tenant, Space::Adjustment, external_ref));
         }
     }
+    // A record has few kinds of movements, however many rows.
+    kinds.sort_unstable();
+    kinds.dedup();
+    let own_ves = kinds.iter().any(|(ledger, _)| *ledger == LedgerKey::Tenant(Currency::Ves));
+    let paid = |source: Source| kinds.contains(&(LedgerKey::Tenant(source.currency()), MovementKind::Conversion));
+    let bought_here = Source::ALL.into_iter().any(paid).then_some((LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion));
     let mut put = |ledger, kind| {
         let mut key = movements(tenant, ledger, kind);
         key.extend_from_slice(&time_bytes(time));
         ops.put_at_seq(&key, &[]);
     };
-    for (ledger, kind) in kinds {
-        put(ledger, kind as u8);
+    for (ledger, kind) in kinds.iter().filter(|entry| Some(**entry) != bought_here) {
+        put(*ledger, *kind as u8);
     }
     if !own_ves {
         put(LedgerKey::Tenant(Currency::Ves), OTHER);

@@ -227,7 +227,7 @@ pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, now: Timestamp) 
     let subjects = subjects(reader, tenant, &ask.subjects)?;
     for (from, to) in spans(reader, tenant, ask, &subjects)? {
         let before = after.as_ref().map(|after| after.just_after()).into_iter().chain([index::time_bytes(to).to_vec()]).min();
-        let parts = ask.kinds.iter().map(|kind| index::movements(tenant, ask.ledger, *kind)).collect();
+        let parts = ask.kinds.iter().flat_map(|kind| index::movement_lists(tenant, ask.ledger, *kind)).collect();
         let mut newest = Newest::new(reader, parts, before.as_deref(), Some(index::time_bytes(from).to_vec()))?;
         while let Some(suffix) = newest.take()? {
             let at = Position::of_record(&suffix)?;

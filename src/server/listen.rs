@@ -7,6 +7,7 @@
 
 mod connection;
 mod entrance;
+mod seldom;
 mod stream;
 mod watch;
 

@@ -435,3 +435,34 @@ fn scopes_divide_reading_and_converting() {
     reader.get("/v1/conversions/settings").expect(200);
     converter.end_conversion(&waiting, "cancel").expect(200);
 }
+
+#[test]
+fn movements_in_usdt_are_all_there_once_whatever_was_converted_and_when() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    api.fund_in("VES", "2000.00", false);
+    api.fund_in("COP", "200000", false);
+    api.fund_in("USDT", "7.00", false);
+    api.accept_quote(&api.quote_ves("500.00"), json!({})).expect(201);
+    let waiting = api.pending_conversion(&api.quote_ves("300.00"));
+    let canceled = api.pending_conversion(&api.quote_cop("20000"));
+    api.accept_quote(&api.quote_cop("100000"), json!({})).expect(201);
+    api.end_conversion(&waiting, "fulfil").expect(200);
+    api.end_conversion(&canceled, "cancel").expect(200);
+    api.accept_quote(&api.quote_ves("400.00"), json!({})).expect(201);
+
+    let rows = |path: &str, kind: &[(&str, &str)], amount: &str| -> Vec<(String, String)> {
+        let rows = api.walk(path, kind, 1);
+        assert_eq!(rows, api.walk(path, kind, 100), "pages of one are the same rows");
+        rows.iter().rev().map(|row| (text(row, "type").to_owned(), text(row, amount).to_owned())).collect()
+    };
+    let named = |rows: &[(&str, &str)]| -> Vec<(String, String)> { rows.iter().map(|(kind, amount)| ((*kind).to_owned(), (*amount).to_owned())).collect() };
+    let (usdt, kind) = ("/v1/crypto/balance/transactions", [("type", "conversion")]);
+    let converted = [("conversion", "2.01"), ("conversion", "24.50"), ("conversion", "1.20"), ("conversion", "1.60")];
+    assert_eq!(rows(usdt, &kind, "amountUsdt"), named(&converted));
+    assert_eq!(rows(usdt, &[], "amountUsdt"), named(&[&[("adjustment", "7.00")][..], &converted].concat()));
+    let paid = [("conversion", "-500.00"), ("conversion", "-300.00"), ("conversion", "-400.00")];
+    assert_eq!(rows("/v1/balance/transactions", &kind, "amountVes"), named(&paid));
+    let pesos = rows("/v1/cop/balance/transactions", &[], "amountCop");
+    assert_eq!(pesos, named(&[("adjustment", "200000"), ("conversion", "-20000"), ("conversion", "-100000"), ("conversion_reversal", "20000")]));
+}

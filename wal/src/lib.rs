@@ -71,6 +71,7 @@ mod log;
 mod memory;
 mod meta;
 mod opening;
+mod order;
 mod pieces;
 mod poison;
 mod reader;

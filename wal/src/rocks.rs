@@ -6,6 +6,7 @@
 
 use crate::OpenError;
 use crate::batch::{Batch, Family};
+use crate::order;
 use crate::salvage;
 use crate::store::{Item, Scan, Store, StoreCursor, StoreError, Way};
 use crate::witness::{self, Witness};
@@ -100,10 +101,7 @@ impl Store for RocksStore {
     fn write(&self, batch: &Batch) -> Result<(), StoreError> {
         let families = Family::ALL.map(|family| self.family(family));
         let mut write = WriteBatch::with_capacity_bytes(batch.len_bytes() + 64);
-        // Neighbours in order: the memtable begins to look where the last key went, which for lists is the right place (a third more records a second). The order of equal keys is kept, as the last one wins.
-        let mut ops: Vec<_> = batch.ops().collect();
-        ops.sort_by_key(|op| (op.family, op.key));
-        for op in ops {
+        for op in order::in_order(batch) {
             let family = families[op.family as usize];
             match op.value {
                 Some(value) => write.put_cf(family, op.key, value),

@@ -1,5 +1,6 @@
 //! One connection from its first byte to its end.
 
+use super::seldom::Seldom;
 use super::stream::{Slot, Socket, Watched, linger};
 use super::watch::{Due, Watch};
 use super::{Answer, Arrival, Held, Phase, Shared};
@@ -27,6 +28,16 @@ use tokio::time::{Instant, sleep};
 /// How long a connection that was told to end may take for it.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// What a connection hears of.
+enum News {
+    /// It came to its end, in order or not.
+    Ended(bool),
+    /// The server opens or stops.
+    Phase(Phase),
+    /// It is time to look at the watch.
+    Look,
+}
+
 /// Serves a connection until either side ends it.
 pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: SocketAddr) {
     let shared = &held.shared;
@@ -45,20 +56,32 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
         phase.mark_changed();
         let mut is_ending = false;
         loop {
-            tokio::select! {
-                biased;
-                ended = connection.as_mut() => {
-                    if ended.is_err() {
+            let news = {
+                let mut aside = pin!(async {
+                    tokio::select! {
+                        biased;
+                        _ = phase.changed() => News::Phase(*phase.borrow_and_update()),
+                        () = look.as_mut() => News::Look,
+                    }
+                });
+                let mut seldom = Seldom::default();
+                poll_fn(|cx| match connection.as_mut().poll(cx) {
+                    Poll::Ready(ended) => Poll::Ready(News::Ended(ended.is_ok())),
+                    Poll::Pending => seldom.poll(aside.as_mut(), cx),
+                })
+                .await
+            };
+            match news {
+                News::Ended(in_order) => {
+                    if !in_order {
                         watch.leave_unread();
                     }
                     return;
                 }
-                _ = phase.changed() => match *phase.borrow_and_update() {
-                    Phase::Open => {}
-                    Phase::Draining => connection.as_mut().graceful_shutdown(),
-                    Phase::Cut => return,
-                },
-                () = look.as_mut() => match watch.due(&shared.limits) {
+                News::Phase(Phase::Open) => {}
+                News::Phase(Phase::Draining) => connection.as_mut().graceful_shutdown(),
+                News::Phase(Phase::Cut) => return,
+                News::Look => match watch.due(&shared.limits) {
                     Due::Later(after) => look.as_mut().reset(Instant::now() + after),
                     Due::Idle if !is_ending => {
                         is_ending = true;
