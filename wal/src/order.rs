@@ -3,7 +3,10 @@
 //! Neighbours in order: the memtable begins to look where the last key went, which for lists is the right place. The writer does this for every batch, so it compares numbers where it can: of the many
 //! keys most begin alike only with their own list, whose entries are mostly in order already.
 
-use crate::batch::{Batch, Op};
+use crate::batch::{Batch, Family, Op};
+
+// As many as three bits tell apart.
+const _: () = assert!(Family::ALL.len() <= 8);
 
 /// The operations sorted by family and key. Those of one key keep their order, as the last one wins.
 pub(crate) fn in_order(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
@@ -36,7 +39,6 @@ fn beginning(op: &Op<'_>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Family;
     use proptest::prelude::*;
 
     proptest! {
