@@ -1,33 +1,57 @@
-# Thin: the work is in cargo, and in .ci/prerequisites for what a bare machine lacks.
+# Thin: the work is in cargo, and in .ci/prerequisites and wal/rocksdb/build for what cargo cannot do.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/pasarela-target
 export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/bash
 
-.PHONY: run test ci bench
+# Builds for operators are told by counts of a busy server what to optimise; no other build uses the wrapper.
+COUNTED := RUSTC_WRAPPER="$(CURDIR)/pgo/rustc"
+
+.PHONY: run test ci release deb sbom image fresh-machine bench
 
 # Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data.
 run:
 	@.ci/prerequisites
-	cargo build --release --locked
-	@printf '\n%s\n\n' 'Starting on http://127.0.0.1:8080 with the tenant "demo" (test key pk_test_demo). In another terminal, try:'
-	@printf '%s\n' '  curl -s localhost:8080/v1/balance -H "x-api-key: pk_test_demo"' \
-	  '  curl -s localhost:8080/v1/test/fund -H "x-api-key: pk_test_demo" -H "content-type: application/json" -d '"'"'{"currency":"VES","amount":"1000.00"}'"'"'' \
-	  '' 'The whole path, from a collection to a payout, is in README.md under "Try it". Stop with Ctrl-C.' ''
-	@exec $(CARGO_TARGET_DIR)/release/pasarela serve
+	@wal/rocksdb/build
+	cargo build --release --locked --bin pasarela
+	@exec "$(CARGO_TARGET_DIR)/release/pasarela" serve
 
 # Installs what is missing and runs every test.
 test:
 	@.ci/prerequisites tests
+	@wal/rocksdb/build
 	cargo test --workspace --locked --no-fail-fast
 
 # What a change must pass.
 ci:
 	.ci/run
 
-# Measures everything beside its baselines and peers of the same run, in some 20 minutes, and writes benches/report/. BENCH="--only http,engine" runs these parts alone; `pasarela bench --help`
-# has them one by one.
-bench:
+# What operators install: $(CARGO_TARGET_DIR)/dist/pasarela, stripped, and its symbols beside it in pasarela.debug.
+release:
 	@.ci/prerequisites
-	cargo build --release --locked
-	benches/peers/build $(CARGO_TARGET_DIR)/peers
-	$(CARGO_TARGET_DIR)/release/pasarela bench all --peers $(CARGO_TARGET_DIR)/peers --out benches/report --commit "$$(git rev-parse --short HEAD 2>/dev/null)" $(BENCH)
+	@wal/rocksdb/build
+	$(COUNTED) cargo build --profile dist --locked --bin pasarela
+	@deploy/strip "$(CARGO_TARGET_DIR)/dist/pasarela"
+
+# A Debian package of that, in $(CARGO_TARGET_DIR)/debian.
+deb: release
+	@deploy/deb "$(CARGO_TARGET_DIR)/dist/pasarela" "$(CARGO_TARGET_DIR)/debian"
+
+# What the binary is made of, as CycloneDX: $(CARGO_TARGET_DIR)/debian/pasarela.cdx.json.
+sbom:
+	@.ci/tools cargo-cyclonedx
+	@deploy/sbom "$(CARGO_TARGET_DIR)/debian"
+
+# The container image pasarela:VERSION, of the same binary, by buildah, podman or docker.
+image: release
+	@deploy/image "$(CARGO_TARGET_DIR)/dist/pasarela"
+
+# README's first command, "Try it", the package and the tests' prerequisites in bare Debian roots. Needs root; takes a
+# quarter of an hour each.
+fresh-machine:
+	tests/fresh-machine bookworm trixie
+
+# Measures everything beside its baselines and peers of the same run, in some 20 minutes, and writes benches/report/.
+# BENCH="--only http,engine" runs these parts alone; `pasarela bench --help` has them one by one.
+bench: release
+	benches/peers/build "$(CARGO_TARGET_DIR)/peers"
+	"$(CARGO_TARGET_DIR)/dist/pasarela" bench all --peers "$(CARGO_TARGET_DIR)/peers" --out benches/report --commit "$$(git rev-parse --short HEAD 2>/dev/null)" $(BENCH)

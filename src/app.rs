@@ -8,6 +8,7 @@ mod ended_badly;
 mod notify;
 mod present;
 mod translate;
+mod welcome;
 
 use crate::admin::{self, AdminApi};
 use crate::api::render::render;
@@ -25,6 +26,7 @@ use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
+use crate::server::documents::home;
 use crate::server::listen::{Limits, Listener};
 use crate::server::meter::Meters;
 use crate::server::open_files;
@@ -75,8 +77,9 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
 
     let (services, feeds) = start(&config, take_over, spans).await?;
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
-    let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public(&config, &services.meters)?)
-        .map_err(|bad| bad.to_string())?;
+    let home = home::page(&services.base_url, config.demo_key()).map_err(|error| format!("the page at /: {error}"))?;
+    let public = public(&config, &services.meters)?;
+    let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public, home).map_err(|bad| bad.to_string())?;
     door.open(Front::new(Arc::clone(&services), gateway).map_err(|bad| bad.to_string())?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
@@ -88,6 +91,10 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
     let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics).map_err(|bad| bad.to_string())?);
     let administering = tokio::spawn(admin_listener.serve(admin, Limits::from(&config.server), until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
+    if welcome::is_watched(&config) {
+        let scheme = if config.admin.tls.is_some() { "https" } else { "http" };
+        eprintln!("{}", welcome::lines(&config, &format!("{scheme}://{}", config.admin.listen)));
+    }
     notify::tell(notify::READY);
 
     tokio::select! {

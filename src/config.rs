@@ -18,8 +18,9 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Read when no other file is named, if it is there.
-pub const DEFAULT_FILE: &str = "config.toml";
+/// Read when no other file is named: the first of these that is there, in the current directory or where the package
+/// installs it.
+pub const DEFAULT_FILES: [&str; 2] = ["config.toml", "/etc/pasarela/config.toml"];
 
 /// Why there is no configuration: one line that names the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,10 +264,10 @@ pub enum LogFormat {
 }
 
 impl Config {
-    /// Reads `file`, or [`DEFAULT_FILE`] if there is one, and the environment.
+    /// Reads `file`, or the first of [`DEFAULT_FILES`] that is there, and the environment.
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
-        let default = Path::new(DEFAULT_FILE);
-        let file = file.or_else(|| default.exists().then_some(default));
+        let default = || DEFAULT_FILES.iter().map(Path::new).find(|file| file.exists());
+        let file = file.or_else(default);
         let text = match file {
             Some(file) => std::fs::read_to_string(file).map_err(|error| ConfigError::new(format!("{}: {error}", file.display())))?,
             None => String::new(),
@@ -295,6 +296,12 @@ impl Config {
         let config = Self::read(Keys::root(table, &source));
         let findings = source.finish();
         if findings.is_empty() { Ok(config) } else { Err(ConfigError::new(findings.join("; "))) }
+    }
+
+    /// A test key that may be shown to whoever asks: the configuration itself names it, and only this machine can ask.
+    pub fn demo_key(&self) -> Option<&str> {
+        let named = self.bootstrap_tenants.iter().find_map(|tenant| tenant.test_key.as_ref());
+        named.filter(|_| self.server.listen.ip().is_loopback()).map(Secret::expose)
     }
 
     fn read(mut keys: Keys<'_>) -> Self {
@@ -454,7 +461,7 @@ fn tls(mut keys: Keys<'_>) -> Option<Tls> {
 fn level(text: &str) -> Result<String, String> {
     let is_level = |part: &str| matches!(part, "off" | "error" | "warn" | "info" | "debug" | "trace");
     let known = text.split(',').all(|part| is_level(part.rsplit('=').next().unwrap_or(part)));
-    if known && tracing_subscriber::EnvFilter::builder().parse(text).is_ok() {
+    if known && text.parse::<tracing_subscriber::filter::Targets>().is_ok() {
         Ok(text.to_owned())
     } else {
         Err("must be off, error, warn, info, debug or trace, or directives such as info,pasarela::server=debug".to_owned())

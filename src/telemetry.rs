@@ -9,8 +9,10 @@ pub mod spans;
 
 use crate::config::{Log, LogFormat};
 use std::io::IsTerminal as _;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::format::FmtSpan;
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Starts logging. Only the first call of a process counts.
 pub fn start(log: &Log) {
@@ -21,12 +23,13 @@ pub fn start(log: &Log) {
     };
     // The configuration has checked the level.
     // ractor opens a span per actor, and a payout is an actor: only its warnings are worth that.
-    let filter = EnvFilter::builder().parse_lossy(format!("ractor=warn,{}", log.level));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_span_events(FmtSpan::NONE).with_writer(std::io::stderr);
+    let filter = log.level.parse::<Targets>().unwrap_or_default().with_target("ractor", Level::WARN);
+    let subscriber = tracing_subscriber::registry().with(filter);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let started = if is_text {
-        lines.with_ansi(std::io::stderr().is_terminal()).try_init()
+        subscriber.with(lines.with_ansi(std::io::stderr().is_terminal())).try_init()
     } else {
-        lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
+        subscriber.with(lines.json().flatten_event(true).with_current_span(false).with_span_list(false)).try_init()
     };
     if started.is_err() {
         tracing::debug!("logging was started already");

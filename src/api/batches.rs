@@ -77,7 +77,7 @@ fn item_of(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> (NewItem,
             let canonical = codec::encode(&(new.external_ref.as_str(), &new.receiver, new.amount, &new.concept));
             (NewItem::Sound(new), canonical)
         }
-        Err(bad) => (NewItem::Bad { external_ref: reference_of(value), error: in_words(bad) }, sorted(value)),
+        Err(bad) => (NewItem::Bad { external_ref: reference_of(value), error: in_words(bad) }, value.canonical()),
     }
 }
 
@@ -93,12 +93,6 @@ fn in_words(bad: Bad) -> String {
         Bad::Said(message) => format!("the item {message}"),
         Bad::Inside(fields) => fields.iter().map(|bad| format!("{} {}", bad.field, bad.message)).collect::<Vec<_>>().join("; "),
     }
-}
-
-/// JSON with its members in order and without white space.
-fn sorted(value: Value<'_>) -> Vec<u8> {
-    let tree = value.raw().ok().and_then(|raw| serde_json::from_str::<serde_json::Value>(raw.get()).ok());
-    tree.map(|tree| tree.to_string().into_bytes()).unwrap_or_default()
 }
 
 /// The answer as far as the record itself tells: its new payouts are pending.

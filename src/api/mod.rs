@@ -5,6 +5,7 @@
 
 pub mod balance;
 pub mod batches;
+mod canonical;
 pub mod cards;
 pub mod chargebacks;
 pub mod checkout;

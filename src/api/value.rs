@@ -3,6 +3,7 @@
 //! Numbers are read as the exact decimal that was written; no float is involved. Messages never quote the value. Rules of money and of
 //! particular fields are plugged in by the handler, as functions that give `Result<T, String>` (see [`Value::text_as`]).
 
+use super::canonical;
 use super::fields::{Bad, Fields};
 use super::json::{self, Shape};
 use super::number::{AMOUNT_MINOR_MAX, amount, cents, decimal};
@@ -37,6 +38,13 @@ impl<'a> Value<'a> {
     /// The value as it was sent.
     pub fn raw(self) -> Result<&'a RawValue, Bad> {
         serde_json::from_str(self.0).map_err(|_| Bad::from("must be JSON"))
+    }
+
+    /// Bytes that are the same for every text that means the same ([`canonical`]).
+    pub fn canonical(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.0.len());
+        canonical::write(self.0, &mut bytes);
+        bytes
     }
 
     /// A string, borrowed unless it was written with escapes.

@@ -11,6 +11,7 @@ mod listen;
 mod progress;
 mod restore;
 mod serve;
+mod shell;
 mod trigger;
 mod trust;
 mod wal;
@@ -35,7 +36,10 @@ enum Command {
     Admin(admin::Admin),
     Backup(backup::Backup),
     Bench(bench::BenchArgs),
+    Completions(shell::Completions),
     Listen(listen::Listen),
+    #[command(hide = true)]
+    Manual(shell::Manual),
     Restore(restore::Restore),
     Serve(serve::Serve),
     Trigger(trigger::Trigger),
@@ -49,7 +53,7 @@ enum Command {
 /// Where the settings come from; every command takes these.
 #[derive(Args, Clone, Debug)]
 pub struct Settings {
-    /// Configuration file [default: config.toml, if it is there]
+    /// Configuration file [default: config.toml here, else /etc/pasarela/config.toml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Data directory, instead of storage.path
@@ -111,6 +115,15 @@ impl From<ConfigError> for Failure {
     }
 }
 
+/// Writes to standard output; a reader that has gone away is no failure.
+fn print(bytes: &[u8]) -> Result<(), Failure> {
+    use std::io::{ErrorKind, Write as _};
+    match std::io::stdout().write_all(bytes) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Other(format!("standard output: {error}"))),
+        _ => Ok(()),
+    }
+}
+
 /// What commands wait on that speak to a server.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -121,7 +134,9 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 pub fn run() -> ExitCode {
     let outcome = match CommandLine::parse().command {
         Command::Bench(bench) => return bench::run(bench),
+        Command::Completions(completions) => completions.run(),
         Command::Listen(listen) => listen.run(),
+        Command::Manual(manual) => manual.run(),
         Command::Admin(admin) => admin.run(),
         Command::Backup(backup) => backup.run(),
         Command::Restore(restore) => restore.run(),

@@ -177,7 +177,7 @@ impl FeedKind {
         match kind.unwrap_or(Kind::Manual) {
             Kind::Simulated => FeedKind::Simulated {
                 price: keys.required("price", price),
-                step_percent: keys.decimal("step_percent", Decimal::new(5, 2), Decimal::ZERO..=Decimal::TEN, 4),
+                step_percent: keys.percentage("step_percent", Decimal::new(5, 2), Decimal::ZERO..=Decimal::TEN, 4),
                 seed: keys.integer("seed", 1, 0..=i64::MAX as u64),
             },
             Kind::Fixed => FeedKind::Fixed { price: keys.required("price", price) },

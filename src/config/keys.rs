@@ -185,6 +185,16 @@ impl<'s> Keys<'s> {
         self.parsed(name, default, |text| choice(text, choices))
     }
 
+    /// A percentage, in quotes or bare (`"1.5"` or `1.5`), with so many decimals at most. A bare number is read as its
+    /// shortest text, which is what was written as long as it has at most 15 digits; money has to stand in quotes.
+    pub(super) fn percentage(&mut self, name: &str, default: Decimal, range: RangeInclusive<Decimal>, decimals: u32) -> Decimal {
+        self.read(name, default, |given| match given {
+            Given::File(Value::Float(bare)) => exact(&bare.to_string(), &range, decimals),
+            Given::File(Value::Integer(bare)) => exact(&bare.to_string(), &range, decimals),
+            given => given.text(|text| exact(text, &range, decimals)),
+        })
+    }
+
     /// An exact decimal in quotes, with so many decimals at most.
     pub(super) fn decimal(&mut self, name: &str, default: Decimal, range: RangeInclusive<Decimal>, decimals: u32) -> Decimal {
         self.parsed(name, default, |text| exact(text, &range, decimals))
@@ -307,5 +317,5 @@ pub(super) fn exact(text: &str, range: &RangeInclusive<Decimal>, decimals: u32) 
     Decimal::from_str_exact(text)
         .ok()
         .filter(|value| range.contains(value) && value.normalize().scale() <= decimals)
-        .ok_or_else(|| format!("must be a number in quotes from {} to {} with at most {decimals} decimals", range.start(), range.end()))
+        .ok_or_else(|| format!("must be a number from {} to {} with at most {decimals} decimals", range.start(), range.end()))
 }

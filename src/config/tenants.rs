@@ -288,7 +288,7 @@ fn key(text: &str, prefix: &str) -> Result<Secret, String> {
 }
 
 fn percent(keys: &mut Keys<'_>, name: &str, default: Decimal) -> Decimal {
-    keys.decimal(name, default, PERCENT, PERCENT_DECIMALS)
+    keys.percentage(name, default, PERCENT, PERCENT_DECIMALS)
 }
 
 fn amount(keys: &mut Keys<'_>, name: &str, default: Decimal) -> Decimal {

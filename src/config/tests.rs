@@ -130,9 +130,9 @@ fn a_value_out_of_bounds_is_named() {
         ("[admin]\ninsecure_dev_token = 1", "admin.insecure_dev_token: must be true or false"),
         ("[admin]\ntoken = \"a b\"", "admin.token: must be visible ASCII"),
         ("[tenant_defaults]\nreserve_ves = 1.5", "tenant_defaults.reserve_ves: must be a text in quotes"),
-        ("[tenant_defaults]\nreserve_ves = \"1.005\"", "tenant_defaults.reserve_ves: must be a number in quotes from 0 to 999999999999.99"),
+        ("[tenant_defaults]\nreserve_ves = \"1.005\"", "tenant_defaults.reserve_ves: must be a number from 0 to 999999999999.99"),
         ("[tenant_defaults]\nreserve_ves = \"-1\"", "tenant_defaults.reserve_ves: must be a number"),
-        ("[tenant_defaults.fees.vpos]\npercent = \"100.1\"", "tenant_defaults.fees.vpos.percent: must be a number in quotes from 0 to 100"),
+        ("[tenant_defaults.fees.vpos]\npercent = \"100.1\"", "tenant_defaults.fees.vpos.percent: must be a number from 0 to 100"),
         ("[tenant_defaults.conversions]\nenabled = [\"VES\", \"EUR\"]", "tenant_defaults.conversions.enabled[1]: must be one of VES, COP"),
         ("[tenant_defaults]\nwithdraw_fee_policy = \"x\"", "tenant_defaults.withdraw_fee_policy: must be one of legacy_flat, tiered_v1, tiered_v2"),
         ("[calendar]\nholidays = [\"2026-02-30\"]", "calendar.holidays[0]: must be a date"),
@@ -237,6 +237,22 @@ fn secrets_do_not_show() {
         [rates.bank]\nkind = \"http\"\nurl = \"https://x\"\npointer = \"/p\"\nheaders = { Authorization = \"hush-3\" }\nhmac_key = \"hush-4\"";
     let shown = format!("{:?}", parse(text).expect("valid"));
     assert!(!shown.contains("hush"), "{shown}");
+}
+
+#[test]
+fn a_percentage_may_stand_without_quotes_and_money_may_not() {
+    let text = "[tenant_defaults.fees.c2p]\npercent = 1.5\n[tenant_defaults.fees.vpos]\npercent = 2\n[tenant_defaults.fees.debit]\npercent = 0.1234";
+    let tenant = parse(text).expect("valid").tenant_defaults;
+    assert_eq!([tenant.c2p.percent, tenant.vpos.percent, tenant.debit.percent], [Decimal::new(15, 1), Decimal::from(2), Decimal::new(1234, 4)]);
+    for (text, why) in [
+        ("[tenant_defaults.fees.c2p]\npercent = 100.1", "tenant_defaults.fees.c2p.percent: must be a number from 0 to 100"),
+        ("[tenant_defaults.fees.c2p]\npercent = 0.12345", "with at most 4 decimals"),
+        ("[tenant_defaults.fees.c2p]\npercent = inf", "must be a number from 0 to 100"),
+        ("[tenant_defaults]\nreserve_ves = 1.5", "tenant_defaults.reserve_ves: must be a text in quotes"),
+    ] {
+        let error = parse(text).expect_err(text).to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]

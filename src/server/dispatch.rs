@@ -104,15 +104,15 @@ pub fn failure(failure: Failure) -> Problem {
 }
 
 impl Gateway {
-    /// Builds the route table; it refuses to be ambiguous.
-    pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32, public: Public) -> Result<Gateway, BadRoute> {
+    /// Builds the route table, which refuses to be ambiguous, with `home` as the page at `/`.
+    pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32, public: Public, home: Vec<u8>) -> Result<Gateway, BadRoute> {
         let meters = Arc::clone(&services.meters);
         let row = |route: Route| {
             let meter = meters.of(&route.method, route.path);
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
-        let documents = Documents::new(|| openapi::public().to_json(), &meters);
+        let documents = Documents::new(|| openapi::public().to_json(), &meters).with_home(home, &meters);
         let unrouted = Unrouted { none: meters.of_none(), health: meters.of(&Method::GET, "/healthz"), ready: meters.of(&Method::GET, "/readyz") };
         Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents, public, unrouted })
     }

@@ -1,5 +1,7 @@
-//! `/openapi.json` and `/docs` of a listener: its description for programs, and a page made from it for people. The page is three files of our own: it asks no other host for anything,
+//! `/openapi.json`, `/docs` and, where it has one, the page at `/` of a listener: its description for programs, and a page made from it for people. The page is three files of our own: it asks no other host for anything,
 //! has no inline script, and works where there is no network. It must not know what is described.
+
+pub mod home;
 
 use crate::api::problem::Problem;
 use crate::server::meter::{Measuring, Meter, Meters};
@@ -21,28 +23,35 @@ const ALLOW: &str = "GET, HEAD";
 struct File {
     path: &'static str,
     media: &'static str,
-    make: fn() -> Vec<u8>,
+    make: Box<dyn Fn() -> Vec<u8> + Send + Sync>,
     made: OnceLock<(Bytes, HeaderValue)>,
     meter: Arc<Meter>,
 }
 
 /// The files of a listener.
 pub struct Documents {
-    files: [File; 4],
+    files: Vec<File>,
 }
 
 impl Documents {
     /// With the description that `describe` makes.
     pub fn new(describe: fn() -> Vec<u8>, meters: &Meters) -> Documents {
-        let file = |path, media, make| File { path, media, make, made: OnceLock::new(), meter: meters.of(&Method::GET, path) };
-        Documents {
-            files: [
-                file("/openapi.json", JSON, describe),
-                file("/docs", HTML, || include_bytes!("documents/page.html").to_vec()),
-                file("/docs/page.css", "text/css; charset=utf-8", || include_bytes!("documents/page.css").to_vec()),
-                file("/docs/page.js", "text/javascript; charset=utf-8", || include_bytes!("documents/page.js").to_vec()),
-            ],
-        }
+        let mut documents = Documents { files: Vec::with_capacity(5) };
+        documents.add("/openapi.json", JSON, describe, meters);
+        documents.add("/docs", HTML, || include_bytes!("documents/page.html").to_vec(), meters);
+        documents.add("/docs/page.css", "text/css; charset=utf-8", || include_bytes!("documents/page.css").to_vec(), meters);
+        documents.add("/docs/page.js", "text/javascript; charset=utf-8", || include_bytes!("documents/page.js").to_vec(), meters);
+        documents
+    }
+
+    /// The same with `page` at `/`.
+    pub fn with_home(mut self, page: Vec<u8>, meters: &Meters) -> Documents {
+        self.add("/", HTML, move || page.clone(), meters);
+        self
+    }
+
+    fn add(&mut self, path: &'static str, media: &'static str, make: impl Fn() -> Vec<u8> + Send + Sync + 'static, meters: &Meters) {
+        self.files.push(File { path, media, make: Box::new(make), made: OnceLock::new(), meter: meters.of(&Method::GET, path) });
     }
 
     /// The answer, if the path is one of theirs.

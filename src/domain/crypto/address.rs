@@ -45,7 +45,10 @@ impl Network {
     /// The address of an account.
     pub fn address(self, account: &[u8; ACCOUNT_BYTES]) -> String {
         match self {
-            Network::Trc20 => bs58::encode([&[TRON_VERSION], account.as_slice()].concat()).with_check().into_string(),
+            Network::Trc20 => {
+                let versioned = [&[TRON_VERSION], account.as_slice()].concat();
+                bs58::encode([versioned.as_slice(), &base58_checksum(&versioned)].concat()).into_string()
+            }
             Network::Erc20 | Network::Bep20 | Network::Polygon => format!("0x{}", checksummed(&hex::encode(account))),
         }
     }
@@ -68,8 +71,18 @@ pub fn canonical(address: &str) -> Cow<'_, str> {
 fn check_tron(text: &str) -> Result<(), &'static str> {
     const EXPECTED: &str = "must be a TRON address: T and 33 characters of base58 with a right checksum";
     let shaped = text.len() == 34 && text.starts_with('T');
-    let bytes = shaped.then(|| bs58::decode(text).with_check(Some(TRON_VERSION)).into_vec().ok()).flatten();
-    bytes.filter(|bytes| bytes.len() == 1 + ACCOUNT_BYTES).map(|_| ()).ok_or(EXPECTED)
+    let bytes = shaped.then(|| bs58::decode(text).into_vec().ok()).flatten();
+    let sound = bytes
+        .as_deref()
+        .and_then(<[u8]>::split_last_chunk)
+        .is_some_and(|(versioned, checksum)| versioned.len() == 1 + ACCOUNT_BYTES && versioned[0] == TRON_VERSION && *checksum == base58_checksum(versioned));
+    if sound { Ok(()) } else { Err(EXPECTED) }
+}
+
+/// Base58Check's checksum: the first four bytes of SHA-256 over SHA-256. The crate's own feature brings a second sha2.
+fn base58_checksum(versioned: &[u8]) -> [u8; 4] {
+    let hash: [u8; 32] = Sha256::digest(Sha256::digest(versioned)).into();
+    [hash[0], hash[1], hash[2], hash[3]]
 }
 
 fn check_evm(text: &str) -> Result<(), &'static str> {
