@@ -95,14 +95,14 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
         let scheme = if config.admin.tls.is_some() { "https" } else { "http" };
         eprintln!("{}", welcome::lines(&config, &format!("{scheme}://{}", config.admin.listen)));
     }
-    notify::tell(notify::READY);
+    notify::ready();
 
     tokio::select! {
         _ = terminate.recv() => {}
         _ = tokio::signal::ctrl_c() => {}
     }
     tracing::info!("stopping");
-    notify::tell(notify::STOPPING);
+    notify::stopping();
     stop.send_replace(true);
     for (name, listener) in [("server", serving), ("admin", administering)] {
         match listener.await {

@@ -60,6 +60,46 @@ fn help_lists_the_commands() {
 }
 
 #[test]
+fn completions_and_the_manual_know_every_command() {
+    let output = pasarela(&["completions", "bash"]).output().expect("it runs");
+    let script = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && script.contains("pasarela__serve") && script.contains("--take-over"), "{script}");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().to_str().expect("UTF-8");
+    let written = pasarela(&["manual", path]).status().expect("it runs");
+    let page = std::fs::read_to_string(directory.path().join("pasarela-serve.1")).expect("a page");
+    assert!(written.success() && page.contains("take\\-over"), "{page}");
+    let nowhere = pasarela(&["manual", "/no/such/folder"]).output().expect("it runs");
+    assert!(nowhere.status.code() == Some(1) && stderr(&nowhere).lines().count() == 1, "{}", stderr(&nowhere));
+}
+
+#[test]
+fn systemd_is_told_when_it_is_ready_and_when_it_stops() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("notify");
+    let socket = std::os::unix::net::UnixDatagram::bind(&path).expect("a socket");
+    socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
+    let mut child = pasarela(&["serve", "--data-dir", directory.path().join("data").to_str().expect("UTF-8")])
+        .current_dir(directory.path())
+        .env("PASARELA__SERVER__LISTEN", "127.0.0.1:0")
+        .env("PASARELA__ADMIN__LISTEN", "127.0.0.1:0")
+        .env("PASARELA__ADMIN__TOKEN", "0123456789abcdef0123456789abcdef")
+        .env("NOTIFY_SOCKET", &path)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let heard = || {
+        let mut said = [0; 64];
+        let length = socket.recv(&mut said).expect("a datagram");
+        String::from_utf8_lossy(&said[..length]).trim().to_owned()
+    };
+    assert_eq!(heard(), "READY=1");
+    assert!(Command::new("kill").arg(child.id().to_string()).status().expect("kill runs").success());
+    assert_eq!(heard(), "STOPPING=1");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
 fn it_serves_until_it_is_told_to_stop() {
     let directory = tempfile::tempdir().expect("a directory");
     let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();

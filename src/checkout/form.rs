@@ -1,7 +1,5 @@
 //! Reads what a form sent: pairs of names and texts, percent-encoded, with plus signs for spaces.
 
-use crate::api::query::percent_decode;
-
 /// More members than this are no form of ours.
 const MEMBERS_MAX: usize = 20;
 
@@ -9,7 +7,7 @@ const MEMBERS_MAX: usize = 20;
 pub struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads a body; what is not well-formed is left out.
+    /// Reads a body; one that is not UTF-8 has no members.
     pub fn read(body: &[u8]) -> Form {
         Form::parse(std::str::from_utf8(body).unwrap_or_default())
     }
@@ -20,16 +18,7 @@ impl Form {
     }
 
     fn parse(text: &str) -> Form {
-        let decode = |part: &str| percent_decode(&part.replace('+', " ")).map(std::borrow::Cow::into_owned);
-        let pairs = text.split('&').filter(|pair| !pair.is_empty()).take(MEMBERS_MAX);
-        Form(
-            pairs
-                .filter_map(|pair| {
-                    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-                    Some((decode(name)?, decode(value)?))
-                })
-                .collect(),
-        )
+        Form(url::form_urlencoded::parse(text.as_bytes()).take(MEMBERS_MAX).map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
     /// A member, without white space around it.
@@ -48,9 +37,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_decoded_and_the_rest_is_left_out() {
+    fn pairs_are_decoded_and_a_broken_escape_stays_as_it_is() {
         let form = Form::read(b"a=1+2&b=%C3%B1&c&bad=%zz&a=second");
-        assert_eq!((form.get("a"), form.get("b"), form.get("c"), form.get("bad"), form.text("d")), (Some("1 2"), Some("ñ"), Some(""), None, ""));
+        assert_eq!((form.get("a"), form.get("b"), form.get("c"), form.get("bad"), form.text("d")), (Some("1 2"), Some("ñ"), Some(""), Some("%zz"), ""));
         assert_eq!(Form::read(b"\xff\xfe").get("a"), None);
         assert_eq!(Form::query(None).get("a"), None);
     }

@@ -31,20 +31,11 @@ impl fmt::Display for BadRoute {
 impl std::error::Error for BadRoute {}
 
 /// All rows, ready for lookups.
-#[derive(Debug)]
 pub struct Router<T> {
-    nodes: Vec<Node<T>>,
-}
-
-#[derive(Debug)]
-struct Node<T> {
-    literals: Vec<(&'static str, usize)>,
-    parameter: Option<(&'static str, usize)>,
-    end: Option<End<T>>,
+    tree: matchit::Router<End<T>>,
 }
 
 /// A path that rows end at.
-#[derive(Debug)]
 struct End<T> {
     path: &'static str,
     rows: Vec<(Method, T)>,
@@ -95,44 +86,41 @@ impl Parameters<'_> {
     }
 }
 
-/// What was passed on the way to a node.
-struct Trail<'p> {
-    count: usize,
-    entries: [(&'static str, &'p str); PARAMETERS_MAX],
-}
-
 impl<T> Router<T> {
     /// Builds it from the rows of the table.
     pub fn new(rows: impl IntoIterator<Item = (Method, &'static str, T)>) -> Result<Self, BadRoute> {
-        let mut router = Router { nodes: vec![Node::empty()] };
+        let mut ends: Vec<End<T>> = Vec::new();
         let mut known: Vec<(Method, &'static str)> = Vec::new();
         for (method, path, value) in rows {
             let refuse = |reason: String| BadRoute { row: format!("{method} {path}"), reason };
             check_path(path).map_err(refuse)?;
             for (other_method, other) in &known {
+                check_names(path, other).map_err(refuse)?;
+                if *other_method == method && path == *other {
+                    return Err(refuse("it is there twice".to_owned()));
+                }
                 if *other_method == method && is_ambiguous(path, other) {
                     return Err(refuse(format!("neither it nor {other} is more literal than the other")));
                 }
             }
-            router.insert(&method, path, value).map_err(refuse)?;
-            known.push((method, path));
-        }
-        for node in &mut router.nodes {
-            if let Some(end) = &mut node.end {
-                end.allow = allow(&end.rows).into();
+            known.push((method.clone(), path));
+            match ends.iter_mut().find(|end| end.path == path) {
+                Some(end) => end.rows.push((method, value)),
+                None => ends.push(End { path, rows: vec![(method, value)], allow: Arc::from("") }),
             }
         }
-        Ok(router)
+        let mut tree = matchit::Router::new();
+        for mut end in ends {
+            end.allow = allow(&end.rows).into();
+            let path = end.path;
+            tree.insert(braced(path), end).map_err(|error| BadRoute { row: path.to_owned(), reason: error.to_string() })?;
+        }
+        Ok(Router { tree })
     }
 
     /// The row for a request. `HEAD` finds the row of `GET`.
     pub fn lookup<'r, 'p>(&'r self, method: &Method, path: &'p str) -> Lookup<'r, 'p, T> {
-        let Some(rest) = path.strip_prefix('/') else {
-            return Lookup::NotFound;
-        };
-        let mut trail = Trail { count: 0, entries: [("", ""); PARAMETERS_MAX] };
-        let end = if rest.is_empty() { self.nodes[0].end.as_ref() } else { self.walk(0, rest, &mut trail) };
-        let Some(end) = end else {
+        let Ok(matchit::Match { value: end, params }) = self.tree.at(path) else {
             return Lookup::NotFound;
         };
         let row = |wanted: &Method| end.rows.iter().find(|(method, _)| method == wanted);
@@ -140,8 +128,9 @@ impl<T> Router<T> {
         let Some((_, value)) = row else {
             return Lookup::WrongMethod { allow: &end.allow };
         };
-        let mut parameters = Parameters { count: trail.count, ..Parameters::default() };
-        for (entry, (name, text)) in parameters.entries.iter_mut().zip(&trail.entries[..trail.count]) {
+        let names = segments(end.path).filter_map(|segment| segment.strip_prefix(':'));
+        let mut parameters = Parameters { count: params.len(), ..Parameters::default() };
+        for ((entry, name), (_, text)) in parameters.entries.iter_mut().zip(names).zip(params.iter()) {
             match percent_decode(text) {
                 Some(decoded) => *entry = (name, decoded),
                 None => return Lookup::NotFound,
@@ -149,80 +138,25 @@ impl<T> Router<T> {
         }
         Lookup::Found(Found { value, path: end.path, parameters })
     }
-
-    /// The end that `rest` leads to, literals first.
-    fn walk<'p>(&self, node: usize, rest: &'p str, trail: &mut Trail<'p>) -> Option<&End<T>> {
-        let node = &self.nodes[node];
-        let (segment, further) = match rest.split_once('/') {
-            Some((segment, further)) => (segment, Some(further)),
-            None => (rest, None),
-        };
-        let step = |next: usize, trail: &mut Trail<'p>| match further {
-            Some(further) => self.walk(next, further, trail),
-            None => self.nodes[next].end.as_ref(),
-        };
-        if let Some((_, next)) = node.literals.iter().find(|(literal, _)| *literal == segment)
-            && let Some(end) = step(*next, trail)
-        {
-            return Some(end);
-        }
-        let (name, next) = node.parameter?;
-        if segment.is_empty() {
-            return None;
-        }
-        let count = trail.count;
-        trail.entries[count] = (name, segment);
-        trail.count += 1;
-        let end = step(next, trail);
-        if end.is_none() {
-            trail.count = count;
-        }
-        end
-    }
-
-    fn insert(&mut self, method: &Method, path: &'static str, value: T) -> Result<(), String> {
-        let mut at = 0;
-        for segment in segments(path) {
-            at = match segment.strip_prefix(':') {
-                Some(name) => match self.nodes[at].parameter {
-                    Some((known, next)) if known == name => next,
-                    Some((known, _)) => {
-                        return Err(format!(":{name} is called :{known} in another row"));
-                    }
-                    None => {
-                        let next = self.grow();
-                        self.nodes[at].parameter = Some((name, next));
-                        next
-                    }
-                },
-                None => match self.nodes[at].literals.iter().find(|(known, _)| *known == segment) {
-                    Some((_, next)) => *next,
-                    None => {
-                        let next = self.grow();
-                        self.nodes[at].literals.push((segment, next));
-                        next
-                    }
-                },
-            };
-        }
-        let end = self.nodes[at].end.get_or_insert_with(|| End { path, rows: Vec::new(), allow: Arc::from("") });
-        if end.rows.iter().any(|(known, _)| known == method) {
-            return Err("it is there twice".to_owned());
-        }
-        end.rows.push((method.clone(), value));
-        Ok(())
-    }
-
-    fn grow(&mut self) -> usize {
-        self.nodes.push(Node::empty());
-        self.nodes.len() - 1
-    }
 }
 
-impl<T> Node<T> {
-    fn empty() -> Self {
-        Node { literals: Vec::new(), parameter: None, end: None }
+/// The path as the tree writes it: `/v1/payments/{id}`.
+fn braced(path: &'static str) -> String {
+    let braced: Vec<Cow<'_, str>> =
+        segments(path).map(|segment| segment.strip_prefix(':').map_or(Cow::Borrowed(segment), |name| Cow::Owned(format!("{{{name}}}")))).collect();
+    format!("/{}", braced.join("/"))
+}
+
+/// A parameter has one name wherever the same segments lead to it.
+fn check_names(path: &'static str, other: &'static str) -> Result<(), String> {
+    for (here, there) in segments(path).zip(segments(other)) {
+        match (here.strip_prefix(':'), there.strip_prefix(':')) {
+            (Some(here), Some(there)) if here != there => return Err(format!(":{here} is called :{there} in another row")),
+            _ if here == there => {}
+            _ => return Ok(()),
+        }
     }
+    Ok(())
 }
 
 fn segments(path: &'static str) -> impl Iterator<Item = &'static str> {

@@ -80,6 +80,18 @@ fn bodies_take_no_unknown_members() {
 }
 
 #[test]
+fn whoever_opens_the_address_learns_what_it_is() {
+    let server = Server::start();
+    let page = server.nobody().get("/");
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    let text = page.text();
+    for part in ["/docs", "/openapi.json", "/v1/balance", "lang=\"es\"", "lang=\"en\""] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(server.admin().get("/").status, 404);
+}
+
+#[test]
 fn both_listeners_serve_their_description_and_a_page_of_it() {
     let server = Server::start();
     for (api, document) in [server.nobody(), server.admin()].iter().zip(documents()) {
