@@ -1,10 +1,9 @@
-//! What the pure part of a debit, of a payout and of a hold costs, without actors, disk or HTTP: decide, apply, check the invariants, index, encode. One thread, medians of rounds. Whatever a
-//! request costs beyond this is carrying.
-
-// Without `harness = false` in Cargo.toml nothing calls `main`.
-#![cfg_attr(test, allow(dead_code))]
+//! What the pure part of a debit, of a payout and of a hold costs in instructions, without actors, disk or HTTP: decide,
+//! apply, check the invariants, index, encode. Whatever a request costs beyond this is carrying. Instructions are counted
+//! by Valgrind, so a noisy machine counts the same as a quiet one: `benches/decide-instructions` runs this.
 
 use actors::{Machine, Turn};
+use gungraun::prelude::*;
 use pasarela::api::render::render;
 use pasarela::domain::adjustments::Adjustment;
 use pasarela::domain::bank::{Answer, Heard};
@@ -20,14 +19,11 @@ use pasarela::domain::phone::MobilePhone;
 use pasarela::domain::record::{Cause, Entity, Record};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
 use wal::IndexOps;
 
 const TENANT: u64 = 3;
-const TURNS: u64 = 100_000;
-const ROUNDS: usize = 7;
 /// Of a large balance.
-const HOLDS: u64 = 1_000_000;
+const HOLDS: u64 = 100_000;
 /// How long money is held here; a hundred turns take a millisecond.
 const HELD_MS: i64 = 24 * 3_600_000;
 
@@ -121,34 +117,54 @@ fn state(record: &Record) -> Arc<Entity> {
     Arc::clone(&record.entities.first().expect("an entity").state)
 }
 
-/// Nanoseconds of one call, the median of the rounds.
-fn time(mut call: impl FnMut()) -> u128 {
-    let mut rounds: Vec<u128> = (0..ROUNDS)
-        .map(|_| {
-            let began = Instant::now();
-            (0..TURNS).for_each(|_| call());
-            began.elapsed().as_nanos() / u128::from(TURNS)
-        })
-        .collect();
-    rounds.sort_unstable();
-    rounds[ROUNDS / 2]
+/// A book that has decided a little, so that nothing is done for the first time.
+fn warm() -> Bench {
+    let mut bench = Bench::new();
+    (0..100).for_each(|_| bench.adjust(-1, false));
+    bench
 }
 
-fn main() {
-    let mut bench = Bench::new();
+/// The same with a merchant that has been paid.
+fn with_merchant() -> (Bench, Id) {
+    let mut bench = warm();
     let merchant = bench.merchant();
-    let debit = time(|| bench.adjust(-1, false));
-    println!("debit (one record of {} bytes): {debit} ns", bench.bytes);
-    let payout = time(|| bench.payout(merchant));
-    println!("payout (two records, the last of {} bytes): {payout} ns", bench.bytes);
+    bench.payout(merchant);
+    (bench, merchant)
+}
+
+/// A book with many holds; `ending`: the next turn ends some of them.
+fn large(ending: bool) -> Bench {
+    let mut bench = warm();
     let first = bench.seed;
     (0..HOLDS).for_each(|_| bench.adjust(1, true));
-    let debit = time(|| bench.adjust(-1, false));
-    println!("debit beside {HOLDS} holds: {debit} ns");
-    let hold = time(|| bench.adjust(1, true));
-    println!("another hold beside {HOLDS}: {hold} ns");
-    // From here on as many holds end as are added.
-    bench.passed_ms = HELD_MS - i64::try_from((bench.seed - first) / 100).expect("few turns");
-    let replaced = time(|| bench.adjust(1, true));
-    println!("a hold that takes the place of one that ends: {replaced} ns");
+    if ending {
+        bench.passed_ms = HELD_MS - i64::try_from((bench.seed - first) / 100).expect("few turns");
+    }
+    bench
 }
+
+#[library_benchmark]
+#[bench::plain(warm())]
+#[bench::beside_many_holds(large(false))]
+fn debit(mut bench: Bench) -> Bench {
+    bench.adjust(-1, false);
+    bench
+}
+
+#[library_benchmark]
+#[bench::beside_many_holds(large(false))]
+#[bench::while_others_end(large(true))]
+fn hold(mut bench: Bench) -> Bench {
+    bench.adjust(1, true);
+    bench
+}
+
+#[library_benchmark]
+#[bench::created_and_paid(with_merchant())]
+fn payout((mut bench, merchant): (Bench, Id)) -> Bench {
+    bench.payout(merchant);
+    bench
+}
+
+library_benchmark_group!(name = decide, benchmarks = [debit, hold, payout]);
+main!(library_benchmark_groups = decide);
