@@ -5,7 +5,7 @@ use super::call::{Call, Done, Outcome};
 use super::secret::Secret;
 use super::sheets::{push_sheet, set_sheet};
 use crate::api::fields::Fields;
-use crate::api::page::page_json;
+use crate::api::page::{bad_cursor, page_json};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::{settings, tenants};
@@ -65,14 +65,14 @@ pub(super) async fn open(
 /// GET /admin/tenants
 pub async fn list(call: Call) -> Outcome {
     let mut query = Query::parse(call.query.as_deref());
-    let page = query.page(PLATFORM, "tenants");
+    let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "tenants");
     let sound = query.finish()?;
     let page = page.get(&sound);
     let after = match &page.after {
         None => u32::MAX,
         Some(position) => {
             let number = <[u8; 4]>::try_from(position.as_slice());
-            number.map(u32::from_be_bytes).map_err(|_| Problem::invalid_field("cursor", "must be a nextCursor of this list"))?
+            number.map(u32::from_be_bytes).map_err(|_| bad_cursor())?
         }
     };
     let tenants: Vec<_> = call.services.directory.tenants().into_iter().filter(|tenant| tenant.number < after).take(page.limit + 1).collect();

@@ -19,6 +19,7 @@ mod cop_payouts;
 mod cop_refunds;
 mod credits;
 mod crypto;
+mod cursors;
 mod debit;
 mod errors;
 mod events;
