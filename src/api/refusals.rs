@@ -13,6 +13,10 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
         Refusal::StaleSheet => Problem::conflict("settings_changed", "the settings were changed by somebody else in between; read them and try again"),
+        // A request for an intent begins something new, so it is refused for what is paid, however alike.
+        Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => {
+            Problem::conflict("external_ref_conflict", "the payment on the externalRef is paid; existingId names it").with("existingId", existing.to_string())
+        }
         Refusal::ExternalRefConflict { existing, differs } => {
             let differs: Vec<serde_json::Value> = differs.iter().map(|name| serde_json::Value::from(*name)).collect();
             Problem::conflict("external_ref_conflict", "the externalRef is in use with another payload; existingId names what it was used for")
