@@ -29,7 +29,7 @@ use crate::server::listen::{Limits, Listener};
 use crate::server::meter::Meters;
 use crate::server::open_files;
 use crate::server::public::Public;
-use crate::server::services::{Services, system_now};
+use crate::server::services::{Ids, Services, system_now};
 use crate::server::tls::{self, Certificates, Files};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
@@ -174,6 +174,7 @@ async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>) -> R
         bank_feed,
         market,
         network_fees: translate::network_fees(&config.crypto)?,
+        ids: Ids::default(),
         turns: Arc::default(),
         simulator,
         base_url: config.server.base_url(),

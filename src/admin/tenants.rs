@@ -13,7 +13,7 @@ use crate::domain::kept::{KeepRef, Shape};
 use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
 use crate::domain::settings::{LiveStatus, Settings};
 use crate::server::ask::Changed;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::Services;
 use std::sync::Arc;
 
 /// Characters of a tenant's name.
@@ -31,7 +31,7 @@ pub async fn create(call: Call) -> Outcome {
     let settings = given.get(&sound).unwrap_or_else(|| services.tenant_defaults.clone());
     let (mut keys, mut secrets) = (Vec::new(), Vec::new());
     for mode in [Mode::Test, Mode::Live] {
-        let id = fresh_id();
+        let id = services.fresh_id(PLATFORM);
         let secret = Secret::new(services, id, mode, call.idempotency_key.as_deref())?;
         keys.push(secret.key(id, mode));
         secrets.push((id, secret));
@@ -53,7 +53,7 @@ pub(super) async fn open(
     keys: Vec<ApiKey>,
     keep: Option<KeepRef>,
 ) -> Result<(Changed, Arc<Tenant>), Problem> {
-    let id = fresh_id();
+    let id = services.fresh_id(PLATFORM);
     let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }, keep).await?;
     let tenant = match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Arc::clone(tenant),

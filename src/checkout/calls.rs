@@ -24,7 +24,7 @@ use crate::server::history::{self, Unreadable};
 use crate::server::listen::Arrival;
 use crate::server::respond::Reply;
 use crate::server::secrets::reply_with_secret;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::{Services, random_id};
 use actors::Settled;
 use hyper::header::{self, HeaderMap, HeaderValue};
 
@@ -149,7 +149,8 @@ pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Proble
 /// What a link's new session is to be.
 pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<NewSession, &'static str> {
     let amount = priced(&sale.product, &sale.link, quantity)?;
-    let id = fresh_id();
+    // Whoever has the id has the page, and the page has the secret.
+    let id = random_id();
     let name = &sale.product.name;
     Ok(NewSession {
         id,

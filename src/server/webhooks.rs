@@ -19,7 +19,7 @@ use crate::server::ask::entity_patiently;
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Read, Unreadable};
 use crate::server::respond::Reply;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::Services;
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
 use actors::{Failure, Held};
@@ -193,7 +193,7 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
         _ => return Err(Problem::internal_error()),
     };
     let world = crate::webhooks::world(services, tenant).ok_or_else(Problem::internal_error)?;
-    let (event, body) = (fresh_id(), test_envelope(now, world));
+    let (event, body) = (services.fresh_id(tenant), test_envelope(now, world));
     let mut sending = Vec::new();
     for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
         let message = Message {
