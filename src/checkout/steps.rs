@@ -12,7 +12,7 @@ use crate::domain::buyer::Buyer;
 use crate::domain::checkout::{Attempts, Status, Way};
 use crate::domain::commands::Ask;
 use crate::domain::cop_payments::collect::NewCopPayment;
-use crate::domain::cop_payments::{Channel, ForSession};
+use crate::domain::cop_payments::{Channel, Failure, ForSession};
 use crate::domain::crypto::address::Network;
 use crate::domain::crypto::deposits::{Asset, NewDepositAddress, Till};
 use crate::domain::ids::{EntityId, Id};
@@ -117,7 +117,8 @@ impl Visit {
         let Some(payment) = self.attempts.pending_cop() else {
             // The session says more than its last attempt: it may be paid, or over.
             self.status.may_begin().map_err(|refusal| problem(&refusal))?;
-            return Err(problem(&Refusal::PaymentNotPending));
+            let used_up = self.attempts.cop.as_ref().is_some_and(|payment| payment.failure == Some(Failure::OtpAttemptsExhausted));
+            return Err(problem(if used_up { &Refusal::OtpAttemptsExhausted } else { &Refusal::PaymentNotPending }));
         };
         let settled = self.ask(services, EntityId::cop_payment(payment.id), false, Ask::SubmitCopCode(code), None).await?;
         match &settled.refusal {

@@ -366,7 +366,7 @@ fn cop_payment(book: &Book, payment: &cop_payments::CopPayment, ask: Ask, keep: 
             _ => refund::heard(book, payment, heard, turn),
         },
         Ask::Deadline => match payment.phase {
-            Phase::Collecting { .. } => collect::deadline(payment, turn),
+            Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(payment, turn),
             Phase::Refunding { .. } => refund::deadline(payment, turn),
             Phase::Idle => Outcome::unchanged(),
         },

@@ -44,6 +44,7 @@ mod races;
 mod reversal;
 mod slow_banks;
 mod spans;
+mod strangers;
 mod tenants;
 mod tls;
 mod vpos;
