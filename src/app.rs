@@ -12,7 +12,7 @@ mod welcome;
 
 use crate::admin::{self, AdminApi};
 use crate::api::render::render;
-use crate::checkout::Front;
+use crate::checkout::{self, Front};
 use crate::config::{AdminAccess, Config, Server, Tls};
 use crate::domain::machine::Domain;
 use crate::metrics::Metrics;
@@ -23,6 +23,7 @@ use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR
 use crate::selfcheck::SelfCheck;
 use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
+use crate::server::body::Budget;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::dispatch::Gateway;
@@ -31,7 +32,7 @@ use crate::server::listen::{Limits, Listener};
 use crate::server::meter::Meters;
 use crate::server::open_files;
 use crate::server::public::Public;
-use crate::server::services::{Services, system_now};
+use crate::server::services::{Ids, Services, system_now};
 use crate::server::tls::{self, Certificates, Files};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
@@ -73,14 +74,17 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
     let (stop, stopped) = watch::channel(false);
 
     let door = Arc::new(Door::<Front<Gateway>>::new());
-    let serving = tokio::spawn(listener.serve(Arc::clone(&door), Limits::from(&config.server), until(stopped.clone())));
+    // Of both listeners: what bodies may take is one budget.
+    let limits = Limits::from(&config.server);
+    let serving = tokio::spawn(listener.serve(Arc::clone(&door), limits.clone(), until(stopped.clone())));
 
     let (services, feeds) = start(&config, take_over, spans).await?;
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let home = home::page(&services.base_url, config.demo_key()).map_err(|error| format!("the page at /: {error}"))?;
     let public = public(&config, &services.meters)?;
     let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public, home).map_err(|bad| bad.to_string())?;
-    door.open(Front::new(Arc::clone(&services), gateway).map_err(|bad| bad.to_string())?);
+    let buyers = checkout::Limits::new(config.server.trusted_proxies.clone(), config.limits.misses_per_minute, config.limits.misses_burst);
+    door.open(Front::new(Arc::clone(&services), gateway, buyers).map_err(|bad| bad.to_string())?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,
@@ -89,7 +93,7 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
     let ended_badly = ended_badly::last(&config.storage.path);
     let metrics = Metrics::new(Arc::clone(&services), Arc::clone(&selfcheck), traffic, certificates, ended_badly, config.admin.listen.ip().is_loopback());
     let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics).map_err(|bad| bad.to_string())?);
-    let administering = tokio::spawn(admin_listener.serve(admin, Limits::from(&config.server), until(stopped)));
+    let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
     if welcome::is_watched(&config) {
         let scheme = if config.admin.tls.is_some() { "https" } else { "http" };
@@ -181,6 +185,7 @@ async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>) -> R
         bank_feed,
         market,
         network_fees: translate::network_fees(&config.crypto)?,
+        ids: Ids::default(),
         turns: Arc::default(),
         simulator,
         base_url: config.server.base_url(),
@@ -243,6 +248,7 @@ impl From<&Server> for Limits {
             head_bytes_max: server.head_bytes_max,
             head_timeout: Duration::from_secs(server.head_timeout_seconds),
             body_timeout: Duration::from_secs(server.body_timeout_seconds),
+            bodies: Arc::new(Budget::new(server.bodies_bytes_max)),
             idle_timeout: Duration::from_secs(server.idle_timeout_seconds),
             shutdown_timeout: Duration::from_secs(server.shutdown_seconds),
             ..Limits::default()

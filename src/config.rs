@@ -12,6 +12,7 @@ mod tests;
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use tenants::{BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw};
 
+use crate::network::Network;
 use chrono::NaiveDate;
 use keys::{Keys, Source};
 use std::fmt;
@@ -110,6 +111,8 @@ pub struct Server {
     pub listen: SocketAddr,
     /// How the outside reaches it; see [`Server::base_url`].
     pub public_base_url: Option<String>,
+    /// Proxies that are believed who sent a request.
+    pub trusted_proxies: Vec<Network>,
     /// Connections at once.
     pub max_connections: usize,
     /// Until a head is complete.
@@ -118,6 +121,8 @@ pub struct Server {
     pub head_bytes_max: usize,
     /// Until a body is complete.
     pub body_timeout_seconds: u64,
+    /// Bytes of all bodies that are being read.
+    pub bodies_bytes_max: usize,
     /// Until an idle connection ends.
     pub idle_timeout_seconds: u64,
     /// For requests under way on stop.
@@ -216,13 +221,18 @@ pub struct Rails {
     pub simulator_delay_ms: u64,
 }
 
-/// `[limits]`: requests per key.
+/// `[limits]`: requests per key, and what a client without a key may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// In the long run; 0 = no limit.
     pub requests_per_second: u32,
     /// At once; 0 = as many as in a second.
     pub burst: u32,
+    /// Checkout sessions and payment links that a client asks for and that are not there, in the
+    /// long run; 0 = no limit.
+    pub misses_per_minute: u32,
+    /// At once.
+    pub misses_burst: u32,
 }
 
 /// `[webhooks]`.
@@ -343,10 +353,12 @@ impl Server {
         let server = Server {
             listen: keys.parsed("listen", ([127, 0, 0, 1], 8080).into(), address),
             public_base_url: keys.optional("public_base_url", |text| url(text).map(|url| url.trim_end_matches('/').to_owned())),
+            trusted_proxies: keys.list("trusted_proxies", Vec::new(), |text| text.parse().map_err(str::to_owned)),
             max_connections: keys.integer("max_connections", 10_000, 1..=1_000_000),
             head_timeout_seconds: keys.integer("head_timeout_seconds", 10, 1..=300),
             head_bytes_max: keys.integer("head_bytes_max", 65_536, 8_192..=1_048_576),
             body_timeout_seconds: keys.integer("body_timeout_seconds", 30, 1..=300),
+            bodies_bytes_max: keys.integer("bodies_bytes_max", 64 << 20, 1 << 20..=64 << 30),
             idle_timeout_seconds: keys.integer("idle_timeout_seconds", 75, 1..=3_600),
             shutdown_seconds: keys.integer("shutdown_seconds", 10, 0..=300),
             worker_threads: keys.integer("worker_threads", 0, 0..=1_024),
@@ -400,7 +412,12 @@ impl Engine {
 
 impl Limits {
     fn read(mut keys: Keys<'_>) -> Self {
-        let limits = Limits { requests_per_second: keys.integer("requests_per_second", 0, 0..=1_000_000), burst: keys.integer("burst", 0, 0..=1_000_000) };
+        let limits = Limits {
+            requests_per_second: keys.integer("requests_per_second", 0, 0..=1_000_000),
+            burst: keys.integer("burst", 0, 0..=1_000_000),
+            misses_per_minute: keys.integer("misses_per_minute", 60, 0..=1_000_000),
+            misses_burst: keys.integer("misses_burst", 60, 1..=1_000_000),
+        };
         keys.done();
         limits
     }

@@ -4,7 +4,7 @@
 //!
 //! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are pure.
 //! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for the operators.
-//! - [`checkout`] is what buyers see.
+//! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a proxy.
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`webhooks`] delivers what happened; both if [`outbound`] lets them;
 //!   [`rates`] are the prices, [`fetch`] asks those who know them.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running server prove its books.
@@ -21,6 +21,7 @@ pub mod config;
 pub mod domain;
 pub mod fetch;
 pub mod metrics;
+pub mod network;
 pub mod outbound;
 pub mod outbox;
 pub mod rails;

@@ -14,6 +14,7 @@ use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use foldhash::fast::RandomState;
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -139,7 +140,7 @@ pub(crate) struct Shared<M: Machine> {
     pub imaging: tokio::sync::Semaphore,
     pub runtime: tokio::runtime::Handle,
     pub seeds: AtomicU64,
-    pub seed_base: u64,
+    pub seed_key: std::hash::RandomState,
     /// The records that entities were loaded from last: those of one batch are all in one record, which need not be read once for each of them.
     pub decoded: Mutex<VecDeque<(Seq, Arc<M::Record>)>>,
     /// Seconds of the engine's life, for idleness; coarse on purpose.
@@ -185,7 +186,7 @@ impl<M: Machine> Engine<M> {
             failed: OnceLock::new(),
             runtime: tokio::runtime::Handle::current(),
             seeds: AtomicU64::new(0),
-            seed_base: random_base(),
+            seed_key: std::hash::RandomState::new(),
             decoded: Mutex::new(VecDeque::with_capacity(DECODED_MAX)),
             coarse_seconds: AtomicI64::new(0),
             config,
@@ -472,20 +473,10 @@ impl<M: Machine> Shared<M> {
         Ok(record)
     }
 
-    /// Random bits for one turn.
+    /// Random bits for one turn. Ids are made of them, so they must not tell how many turns there were: a keyed hash of a counter.
     pub(crate) fn seed(&self) -> u64 {
-        // A counter through a bijection: distinct within a run, and with a random base between runs.
-        let n = self.seeds.fetch_add(1, Ordering::Relaxed);
-        let mut z = self.seed_base.wrapping_add(n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.seed_key.hash_one(self.seeds.fetch_add(1, Ordering::Relaxed))
     }
-}
-
-fn random_base() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
 /// Nobody is left who knows: what was asked may be durable all the same.

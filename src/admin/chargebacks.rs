@@ -12,7 +12,6 @@ use crate::domain::kept::Shape;
 use crate::domain::platform::{Mode, PLATFORM, tenant_key};
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Unreadable};
-use crate::server::services::fresh_id;
 
 /// POST /admin/tenants/:id/chargebacks
 pub async fn open(call: Call) -> Outcome {
@@ -20,7 +19,7 @@ pub async fn open(call: Call) -> Outcome {
     let new = read_new(&mut fields);
     let sound = fields.finish()?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
-    let id = fresh_id();
+    let id = call.services.fresh_id(tenant_key(tenant.number, Mode::Live));
     let (payment, new) = new.get(&sound, id);
     // The body names no mode: the payment is in one of them.
     for mode in [Mode::Live, Mode::Test] {

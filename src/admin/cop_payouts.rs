@@ -11,14 +11,13 @@ use crate::domain::commands::{Ask, Command};
 use crate::domain::cop_payments::AMOUNT_MAX;
 use crate::domain::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout, Verdict};
 use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::EntityId;
+use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::kept::Shape;
 use crate::domain::money::Cop;
 use crate::domain::platform::{Mode, PLATFORM, tenant_key};
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Unreadable};
-use crate::server::services::fresh_id;
 
 /// Characters of a bank's or a holder's name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
@@ -30,6 +29,7 @@ pub async fn create(call: Call) -> Outcome {
     let (mode, new) = read(&call.body)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, mode);
+    let new = new(call.services.fresh_id(tenant_key));
     // Held until the record is durable: who comes with the same reference meanwhile waits, and finds this payout then.
     let name_held = call.services.desk.hold_name(tenant_key, Space::CopPayout, &new.external_ref).await;
     let known = history::named(call.services.engine.reader(), tenant_key, Space::CopPayout, &new.external_ref)?;
@@ -38,7 +38,8 @@ pub async fn create(call: Call) -> Outcome {
         .await
 }
 
-fn read(body: &[u8]) -> Result<(Mode, NewCopPayout), Problem> {
+/// The mode, and the payout that an id makes of the rest.
+fn read(body: &[u8]) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout), Problem> {
     let mut fields = Fields::parse(body)?;
     let mode = fields.required("mode", |value| value.text_known("live or test", Mode::from_name));
     let amount = fields.required("amountCop", pesos);
@@ -58,7 +59,8 @@ fn read(body: &[u8]) -> Result<(Mode, NewCopPayout), Problem> {
         document_type: document_type.get(&sound),
         document_number: document_number.get(&sound),
     };
-    Ok((mode.get(&sound), NewCopPayout { id: fresh_id(), external_ref: external_ref.get(&sound), amount: amount.get(&sound), to }))
+    let (external_ref, amount) = (external_ref.get(&sound), amount.get(&sound));
+    Ok((mode.get(&sound), move |id| NewCopPayout { id, external_ref, amount, to }))
 }
 
 /// Whole pesos: a number, as payments have it, or text, as balances have it.
@@ -134,7 +136,7 @@ mod tests {
     fn pesos_are_whole_as_a_number_or_as_text() {
         let amount = |written: &str| {
             let rest = r#""mode":"test","bank":"b","accountNumber":"12345","accountType":"wallet","holderName":"h","documentType":"CC","documentNumber":"123","externalRef":"r""#;
-            read(format!(r#"{{"amountCop":{written},{rest}}}"#).as_bytes()).map(|(_, new)| new.amount.minor()).ok()
+            read(format!(r#"{{"amountCop":{written},{rest}}}"#).as_bytes()).map(|(_, new)| new(Id::from_bytes([0; 16])).amount.minor()).ok()
         };
         for (written, minor) in [("1", 1), ("50000", 50_000), ("5e4", 50_000), ("\"50000\"", 50_000), ("999999999999", 999_999_999_999)] {
             assert_eq!(amount(written), Some(minor), "{written}");

@@ -22,7 +22,7 @@ use crate::server::newest::Newest;
 pub async fn list(call: Call) -> Outcome {
     let mut query = Query::parse(call.query.as_deref());
     let status = read_facets(&mut query);
-    let page = query.page(PLATFORM, "crypto payouts");
+    let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "crypto payouts");
     let sound = query.finish()?;
     let (status, page) = (status.get(&sound), page.get(&sound));
     let parts = facets(status).into_iter().map(|facet| index::list(PLATFORM, Kind::CryptoPayout, facet)).collect();

@@ -14,7 +14,6 @@ use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, Scope, Scopes
 use crate::domain::time::{SECOND_MS, Timestamp};
 use crate::domain::view::{Query, View};
 use crate::server::dispatch::failure;
-use crate::server::services::fresh_id;
 use std::sync::Arc;
 
 /// The longest time for which a rotated key works on: 30 days.
@@ -31,7 +30,7 @@ pub async fn create(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let mode = mode.get(&sound);
-    let id = fresh_id();
+    let id = services.fresh_id(PLATFORM);
     let secret = Secret::new(services, id, mode, call.idempotency_key.as_deref())?;
     let key = ApiKey { tenant: tenant.number, scopes: scopes.get(&sound).unwrap_or(Scopes::ALL), expires_at: expires_at.get(&sound), ..secret.key(id, mode) };
     make(&call, id, &secret, PlatformAsk::AddKey(key)).await
@@ -91,7 +90,7 @@ pub async fn rotate(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let old = named(&call).await?;
     let _turn = call.turns.of(old.tenant).await;
-    let id = fresh_id();
+    let id = services.fresh_id(PLATFORM);
     let secret = Secret::new(services, id, old.mode, call.idempotency_key.as_deref())?;
     let ends_at = services.now().plus_ms(overlap.get(&sound).unwrap_or(0) * SECOND_MS);
     make(&call, id, &secret, PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) }).await

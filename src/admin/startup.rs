@@ -8,7 +8,7 @@ use crate::api::problem::Problem;
 use crate::domain::platform::{ApiKey, Mode, PLATFORM};
 use crate::domain::view::{Query, View};
 use crate::server::dispatch::failure;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::Services;
 use std::fmt;
 
 /// Characters of a name, as the configuration takes it.
@@ -53,7 +53,7 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
     }
     check(entries)?;
     for entry in entries {
-        let (_, tenant) = tenants::open(services, entry.name.trim().to_owned(), services.tenant_defaults.clone(), fixed_keys(entry), None).await?;
+        let (_, tenant) = tenants::open(services, entry.name.trim().to_owned(), services.tenant_defaults.clone(), fixed_keys(services, entry), None).await?;
         push_sheet(services, tenant.number).await?;
         tracing::info!(tenant = %tenant.id, name = tenant.name, "a tenant of the configuration was opened");
     }
@@ -64,8 +64,8 @@ fn given(entry: &BootstrapTenant) -> impl Iterator<Item = (Mode, &str)> {
     [(Mode::Test, entry.test_key.as_deref()), (Mode::Live, entry.live_key.as_deref())].into_iter().filter_map(|(mode, key)| key.map(|key| (mode, key)))
 }
 
-fn fixed_keys(entry: &BootstrapTenant) -> Vec<ApiKey> {
-    given(entry).map(|(mode, key)| Secret::fixed(key).key(fresh_id(), mode)).collect()
+fn fixed_keys(services: &Services, entry: &BootstrapTenant) -> Vec<ApiKey> {
+    given(entry).map(|(mode, key)| Secret::fixed(key).key(services.fresh_id(PLATFORM), mode)).collect()
 }
 
 /// Refuses what could not be used; the field is named as the configuration names it.

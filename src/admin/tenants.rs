@@ -5,7 +5,7 @@ use super::call::{Call, Done, Outcome};
 use super::secret::Secret;
 use super::sheets::{push_sheet, set_sheet};
 use crate::api::fields::Fields;
-use crate::api::page::page_json;
+use crate::api::page::{bad_cursor, page_json};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
 use crate::api::{settings, tenants};
@@ -13,7 +13,7 @@ use crate::domain::kept::{KeepRef, Shape};
 use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
 use crate::domain::settings::{LiveStatus, Settings};
 use crate::server::ask::Changed;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::Services;
 use std::sync::Arc;
 
 /// Characters of a tenant's name.
@@ -31,7 +31,7 @@ pub async fn create(call: Call) -> Outcome {
     let settings = given.get(&sound).unwrap_or_else(|| services.tenant_defaults.clone());
     let (mut keys, mut secrets) = (Vec::new(), Vec::new());
     for mode in [Mode::Test, Mode::Live] {
-        let id = fresh_id();
+        let id = services.fresh_id(PLATFORM);
         let secret = Secret::new(services, id, mode, call.idempotency_key.as_deref())?;
         keys.push(secret.key(id, mode));
         secrets.push((id, secret));
@@ -53,7 +53,7 @@ pub(super) async fn open(
     keys: Vec<ApiKey>,
     keep: Option<KeepRef>,
 ) -> Result<(Changed, Arc<Tenant>), Problem> {
-    let id = fresh_id();
+    let id = services.fresh_id(PLATFORM);
     let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }, keep).await?;
     let tenant = match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Arc::clone(tenant),
@@ -65,14 +65,14 @@ pub(super) async fn open(
 /// GET /admin/tenants
 pub async fn list(call: Call) -> Outcome {
     let mut query = Query::parse(call.query.as_deref());
-    let page = query.page(PLATFORM, "tenants");
+    let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "tenants");
     let sound = query.finish()?;
     let page = page.get(&sound);
     let after = match &page.after {
         None => u32::MAX,
         Some(position) => {
             let number = <[u8; 4]>::try_from(position.as_slice());
-            number.map(u32::from_be_bytes).map_err(|_| Problem::invalid_field("cursor", "must be a nextCursor of this list"))?
+            number.map(u32::from_be_bytes).map_err(|_| bad_cursor())?
         }
     };
     let tenants: Vec<_> = call.services.directory.tenants().into_iter().filter(|tenant| tenant.number < after).take(page.limit + 1).collect();

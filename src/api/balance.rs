@@ -68,7 +68,7 @@ fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Pro
     let payout = query.optional("payoutId", |text| text.uuid());
     let from = query.optional("from", instant);
     let to = query.optional("to", instant);
-    let page = query.page(call.caller.tenant_key, list);
+    let page = query.page(call.mark, call.caller.tenant_key, list);
     let sound = query.finish()?;
     let mut kinds: Vec<u8> = kinds.get(&sound).into_iter().map(|kind| kind as u8).collect();
     if kinds.is_empty() {

@@ -119,7 +119,7 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
     let source = query.optional("sourceCurrency", |text| text.one_of(&SOURCES));
-    let page = query.page(call.caller.tenant_key, "conversions");
+    let page = query.page(call.mark, call.caller.tenant_key, "conversions");
     let sound = query.finish()?;
     let (status, source) = (status.get(&sound), source.get(&sound));
     let sources = Source::ALL.into_iter().filter(|each| source.is_none_or(|source| source == *each));

@@ -101,7 +101,7 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status = read_facets(&mut query);
-    let page = query.page(call.caller.tenant_key, "crypto payouts");
+    let page = query.page(call.mark, call.caller.tenant_key, "crypto payouts");
     let sound = query.finish()?;
     Ok(Plan::List { kind: Kind::CryptoPayout, facets: facets(status.get(&sound)), page: page.get(&sound), show: show_entity })
 }

@@ -2,6 +2,7 @@
 //! happened, so it says how things stood then, whenever it is read.
 
 use crate::api::chargebacks::{outcome, show_in_payment};
+use crate::api::page::bad_cursor;
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
 use crate::api::query::Query;
@@ -31,10 +32,11 @@ const TEST_NOTIFICATION: &str = "notification.test";
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let after = query.optional("after", |text| text.integer(0..=i64::MAX));
-    let page = query.page(call.caller.tenant_key, "events");
+    let page = query.page(call.mark, call.caller.tenant_key, "events");
     let sound = query.finish()?;
     let page = page.get(&sound);
-    let position = page.after.as_deref().map(|position| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).unwrap_or(0));
+    let number = |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
+    let position = page.after.as_deref().map(number).transpose()?;
     let after = after.get(&sound).and_then(|after| u64::try_from(after).ok());
     Ok(Plan::Events { after: position.or(after).unwrap_or(0), page, world: world(call) })
 }

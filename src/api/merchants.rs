@@ -76,7 +76,7 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
     let active = query.optional("isActive", |text| text.boolean());
     let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
-    let page = query.page(call.caller.tenant_key, "merchants");
+    let page = query.page(call.mark, call.caller.tenant_key, "merchants");
     let sound = query.finish()?;
     if let Some(name) = external_ref.get(&sound) {
         return Ok(Plan::ReadNamed(Space::Merchant, name, Kind::Merchant, show_entity));

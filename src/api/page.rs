@@ -1,75 +1,84 @@
 //! Lists in pages: opaque cursors and the JSON around the items.
 //!
-//! A cursor is base64url of version (1 byte), fingerprint of the list (4), position and checksum (2). It carries no secret and no authority:
-//! whoever reads the position still reads under the caller's own tenant. The fingerprint ties it to tenant, list and filters, so that
-//! it can't silently continue another list; it stays valid across restarts and has the same bytes on every machine.
-//! This file must not know what a position means.
+//! A cursor is base64url of version (1 byte), position and tag (16). The tag is a keyed hash of the
+//! position, under a key that derives from the server's secret and from what makes the list this
+//! list: tenant and mode, kind, filters. So nobody else can make one, none can continue another list,
+//! and each is valid across restarts. This file must not know what a position means.
 
+use crate::api::problem::Problem;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 
 /// Items on a page when the caller does not say.
 pub const LIMIT_DEFAULT: usize = 25;
 /// The most items on a page.
 pub const LIMIT_MAX: usize = 100;
 
-const VERSION: u8 = 1;
-const CHECKSUM_LEN: usize = 2;
-const FRAME_LEN: usize = 1 + 4 + CHECKSUM_LEN;
+/// What is said of a cursor that is none.
+pub const BAD_CURSOR: &str = "must be a nextCursor of this list with the same filters";
+
+/// Version 1 had a checksum that anybody could compute.
+const VERSION: u8 = 2;
+const TAG_LEN: usize = 16;
 /// Longer texts are no cursors of ours.
 const TEXT_LEN_MAX: usize = 512;
 
-/// What makes a list this list: tenant and mode, kind, filters; not the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fingerprint(u32);
+/// The server's keyed hash.
+pub type Mark<'a> = &'a dyn Fn(&[&[u8]]) -> [u8; 16];
 
-impl Fingerprint {
-    /// The unfiltered list of a kind, `payments`, of a tenant key.
-    pub fn of(tenant_key: u64, kind: &str) -> Self {
-        let mut hash = Fnv::new();
-        hash.part(&tenant_key.to_be_bytes());
-        hash.part(kind.as_bytes());
-        hash.fingerprint()
+/// The key of a list's cursors. It follows from what makes it this list, without the limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ListKey([u8; 16]);
+
+impl ListKey {
+    /// The list of a kind, `payments`, of a tenant key, under these filters in their order.
+    pub fn of(mark: Mark<'_>, tenant_key: u64, kind: &str, filters: &[(&str, &str)]) -> ListKey {
+        let tenant_key = tenant_key.to_be_bytes();
+        let mut parts: Vec<&[u8]> = vec![b"cursor", &tenant_key, kind.as_bytes()];
+        parts.extend(filters.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
+        ListKey(mark(&parts))
     }
 
-    /// The same list under one more filter.
-    pub fn filtered(self, name: &str, value: &str) -> Self {
-        let mut hash = Fnv::new();
-        hash.part(&self.0.to_be_bytes());
-        hash.part(name.as_bytes());
-        hash.part(value.as_bytes());
-        hash.fingerprint()
-    }
-}
-
-/// Opaque cursors, to and fro.
-#[derive(Debug)]
-pub struct Cursor;
-
-impl Cursor {
-    /// The text for a position in the list.
-    pub fn encode(list: Fingerprint, position: &[u8]) -> String {
-        let mut bytes = Vec::with_capacity(FRAME_LEN + position.len());
+    /// The cursor for a position in the list.
+    fn seal(self, position: &[u8]) -> String {
+        let mut bytes = Vec::with_capacity(1 + position.len() + TAG_LEN);
         bytes.push(VERSION);
-        bytes.extend_from_slice(&list.0.to_be_bytes());
         bytes.extend_from_slice(position);
-        bytes.extend_from_slice(&checksum(&bytes));
+        let tag = self.over(&bytes).finalize().into_bytes();
+        bytes.extend_from_slice(&tag[..TAG_LEN]);
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
     /// The position, if `text` is a cursor of this very list.
-    pub fn decode(text: &str, list: Fingerprint) -> Option<Vec<u8>> {
+    pub fn open(self, text: &str) -> Option<Vec<u8>> {
         if text.len() > TEXT_LEN_MAX {
             return None;
         }
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        if bytes.len() < FRAME_LEN {
-            return None;
-        }
-        let (framed, sum) = bytes.split_at(bytes.len() - CHECKSUM_LEN);
-        let known = sum == checksum(framed) && framed[0] == VERSION && framed[1..5] == list.0.to_be_bytes();
-        known.then(|| framed[5..].to_vec())
+        let (framed, tag) = bytes.split_at_checked(bytes.len().checked_sub(TAG_LEN)?)?;
+        let (version, position) = framed.split_first()?;
+        self.over(framed).verify_truncated_left(tag).ok()?;
+        (*version == VERSION).then(|| position.to_vec())
     }
+
+    fn over(self, framed: &[u8]) -> Hmac<Sha256> {
+        let Ok(mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { unreachable!("HMAC takes keys of any length") };
+        mac.chain_update(framed)
+    }
+}
+
+/// It is a key.
+impl std::fmt::Debug for ListKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ListKey")
+    }
+}
+
+/// 400: what is no cursor of the list.
+pub fn bad_cursor() -> Problem {
+    Problem::invalid_field("cursor", BAD_CURSOR)
 }
 
 /// Which page a caller asks for.
@@ -80,13 +89,13 @@ pub struct Page {
     /// The position that the page follows; `None` for the first page.
     pub after: Option<Vec<u8>>,
     /// The list.
-    pub list: Fingerprint,
+    pub list: ListKey,
 }
 
 impl Page {
     /// The cursor that continues after `position`.
     pub fn next(&self, position: &[u8]) -> String {
-        Cursor::encode(self.list, position)
+        self.list.seal(position)
     }
 }
 
@@ -128,76 +137,64 @@ fn list_start<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
     out
 }
 
-fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_LEN] {
-    let mut hash = Fnv::new();
-    hash.part(bytes);
-    let folded = hash.fingerprint().0;
-    [(folded >> 8) as u8 ^ (folded >> 24) as u8, folded as u8 ^ (folded >> 16) as u8]
-}
-
-/// FNV-1a of 64 bits: fixed for ever, unlike the standard library's hasher.
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Self {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-
-    /// Adds bytes and their number, so that parts can't flow into each other.
-    fn part(&mut self, bytes: &[u8]) {
-        for byte in bytes.iter().chain(&(bytes.len() as u64).to_be_bytes()) {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        Fingerprint((self.0 >> 32) as u32 ^ self.0 as u32)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// As the server's: each part with its length before it, under a key.
+    fn mark(key: u8) -> impl Fn(&[&[u8]]) -> [u8; 16] {
+        move |parts| {
+            let mut mac = Hmac::<Sha256>::new_from_slice(&[key; 32]).expect("a key of any length");
+            for part in parts {
+                mac.update(&(part.len() as u64).to_be_bytes());
+                mac.update(part);
+            }
+            mac.finalize().into_bytes()[..16].try_into().expect("16 bytes")
+        }
+    }
+
     #[test]
     fn a_cursor_comes_back_to_its_own_list_only() {
-        let list = Fingerprint::of(7, "payments").filtered("status", "COMPLETED");
+        let completed: &[(&str, &str)] = &[("status", "COMPLETED")];
+        let list = ListKey::of(&mark(1), 7, "payments", completed);
         for position in [&b""[..], b"\x00", b"0123456789abcdef"] {
-            let text = Cursor::encode(list, position);
-            assert_eq!(Cursor::decode(&text, list).as_deref(), Some(position));
+            let text = list.seal(position);
+            assert_eq!(list.open(&text).as_deref(), Some(position));
             for other in [
-                Fingerprint::of(8, "payments").filtered("status", "COMPLETED"),
-                Fingerprint::of(7, "payouts").filtered("status", "COMPLETED"),
-                Fingerprint::of(7, "payments").filtered("status", "FAILED"),
-                Fingerprint::of(7, "payments"),
+                ListKey::of(&mark(1), 8, "payments", completed),
+                ListKey::of(&mark(1), 7, "payouts", completed),
+                ListKey::of(&mark(1), 7, "payments", &[("status", "FAILED")]),
+                ListKey::of(&mark(1), 7, "payments", &[("statusCOMPLETED", "")]),
+                ListKey::of(&mark(1), 7, "payments", &[]),
+                ListKey::of(&mark(2), 7, "payments", completed),
             ] {
-                assert_eq!(Cursor::decode(&text, other), None);
+                assert_eq!(other.open(&text), None);
             }
         }
     }
 
     #[test]
     fn what_is_no_cursor_is_none() {
-        let list = Fingerprint::of(1, "payments");
-        let text = Cursor::encode(list, b"position");
+        let list = ListKey::of(&mark(1), 1, "payments", &[]);
+        let text = list.seal(b"position");
         for bad in ["", "@@@", "not-a-cursor", "AAAA", &text[1..], &text[..text.len() - 1], &format!("{text}="), &"A".repeat(600)] {
-            assert_eq!(Cursor::decode(bad, list), None, "{bad}");
+            assert_eq!(list.open(bad), None, "{bad}");
         }
         for at in 0..text.len() {
             let mut bytes = text.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(bytes).expect("ASCII");
-            assert_eq!(Cursor::decode(&changed, list), None, "{changed}");
+            assert_eq!(list.open(&changed), None, "{changed}");
         }
     }
 
     #[test]
     fn the_format_does_not_change() {
-        assert_eq!(Cursor::encode(Fingerprint::of(3, "payments"), b"\x01\x02"), GOLDEN);
-        assert!(Cursor::decode(GOLDEN, Fingerprint::of(3, "payments")).is_some());
+        let list = ListKey::of(&mark(1), 3, "payments", &[]);
+        assert_eq!((list.seal(b"\x01\x02").as_str(), list.open(GOLDEN)), (GOLDEN, Some(vec![1, 2])));
     }
 
-    const GOLDEN: &str = "AShWuHQBAu9l";
+    const GOLDEN: &str = "AgECldKxip-YlXbK_gZpEXQV2g";
 
     #[test]
     fn a_page_is_written_around_its_items() {

@@ -172,7 +172,7 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
     let method = query.optional("method", |text| text.one_of(&Method::ALL.map(|method| (method.name(), method))));
     let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
-    let page = query.page(call.caller.tenant_key, "payments");
+    let page = query.page(call.mark, call.caller.tenant_key, "payments");
     let sound = query.finish()?;
     let (status, method) = (status.get(&sound), method.get(&sound));
     let page = page.get(&sound);

@@ -149,7 +149,7 @@ pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
-    let page = query.page(call.caller.tenant_key, "payouts");
+    let page = query.page(call.mark, call.caller.tenant_key, "payouts");
     let sound = query.finish()?;
     let status = status.get(&sound);
     let facets = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)).map(|status| status as u8).collect();

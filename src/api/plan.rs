@@ -73,8 +73,10 @@ pub struct Call<'a> {
     pub has_rail: bool,
     /// The server's clock.
     pub now: Timestamp,
-    /// Makes an id for something new: later than every id before it.
+    /// Makes an id for something new: later than every id of the tenant's before it.
     pub fresh_id: &'a dyn Fn() -> Id,
+    /// Makes an id that says nothing, not even its time.
+    pub random_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
     pub micro_deposits: (crate::domain::money::Ves, crate::domain::money::Ves),
     /// How the outside reaches this server, without a slash at the end.
@@ -93,6 +95,11 @@ impl Call<'_> {
     /// The id of something new.
     pub fn new_id(&self) -> Id {
         (self.fresh_id)()
+    }
+
+    /// The id of something new that is shown to whoever knows it.
+    pub fn random_id(&self) -> Id {
+        (self.random_id)()
     }
 
     /// The id in the path, under this name; what is no UUID names nothing.

@@ -71,7 +71,7 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let active = query.optional("active", |text| text.boolean());
-    let page = query.page(call.caller.tenant_key, "products");
+    let page = query.page(call.mark, call.caller.tenant_key, "products");
     let sound = query.finish()?;
     let active = active.get(&sound);
     let facets = [true, false].into_iter().filter(|each| active.is_none_or(|active| active == *each)).map(facet).collect();

@@ -4,7 +4,7 @@
 //! This file must not know any particular list.
 
 use super::fields::{Bad, Findings, Got, Invalid, Sound};
-use super::page::{Cursor, Fingerprint, LIMIT_DEFAULT, LIMIT_MAX, Page};
+use super::page::{BAD_CURSOR, LIMIT_DEFAULT, LIMIT_MAX, ListKey, Mark, Page};
 use super::value::{self, choice};
 use chrono::{DateTime, Utc};
 use std::borrow::Cow;
@@ -90,10 +90,10 @@ impl<'a> Query<'a> {
     }
 
     /// `limit` and `cursor` of a list that pages. All other parameters of the query are its filters.
-    pub fn page(&mut self, tenant_key: u64, kind: &str) -> Got<Page> {
-        let list = self.fingerprint(tenant_key, kind);
+    pub fn page(&mut self, mark: Mark<'_>, tenant_key: u64, kind: &str) -> Got<Page> {
+        let list = self.list_key(mark, tenant_key, kind);
         let limit = self.optional("limit", |text| text.integer(1..=LIMIT_MAX as i64));
-        let after = self.optional("cursor", |text| Cursor::decode(text.0, list).ok_or(Bad::from("must be a nextCursor of this list with the same filters")));
+        let after = self.optional("cursor", |text| list.open(text.0).ok_or(Bad::from(BAD_CURSOR)));
         match (limit.peek(), after.peek()) {
             (Some(limit), Some(after)) => Got::some(Page { limit: limit.map_or(LIMIT_DEFAULT, |limit| limit as usize), after: after.clone(), list }),
             _ => Got::none(),
@@ -133,7 +133,7 @@ impl<'a> Query<'a> {
         Ok(found.map(|index| Text(&self.parameters[index].text)))
     }
 
-    fn fingerprint(&self, tenant_key: u64, kind: &str) -> Fingerprint {
+    fn list_key(&self, mark: Mark<'_>, tenant_key: u64, kind: &str) -> ListKey {
         // `type=a,b`, `type=b&type=a`: the same filters.
         let named = |parameter: &'_ Parameter<'a>| parameter.name.clone();
         let mut filters: Vec<(Cow<'_, str>, &str)> =
@@ -141,7 +141,8 @@ impl<'a> Query<'a> {
         filters.retain(|(name, _)| !matches!(&**name, "limit" | "cursor"));
         filters.sort_unstable();
         filters.dedup();
-        filters.into_iter().fold(Fingerprint::of(tenant_key, kind), |list, (name, text)| list.filtered(&name, text))
+        let filters: Vec<(&str, &str)> = filters.iter().map(|(name, text)| (&**name, *text)).collect();
+        ListKey::of(mark, tenant_key, kind, &filters)
     }
 }
 
@@ -237,6 +238,13 @@ pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
 mod tests {
     use super::*;
     use crate::api::problem::Problem;
+    use sha2::{Digest, Sha256};
+
+    /// No secret is needed to see that filters count.
+    fn mark(parts: &[&[u8]]) -> [u8; 16] {
+        let hash = Sha256::digest(parts.join(&0xFF));
+        std::array::from_fn(|at| hash[at])
+    }
 
     fn names(query: Query<'_>) -> Vec<String> {
         let problem = Problem::from(query.finish().expect_err("something is bad"));
@@ -249,7 +257,7 @@ mod tests {
         let _ = q.optional("from", |t| t.timestamp());
         let _ = q.optional("to", |t| t.timestamp());
         let _ = q.required("pair", |t| t.trimmed(1..=9));
-        let _ = q.page(1, "movements");
+        let _ = q.page(&mark, 1, "movements");
         assert_eq!(names(q), ["from", "to", "pair", "limit", "cursor", "typ"]);
     }
 
@@ -258,12 +266,12 @@ mod tests {
         for bad in ["0", "-1", "101", "ten", "1.5", "", "+5", "1e1", "99999999999999999999"] {
             let query = format!("limit={bad}");
             let mut q = Query::parse(Some(&query));
-            let _ = q.page(1, "payments");
+            let _ = q.page(&mark, 1, "payments");
             assert_eq!(names(q), ["limit"], "{bad}");
         }
         for (query, limit) in [(None, 25), (Some("limit=1"), 1), (Some("limit=100"), 100)] {
             let mut q = Query::parse(query);
-            let page = q.page(1, "payments");
+            let page = q.page(&mark, 1, "payments");
             let ok = q.finish().expect("sound");
             assert_eq!(page.get(&ok).limit, limit);
         }
@@ -275,7 +283,7 @@ mod tests {
             let mut q = Query::parse(Some(query));
             let _ = q.list("status", |t| t.trimmed(1..=9));
             let _ = q.optional("method", |t| t.trimmed(1..=9));
-            let page = q.page(1, "payments");
+            let page = q.page(&mark, 1, "payments");
             q.finish().ok().map(|ok| page.get(&ok))
         };
         let cursor = page("status=A&method=B").expect("sound").next(b"7");

@@ -13,6 +13,10 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
         Refusal::StaleSheet => Problem::conflict("settings_changed", "the settings were changed by somebody else in between; read them and try again"),
+        // A request for an intent begins something new, so it is refused for what is paid, however alike.
+        Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => {
+            Problem::conflict("external_ref_conflict", "the payment on the externalRef is paid; existingId names it").with("existingId", existing.to_string())
+        }
         Refusal::ExternalRefConflict { existing, differs } => {
             let differs: Vec<serde_json::Value> = differs.iter().map(|name| serde_json::Value::from(*name)).collect();
             Problem::conflict("external_ref_conflict", "the externalRef is in use with another payload; existingId names what it was used for")
@@ -102,7 +106,12 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::CopNotEnabled => Problem::refused(403, "cop_not_enabled", "pesos are not enabled for this account"),
         Refusal::PaymentNotPending => Problem::conflict("payment_not_pending", "the payment is not pending any more; read it"),
         Refusal::ChannelMismatch => Problem::conflict("channel_mismatch", "the payment is not paid with an SMS code"),
-        Refusal::InvalidOtp => Problem::refused(400, "invalid_otp", "this is not the SMS code; the payment stays pending until it expires"),
+        Refusal::InvalidOtp => {
+            Problem::refused(400, "invalid_otp", "this is not the SMS code; the payment stays pending until it expires, or five codes were wrong")
+        }
+        Refusal::OtpAttemptsExhausted => {
+            Problem::conflict("otp_attempts_exhausted", "five codes were wrong; the payment takes no more, and has failed or will")
+        }
         Refusal::RefundWindowExpired => Problem::conflict("refund_window_expired", "a payment in pesos can be refunded for 96 hours after its completion"),
         Refusal::RefundInProgress => {
             Problem::conflict("refund_in_progress", "the processor is deciding about the refund; read the payment until it is settled")

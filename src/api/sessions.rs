@@ -45,7 +45,8 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let ways = fields.optional("methods", ways);
     let metadata = fields.optional("metadata", metadata);
     let sound = fields.finish()?;
-    let id = call.new_id();
+    // Whoever has the id has the page, and the page has the secret.
+    let id = call.random_id();
     let new = NewSession {
         id,
         amount: amount.get(&sound),

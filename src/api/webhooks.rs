@@ -95,7 +95,7 @@ pub fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
 pub fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut query = Query::parse(call.query);
-    let page = query.page(call.caller.tenant_key, &format!("deliveries {id}"));
+    let page = query.page(call.mark, call.caller.tenant_key, &format!("deliveries {id}"));
     let sound = query.finish()?;
     Ok(Plan::Deliveries(id, page.get(&sound)))
 }

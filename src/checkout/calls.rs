@@ -7,10 +7,12 @@ use crate::api::problem::Problem;
 use crate::api::refusals::problem;
 use crate::api::sessions::{address, client_secret};
 use crate::checkout::form::Form;
-use crate::checkout::limits::Limits;
-use crate::checkout::visit::{Shop, Tried, Visit, secret_of};
+use crate::checkout::limits::{Limits, Phone};
+use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
+use crate::domain::buyer::Buyer;
 use crate::domain::checkout::{Bought, NewSession, Offered};
 use crate::domain::commands::Ask;
+use crate::domain::cop_payments::Channel;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::kept::Shape;
@@ -18,25 +20,31 @@ use crate::domain::machine::Domain;
 use crate::domain::platform::PLATFORM;
 use crate::domain::products::{Link, Product, product_of};
 use crate::domain::record::Entity;
+use crate::network::Client;
 use crate::server::body::Inbound;
 use crate::server::dispatch::reply;
 use crate::server::history::{self, Unreadable};
 use crate::server::listen::Arrival;
 use crate::server::respond::Reply;
 use crate::server::secrets::reply_with_secret;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::{Services, random_id};
 use actors::Settled;
 use hyper::header::{self, HeaderMap, HeaderValue};
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The session that a call is about, if the call carries its secret.
-async fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Visit, Problem> {
+/// The session that a call is about, if the call carries its secret. Who does not have that learns nothing here, so nothing is counted.
+fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Problem> {
     let id = Id::parse(id).ok_or_else(Problem::not_found)?;
     let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
     if !sent.is_some_and(|sent| is_secret(services, id, sent)) {
         return Err(Problem::unauthorized());
     }
+    shop_of(services, id)?.map(|_| id).ok_or_else(Problem::not_found)
+}
+
+/// How it stands; to be asked for after the body is there, which may take long.
+async fn visited(services: &Services, id: Id) -> Result<Visit, Problem> {
     Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
 }
 
@@ -48,7 +56,7 @@ pub fn is_secret(services: &Services, id: Id, sent: &str) -> bool {
 
 /// GET /checkout/:id/state
 pub async fn state(services: &Services, id: &str, headers: &HeaderMap, query: Option<&str>) -> Result<Reply, Problem> {
-    let visit = admitted(services, id, headers).await?;
+    let visit = visited(services, admitted(services, id, headers)?).await?;
     let attempt = Form::query(query).get("attempt").and_then(Id::parse).map(|attempt| visit.attempt(services, attempt)).transpose()?.flatten();
     Ok(told(services, &visit, attempt.as_ref()))
 }
@@ -72,33 +80,48 @@ async fn told_after(services: &Services, visit: &Visit, attempt: Id, settled: &S
 
 /// POST /checkout/:id/c2p/request
 pub async fn request((services, limits): (&Services, &Limits), id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
-    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let id = admitted(services, id, &arrival.head.headers)?;
     let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
-    limits.request(&visit.session, debtor.phone)?;
+    let visit = visited(services, id).await?;
+    limits.message(limits.client(arrival), &visit.session, Phone::Venezuelan(debtor.phone))?;
     let settled = visit.request(services, debtor).await?;
     Ok(reply(visit.shop.tenant_key, Shape::Intent, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// POST /checkout/:id/c2p
 pub async fn pay(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
-    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let id = admitted(services, id, &arrival.head.headers)?;
     let (intent, debtor, token) = read_execution(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
+    let visit = visited(services, id).await?;
     let settled = visit.pay(services, intent, Some(debtor), token).await?;
     told_after(services, &visit, intent, &settled).await
 }
 
+/// To whom the processor sends a message when a payment begins: by push or SMS.
+pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
+    match channel {
+        Channel::Qr => None,
+        Channel::Push | Channel::Sms => buyer.and_then(|buyer| buyer.phone).map(Phone::Colombian),
+    }
+}
+
 /// POST /checkout/:id/cop
-pub async fn collect(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
-    let visit = admitted(services, id, &arrival.head.headers).await?;
+pub async fn collect((services, limits): (&Services, &Limits), id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    let id = admitted(services, id, &arrival.head.headers)?;
     let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?)?;
+    let visit = visited(services, id).await?;
+    if let Some(phone) = messaged(channel, buyer.as_ref()) {
+        limits.message(limits.client(arrival), &visit.session, phone)?;
+    }
     let settled = visit.collect(services, channel, buyer, None).await?;
     Ok(reply(visit.shop.tenant_key, Shape::CopPaymentCreated, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// POST /checkout/:id/cop/otp
 pub async fn submit_code(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
-    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let id = admitted(services, id, &arrival.head.headers)?;
     let code = read_code(&body.json(&arrival.head.headers).await?)?;
+    let visit = visited(services, id).await?;
     let settled = visit.submit_code(services, code).await?;
     let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
     told_after(services, &visit, attempt, &settled).await
@@ -106,8 +129,9 @@ pub async fn submit_code(services: &Services, id: &str, arrival: &Arrival, body:
 
 /// POST /checkout/:id/usdt
 pub async fn deposit_address(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
-    let visit = admitted(services, id, &arrival.head.headers).await?;
+    let id = admitted(services, id, &arrival.head.headers)?;
     let (network, asset) = read_network(&body.json(&arrival.head.headers).await?)?;
+    let visit = visited(services, id).await?;
     let settled = visit.address(services, network, asset).await?;
     if let Some(refusal) = &settled.refusal {
         return Err(problem(refusal));
@@ -134,7 +158,7 @@ pub struct OnSale {
 }
 
 /// What can be bought under a slug now; `None` when there is no such link, or it or its product is switched off.
-pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
+fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
     let reader = services.engine.reader();
     let Some(value) = reader.index_get(&index::name(PLATFORM, Space::Slug, slug)).map_err(Unreadable::from)? else { return Ok(None) };
     let unreadable = || Unreadable("a slug that leads nowhere".to_owned());
@@ -146,10 +170,17 @@ pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Proble
     Ok(product.offer(link).map(|link| OnSale { shop, product: product.clone(), link: link.clone() }))
 }
 
+/// The same for a client, who may not guess for ever.
+pub fn sought(services: &Services, limits: &Limits, client: Client, slug: &str) -> Result<OnSale, Problem> {
+    limits.may_look(client)?;
+    limits.looked(client, on_sale(services, slug))
+}
+
 /// What a link's new session is to be.
 pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<NewSession, &'static str> {
     let amount = priced(&sale.product, &sale.link, quantity)?;
-    let id = fresh_id();
+    // Whoever has the id has the page, and the page has the secret.
+    let id = random_id();
     let name = &sale.product.name;
     Ok(NewSession {
         id,
@@ -167,10 +198,11 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
 
 /// POST /pay/:slug/sessions
 pub async fn open((services, limits): (&Services, &Limits), slug: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
-    let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
+    let client = limits.client(arrival);
+    let sale = sought(services, limits, client, slug)?;
     let quantity = read_quantity(&body.json(&arrival.head.headers).await?)?;
     let new = session_of(services, &sale, quantity).map_err(|message| Problem::invalid_field("quantity", message))?;
-    limits.open(sale.link.id)?;
+    limits.open(client, sale.link.id)?;
     let id = new.id;
     let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;
     let reply = reply_with_secret(services, sale.shop.tenant_key, Shape::SessionOpened, outcome, &arrival.request_id)?;

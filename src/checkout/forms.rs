@@ -4,11 +4,11 @@
 use crate::api::merchants::is_email;
 use crate::api::problem::Problem;
 use crate::api::refusals::problem;
-use crate::checkout::calls::{is_secret, on_sale, session_of};
+use crate::checkout::calls::{is_secret, messaged, session_of, sought};
 use crate::checkout::form::Form;
-use crate::checkout::limits::Limits;
+use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::pages::{Manner, Typed, Wish, problem_page, show, show_link};
-use crate::checkout::visit::Visit;
+use crate::checkout::visit::{Visit, shop_of};
 use crate::checkout::words::Language;
 use crate::domain::banks::{BankCode, Service};
 use crate::domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
@@ -23,21 +23,58 @@ use crate::domain::money::Cop;
 use crate::domain::payments::Debtor;
 use crate::domain::phone::MobilePhone;
 use crate::domain::token::Token;
+use crate::network::Client;
+use crate::server::body::Inbound;
 use crate::server::dispatch::failure;
+use crate::server::listen::Arrival;
 use crate::server::respond::{HTML, Reply};
 use crate::server::services::Services;
-use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderName, HeaderValue};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The session that a form is about, if the form carries its secret and did not come from another site.
-async fn admitted(services: &Services, id: &str, headers: &HeaderMap, form: &Form) -> Result<Visit, Problem> {
-    let id = Id::parse(id).ok_or_else(Problem::not_found)?;
-    let foreign = headers.get(SEC_FETCH_SITE).is_some_and(|site| site != "same-origin" && site != "none");
-    if foreign || !is_secret(services, id, form.text("secret")) {
-        return Err(Problem::unauthorized());
+/// A form that is on its way, and what is needed to judge it.
+pub struct Sent<'a> {
+    /// The running server.
+    pub services: &'a Services,
+    /// How often things may be done.
+    pub limits: &'a Limits,
+    /// The head of the request.
+    pub arrival: &'a Arrival,
+    /// The form, which nobody has read yet.
+    pub body: &'a mut Inbound,
+}
+
+impl Sent<'_> {
+    fn client(&self) -> Client {
+        self.limits.client(self.arrival)
     }
-    Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
+
+    /// A browser says that the form came from another site.
+    fn is_foreign(&self) -> bool {
+        self.arrival.head.headers.get(SEC_FETCH_SITE).is_some_and(|site| site != "same-origin" && site != "none")
+    }
+
+    async fn read(&mut self) -> Result<Form, Problem> {
+        Ok(Form::read(&self.body.bytes().await?))
+    }
+
+    /// The form and the session that it is about, if it carries the session's secret. It is not read before it is known that there is the session; unless its client has looked for so
+    /// many that are not there that only the secret counts.
+    async fn admitted(&mut self, id: &str) -> Result<(Form, Visit), Problem> {
+        if self.is_foreign() {
+            return Err(Problem::unauthorized());
+        }
+        let (client, known) = (self.client(), Id::parse(id));
+        if self.limits.may_look(client).is_ok() {
+            let found = known.map_or(Ok(None), |id| shop_of(self.services, id));
+            self.limits.looked(client, found)?;
+        }
+        let form = self.read().await?;
+        let id = known.filter(|id| is_secret(self.services, *id, form.text("secret"))).ok_or_else(Problem::unauthorized)?;
+        let visit = Visit::begin(self.services, id).await?.ok_or_else(Problem::not_found)?;
+        Ok((form, visit))
+    }
 }
 
 fn wish(form: &Form, way: Way) -> Wish {
@@ -56,9 +93,9 @@ fn bare(text: &str) -> String {
 }
 
 /// POST /checkout/:id/c2p/request
-pub async fn request((services, limits): (&Services, &Limits), id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
-    let form = Form::read(body);
-    let visit = admitted(services, id, headers, &form).await?;
+pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted(id).await?;
+    let services = sent.services;
     let mut wish = wish(&form, Way::C2p);
     let mut typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
     let bank = typed
@@ -74,7 +111,7 @@ pub async fn request((services, limits): (&Services, &Limits), id: &str, headers
         typed.wrong = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
         return Ok(show(services, &visit, Wish { typed, ..wish }, 400));
     };
-    let settled = match limits.request(&visit.session, phone) {
+    let settled = match sent.limits.message(sent.client(), &visit.session, Phone::Venezuelan(phone)) {
         Ok(()) => visit.request(services, Debtor { bank, id: identity, phone }).await,
         Err(problem) => Err(problem),
     };
@@ -91,9 +128,9 @@ pub async fn request((services, limits): (&Services, &Limits), id: &str, headers
 }
 
 /// POST /checkout/:id/c2p
-pub async fn pay(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
-    let form = Form::read(body);
-    let visit = admitted(services, id, headers, &form).await?;
+pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted(id).await?;
+    let services = sent.services;
     let wish = wish(&form, Way::C2p);
     let intent = form.get("intentId").and_then(Id::parse).ok_or_else(Problem::not_found)?;
     let Ok(token) = Token::parse_c2p(&compact(form.text("token"))) else {
@@ -109,9 +146,9 @@ pub async fn pay(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]
 }
 
 /// POST /checkout/:id/cop
-pub async fn collect(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
-    let form = Form::read(body);
-    let visit = admitted(services, id, headers, &form).await?;
+pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted(id).await?;
+    let services = sent.services;
     let wish = wish(&form, Way::Cop);
     let Some(channel) = wish.channel else { return Ok(show(services, &visit, wish, 400)) };
     let mut typed = Typed::read(&form, &["email", "phone", "documentType", "documentNumber"]);
@@ -124,7 +161,12 @@ pub async fn collect(services: &Services, id: &str, headers: &HeaderMap, body: &
         }
     };
     let seen = form.get("amountCop").and_then(|text| text.parse().ok()).map(Cop::from_minor);
-    let refused = match visit.collect(services, channel, buyer, seen).await {
+    let allowed = messaged(channel, buyer.as_ref()).map_or(Ok(()), |phone| sent.limits.message(sent.client(), &visit.session, phone));
+    let begun = match allowed {
+        Ok(()) => visit.collect(services, channel, buyer, seen).await,
+        Err(problem) => Err(problem),
+    };
+    let refused = match begun {
         Ok(settled) => match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
             (None, Some(begun)) => {
                 let begun = format!("attempt={}", begun.state.id().id);
@@ -152,16 +194,18 @@ fn read_buyer(typed: &Typed, channel: Channel) -> Result<Buyer, Vec<&'static str
 }
 
 /// POST /checkout/:id/cop/otp
-pub async fn submit_code(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
-    let form = Form::read(body);
-    let visit = admitted(services, id, headers, &form).await?;
+pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted(id).await?;
+    let services = sent.services;
     let wish = wish(&form, Way::Cop);
     let attempt = visit.attempts.cop.as_ref().map(|payment| format!("attempt={}", payment.id)).unwrap_or_default();
     match visit.submit_code(services, Token::parse_debit(&compact(form.text("otp"))).ok()).await {
-        Err(problem) if problem.code == "invalid_otp" => {
+        // Unless it was one too many: then the page says that the attempt is over.
+        Err(problem) if problem.code == "invalid_otp" && !visit.is_over(services)? => {
             let typed = Typed::wrong("otp");
             Ok(show(services, &visit, Wish { typed, ..wish }, 400))
         }
+        Err(problem) if problem.code == "invalid_otp" => Ok(see(&wish.address(visit.session.id, &attempt))),
         // The page says how the attempt stands: paid, over, or still asked for.
         Ok(_) => Ok(see(&wish.address(visit.session.id, &attempt))),
         Err(problem) if problem.status == 409 => Ok(see(&wish.address(visit.session.id, &attempt))),
@@ -170,9 +214,9 @@ pub async fn submit_code(services: &Services, id: &str, headers: &HeaderMap, bod
 }
 
 /// POST /checkout/:id/usdt
-pub async fn deposit_address(services: &Services, id: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
-    let form = Form::read(body);
-    let visit = admitted(services, id, headers, &form).await?;
+pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted(id).await?;
+    let services = sent.services;
     let wish = wish(&form, Way::Usdt);
     let Some((network, asset)) = wish.place else { return Ok(show(services, &visit, wish, 400)) };
     let refused = match visit.address(services, network, asset).await {
@@ -199,19 +243,20 @@ fn refuse(services: &Services, visit: &Visit, mut wish: Wish, refused: &Problem)
 }
 
 /// POST /pay/:slug/sessions
-pub async fn open((services, limits): (&Services, &Limits), slug: &str, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
-    let form = Form::read(body);
-    let language = Language::from_code(form.get("lang"));
-    if headers.get(SEC_FETCH_SITE).is_some_and(|site| site != "same-origin" && site != "none") {
+pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
+    if sent.is_foreign() {
         return Err(Problem::unauthorized());
     }
-    let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
+    let (services, limits, client) = (sent.services, sent.limits, sent.client());
+    let sale = sought(services, limits, client, slug)?;
+    let form = sent.read().await?;
+    let language = Language::from_code(form.get("lang"));
     let typed = form.get("quantity").unwrap_or("1");
     let new = match typed.parse().ok().and_then(|quantity| session_of(services, &sale, quantity).ok()) {
         Some(new) => new,
         None => return Ok(show_link(services, &sale, language, Some(typed), 400)),
     };
-    if let Err(refused) = limits.open(sale.link.id) {
+    if let Err(refused) = limits.open(client, sale.link.id) {
         return Ok(problem_page(&refused, language));
     }
     let id = new.id;

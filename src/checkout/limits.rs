@@ -1,48 +1,121 @@
-//! How often buyers may do what costs others something. Whoever has a link can open sessions, and whoever has a session can have a payer's bank send codes; no key stands before either,
-//! so each link and each session has a bound of its own. Sessions of a link are as many as anybody wants: of those a payer's phone has one too.
+//! Limits of what people without a key may do in the checkout.
+//!
+//! Whoever has a link can open sessions, and whoever has a session can have a payer's bank or
+//! processor send messages. What a link or a phone can take is shared by all who come; before it
+//! every client has a smaller bucket of its own, so that no single one uses up what is shared.
+//! Addresses of sessions and links can be guessed at: what is not there is counted per client.
 
 use crate::api::problem::Problem;
+use crate::domain::buyer::ColombianPhone;
 use crate::domain::checkout::Session;
 use crate::domain::ids::Id;
 use crate::domain::phone::MobilePhone;
+use crate::network::{Client, Network, TrustedProxies};
+use crate::server::listen::Arrival;
 use crate::server::throttle::Throttle;
 use std::time::Duration;
 
-/// Sessions that a link opens in a row: a crowd that comes to buy at once.
-const SESSIONS_BURST: u32 = 100;
+/// Sessions that one client opens of a link in a row: an office that comes to buy at once.
+const SESSIONS_BURST: u32 = 50;
+/// And then one in so long.
+const SESSIONS_EVERY: Duration = Duration::from_secs(1);
+/// Sessions that a link opens in a row, for all clients.
+const SHARED_SESSIONS_BURST: u32 = 10 * SESSIONS_BURST;
 /// And then one in so long: twenty a second are more than a shop sells, and little to the log.
-const SESSIONS_EVERY: Duration = Duration::from_millis(50);
-/// Codes that a session has banks send in a row: a buyer who corrects bank, document and phone more than once comes through.
-const CODES_BURST: u32 = 10;
+const SHARED_SESSIONS_EVERY: Duration = Duration::from_millis(50);
+/// Messages that a session has sent in a row, or a client to a phone: a buyer who corrects bank,
+/// document and phone more than once comes through.
+const MESSAGES_BURST: u32 = 10;
 /// And then one in so long: ten in ten minutes, of which a payer who is plagued with them sees no more.
-const CODES_EVERY: Duration = Duration::from_secs(60);
+const MESSAGES_EVERY: Duration = Duration::from_secs(60);
+/// Messages that all clients together have sent to a phone through a link in a row.
+const SHARED_MESSAGES_BURST: u32 = 3 * MESSAGES_BURST;
+/// And then one in so long.
+const SHARED_MESSAGES_EVERY: Duration = Duration::from_secs(20);
+/// The time in which a client may miss so often.
+const MINUTE: Duration = Duration::from_secs(60);
 
-/// The bounds of all links and sessions.
+/// A payer's phone, to which messages are sent.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phone {
+    /// For C2P.
+    Venezuelan(MobilePhone),
+    /// For pesos by push or SMS.
+    Colombian(ColombianPhone),
+}
+
+/// The buckets of all clients, links, sessions and phones.
 pub struct Limits {
-    sessions: Throttle<Id>,
-    codes: Throttle<Id>,
-    payers: Throttle<(Id, MobilePhone)>,
+    proxies: TrustedProxies,
+    misses: Throttle<Client>,
+    sessions: Throttle<(Client, Id)>,
+    shared_sessions: Throttle<Id>,
+    messages: Throttle<Id>,
+    payers: Throttle<(Client, Id, Phone)>,
+    shared_payers: Throttle<(Id, Phone)>,
 }
 
 impl Limits {
-    /// Nothing has been done yet.
-    pub fn new() -> Limits {
+    /// Nothing has been done yet. `misses_per_minute` 0 = no limit of misses.
+    pub fn new(trusted_proxies: Vec<Network>, misses_per_minute: u32, misses_burst: u32) -> Limits {
         Limits {
+            proxies: TrustedProxies::new(trusted_proxies),
+            misses: Throttle::every(MINUTE.checked_div(misses_per_minute).unwrap_or_default(), misses_burst),
             sessions: Throttle::every(SESSIONS_EVERY, SESSIONS_BURST),
-            codes: Throttle::every(CODES_EVERY, CODES_BURST),
-            payers: Throttle::every(CODES_EVERY, CODES_BURST),
+            shared_sessions: Throttle::every(SHARED_SESSIONS_EVERY, SHARED_SESSIONS_BURST),
+            messages: Throttle::every(MESSAGES_EVERY, MESSAGES_BURST),
+            payers: Throttle::every(MESSAGES_EVERY, MESSAGES_BURST),
+            shared_payers: Throttle::every(SHARED_MESSAGES_EVERY, SHARED_MESSAGES_BURST),
         }
     }
 
-    /// One more session of a link.
-    pub fn open(&self, link: Id) -> Result<(), Problem> {
-        self.sessions.check(link).map_err(|seconds| Problem::too_often("too many sessions were opened of this payment link; none was opened", seconds))
+    /// Who sent a request.
+    pub fn client(&self, arrival: &Arrival) -> Client {
+        self.proxies.client(arrival.peer.ip(), &arrival.head.headers)
     }
 
-    /// One more code for a payer of a session.
-    pub fn request(&self, session: &Session, payer: MobilePhone) -> Result<(), Problem> {
-        let by_session = self.codes.check(session.id);
-        let by_payer = || session.bought.as_ref().map_or(Ok(()), |bought| self.payers.check((bought.link, payer)));
-        by_session.and_then(|()| by_payer()).map_err(|seconds| Problem::too_often("too many codes were asked for in this checkout; none was sent", seconds))
+    /// Whether a client may look whether a session or a link is there.
+    pub fn may_look(&self, client: Client) -> Result<(), Problem> {
+        let refused = |seconds| Problem::too_often("too many addresses were asked for that lead nowhere", seconds);
+        self.misses.look(client).map_err(refused)
+    }
+
+    /// What a client looked for. What is not there is counted, also when many look at once.
+    pub fn looked<T>(&self, client: Client, found: Result<Option<T>, Problem>) -> Result<T, Problem> {
+        found?.ok_or_else(|| {
+            self.misses.charge(client);
+            Problem::not_found()
+        })
+    }
+
+    /// One more session of a link.
+    pub fn open(&self, client: Client, link: Id) -> Result<(), Problem> {
+        let refused = |seconds| Problem::too_often("too many sessions were opened of this payment link; none was opened", seconds);
+        self.sessions.check((client, link)).and_then(|()| self.shared_sessions.check(link)).map_err(refused)
+    }
+
+    /// One more message to the payer of a session.
+    pub fn message(&self, client: Client, session: &Session, payer: Phone) -> Result<(), Problem> {
+        let link = session.bought.as_ref().map(|bought| bought.link);
+        let by_client = link.map_or(Ok(()), |link| self.payers.check((client, link, payer)));
+        let by_session = || self.messages.check(session.id);
+        let shared = || link.map_or(Ok(()), |link| self.shared_payers.check((link, payer)));
+        let refused = |seconds| Problem::too_often("too many codes were asked for in this checkout; none was sent", seconds);
+        by_client.and_then(|()| by_session()).and_then(|()| shared()).map_err(refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_client_uses_up_what_is_shared() {
+        for (own, own_every, shared, shared_every) in [
+            (SESSIONS_BURST, SESSIONS_EVERY, SHARED_SESSIONS_BURST, SHARED_SESSIONS_EVERY),
+            (MESSAGES_BURST, MESSAGES_EVERY, SHARED_MESSAGES_BURST, SHARED_MESSAGES_EVERY),
+        ] {
+            assert!(own < shared && own_every > shared_every);
+        }
     }
 }

@@ -15,9 +15,13 @@ mod steps;
 mod visit;
 mod words;
 
+pub use limits::Limits;
+
 use crate::api::problem::Problem;
-use crate::checkout::limits::Limits;
+use crate::checkout::forms::Sent;
 use crate::checkout::pages::Manner;
+use crate::checkout::visit::Visit;
+use crate::domain::ids::Id;
 use crate::server::body::Inbound;
 use crate::server::listen::{Answer, Arrival};
 use crate::server::meter::{Measuring, Meter};
@@ -27,6 +31,9 @@ use crate::server::services::Services;
 use hyper::Method;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::sync::Arc;
+
+/// The longest body of a buyer: some names, numbers and a secret.
+const BODY_BYTES_MAX: usize = 16 << 10;
 
 /// What stands at a path.
 #[derive(Clone, Copy)]
@@ -57,7 +64,7 @@ pub struct Front<G> {
 
 impl<G: Answer> Front<G> {
     /// Before this gateway.
-    pub fn new(services: Arc<Services>, gateway: G) -> Result<Front<G>, BadRoute> {
+    pub fn new(services: Arc<Services>, gateway: G, limits: Limits) -> Result<Front<G>, BadRoute> {
         let meters = Arc::clone(&services.meters);
         let places = [
             (Method::GET, "/checkout/:id", Place::Session),
@@ -77,7 +84,7 @@ impl<G: Answer> Front<G> {
             let meter = meters.of(&method, path);
             (method, path, (place, meter))
         }))?;
-        Ok(Front { services, router, gateway, limits: Limits::new(), unrouted: meters.of_none() })
+        Ok(Front { services, router, gateway, limits, unrouted: meters.of_none() })
     }
 
     async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
@@ -88,28 +95,41 @@ impl<G: Answer> Front<G> {
             Lookup::NotFound => return Err(Problem::not_found()),
         };
         measuring.found(meter);
-        let (services, query) = (&*self.services, head.uri.query());
-        let is_form = is_form(&head.headers);
+        let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
+        let (is_form, id, slug) = (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
+        body.cap(BODY_BYTES_MAX);
+        let sent = Sent { services, limits, arrival, body };
         match *place {
-            Place::Session => pages::session(services, parameters.get("id"), query, Manner::Whole).await,
-            Place::Embedded => pages::session(services, parameters.get("id"), query, Manner::Embedded).await,
-            Place::State => calls::state(services, parameters.get("id"), &head.headers, query).await,
-            Place::RequestKey if is_form => forms::request((services, &self.limits), parameters.get("id"), &head.headers, &body.bytes().await?).await,
-            Place::RequestKey => calls::request((services, &self.limits), parameters.get("id"), arrival, body).await,
-            Place::Pay if is_form => forms::pay(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
-            Place::Pay => calls::pay(services, parameters.get("id"), arrival, body).await,
-            Place::Pesos if is_form => forms::collect(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
-            Place::PesosCode if is_form => forms::submit_code(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
-            Place::Usdt if is_form => forms::deposit_address(services, parameters.get("id"), &head.headers, &body.bytes().await?).await,
-            Place::Pesos => calls::collect(services, parameters.get("id"), arrival, body).await,
-            Place::PesosCode => calls::submit_code(services, parameters.get("id"), arrival, body).await,
-            Place::Usdt => calls::deposit_address(services, parameters.get("id"), arrival, body).await,
-            Place::Link => pages::link(services, parameters.get("slug"), query).await,
-            Place::LinkSession if is_form => forms::open((services, &self.limits), parameters.get("slug"), &head.headers, &body.bytes().await?).await,
-            Place::LinkSession => calls::open((services, &self.limits), parameters.get("slug"), arrival, body).await,
+            Place::Session => Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole)),
+            Place::Embedded => Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded)),
+            Place::State => calls::state(services, id(), &head.headers, query).await,
+            Place::RequestKey if is_form => forms::request(sent, id()).await,
+            Place::RequestKey => calls::request((services, limits), id(), arrival, sent.body).await,
+            Place::Pay if is_form => forms::pay(sent, id()).await,
+            Place::Pay => calls::pay(services, id(), arrival, sent.body).await,
+            Place::Pesos if is_form => forms::collect(sent, id()).await,
+            Place::Pesos => calls::collect((services, limits), id(), arrival, sent.body).await,
+            Place::PesosCode if is_form => forms::submit_code(sent, id()).await,
+            Place::PesosCode => calls::submit_code(services, id(), arrival, sent.body).await,
+            Place::Usdt if is_form => forms::deposit_address(sent, id()).await,
+            Place::Usdt => calls::deposit_address(services, id(), arrival, sent.body).await,
+            Place::Link => Ok(pages::link(services, &calls::sought(services, limits, limits.client(arrival), slug())?, query)),
+            Place::LinkSession if is_form => forms::open(sent, slug()).await,
+            Place::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
             Place::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
             Place::EmbedScript => Ok(assets::embed_script()),
         }
+    }
+
+    /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess for ever.
+    async fn visit(&self, arrival: &Arrival, id: &str) -> Result<Visit, Problem> {
+        let client = self.limits.client(arrival);
+        self.limits.may_look(client)?;
+        let found = match Id::parse(id) {
+            Some(id) => Visit::begin(&self.services, id).await,
+            None => Ok(None),
+        };
+        self.limits.looked(client, found)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::buyer::Buyer;
 use crate::domain::checkout::{Attempts, Status, Way};
 use crate::domain::commands::Ask;
 use crate::domain::cop_payments::collect::NewCopPayment;
-use crate::domain::cop_payments::{Channel, ForSession};
+use crate::domain::cop_payments::{Channel, Failure, ForSession};
 use crate::domain::crypto::address::Network;
 use crate::domain::crypto::deposits::{Asset, NewDepositAddress, Till};
 use crate::domain::ids::{EntityId, Id};
@@ -27,7 +27,7 @@ use crate::domain::token::Token;
 use crate::server::desk::NameHeld;
 use crate::server::dispatch::failure;
 use crate::server::history;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::Services;
 use actors::Settled;
 
 /// A buyer is charged no more than the page said.
@@ -41,7 +41,7 @@ impl Visit {
         let usd = self.session.amount;
         let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
         let new = c2p::NewIntent {
-            id: fresh_id(),
+            id: services.fresh_id(self.shop.tenant_key),
             external_ref: self.session.name(),
             usd,
             rate,
@@ -97,7 +97,7 @@ impl Visit {
             return Err(Problem::conflict(TOTAL_CHANGED, "the total in pesos has risen since it was shown; nothing was charged"));
         }
         let (held, _) = self.begin_attempt(services, Way::Cop).await?;
-        let (session, id) = (&self.session, fresh_id());
+        let (session, id) = (&self.session, services.fresh_id(self.shop.tenant_key));
         let checkout = ForSession { sale: session.sale(), usd: session.amount, rate: price.rate, market_rate: price.market_rate, platform_fee: None };
         let new = NewCopPayment {
             id,
@@ -117,7 +117,8 @@ impl Visit {
         let Some(payment) = self.attempts.pending_cop() else {
             // The session says more than its last attempt: it may be paid, or over.
             self.status.may_begin().map_err(|refusal| problem(&refusal))?;
-            return Err(problem(&Refusal::PaymentNotPending));
+            let used_up = self.attempts.cop.as_ref().is_some_and(|payment| payment.failure == Some(Failure::OtpAttemptsExhausted));
+            return Err(problem(if used_up { &Refusal::OtpAttemptsExhausted } else { &Refusal::PaymentNotPending }));
         };
         let settled = self.ask(services, EntityId::cop_payment(payment.id), false, Ask::SubmitCopCode(code), None).await?;
         match &settled.refusal {
@@ -142,7 +143,7 @@ impl Visit {
             paid: None,
         };
         let new = NewDepositAddress {
-            id: fresh_id(),
+            id: services.fresh_id(self.shop.tenant_key),
             customer_ref: session.name(),
             network,
             asset,

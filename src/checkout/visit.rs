@@ -8,7 +8,7 @@ use crate::domain::cop_payments::CopPayment;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::index::{self, Space};
 use crate::domain::money::{Currency, Usdt};
-use crate::domain::payments::Payment;
+use crate::domain::payments::{Payment, Status as PaymentStatus};
 use crate::domain::platform::{PLATFORM, Tenant, is_live};
 use crate::domain::record::Entity;
 use crate::domain::settings::LiveStatus;
@@ -67,13 +67,20 @@ pub fn secret_of(services: &Services, session: Id) -> [u8; 16] {
     secret(&|parts| services.mark(parts), session)
 }
 
+/// Whose session this is; `None` when there is none that a buyer may see. A look into the index: cheap enough to come before anything else.
+pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem> {
+    let name = index::name(PLATFORM, Space::Session, &session.to_string());
+    let Some(value) = services.engine.reader().index_get(&name).map_err(Unreadable::from)? else { return Ok(None) };
+    let tenant_key = u64::from_be_bytes(value.as_slice().try_into().map_err(|_| Unreadable("a session of no tenant".to_owned()))?);
+    Ok(Shop::of(services, tenant_key))
+}
+
 impl Visit {
     /// The session with this id; `None` when there is none that a buyer may see.
     pub async fn begin(services: &Services, id: Id) -> Result<Option<Visit>, Problem> {
         let reader = services.engine.reader();
-        let Some(value) = reader.index_get(&index::name(PLATFORM, Space::Session, &id.to_string())).map_err(Unreadable::from)? else { return Ok(None) };
-        let tenant_key = u64::from_be_bytes(value.as_slice().try_into().map_err(|_| Unreadable("a session of no tenant".to_owned()))?);
-        let Some(shop) = Shop::of(services, tenant_key) else { return Ok(None) };
+        let Some(shop) = shop_of(services, id)? else { return Ok(None) };
+        let tenant_key = shop.tenant_key;
         let Some(found) = history::entity(reader, tenant_key, EntityId::session(id))? else { return Ok(None) };
         let Entity::Session(session) = &*found else { return Ok(None) };
         let View::Clock(now) = services.engine.view(tenant_key, Query::Clock).await.map_err(failure)? else { return Err(Problem::internal_error()) };
@@ -98,6 +105,13 @@ impl Visit {
     /// What has come in USDT.
     pub fn received(&self) -> Usdt {
         self.attempts.till().map_or(Usdt::ZERO, |till| till.received)
+    }
+
+    /// Whether the attempt in pesos that was pending when the visit began is over now.
+    pub fn is_over(&self, services: &Services) -> Result<bool, Problem> {
+        let Some(payment) = self.attempts.pending_cop() else { return Ok(true) };
+        let now = history::entity(services.engine.reader(), self.shop.tenant_key, EntityId::cop_payment(payment.id))?;
+        Ok(!matches!(now.as_deref(), Some(Entity::CopPayment(payment)) if payment.status == PaymentStatus::Pending))
     }
 
     /// The attempt with this id, if it is one of this session's.

@@ -195,6 +195,7 @@ words! {
     total_changed: "El total en pesos cambió. Revísalo antes de pagar.", "The total in pesos has changed. Check it before you pay.";
     failed_expired: "Se acabó el tiempo para pagar.", "The time to pay ran out.";
     failed_rejected: "El pago fue rechazado.", "The payment was declined.";
+    failed_codes: "Se probaron demasiados códigos.", "Too many codes were tried.";
     failed_replaced: "Se empezó otro intento de pago.", "Another attempt to pay was started.";
     usdt_where: "¿Desde qué red envías?", "Which network do you send from?";
     network: "Red", "Network";

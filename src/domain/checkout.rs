@@ -6,7 +6,7 @@
 //! before it is over. USDT can come at any time; one entity counts what comes for a session. What comes although the session is paid is a payment like any other.
 
 use crate::domain::conversions::price::with_four_decimals;
-use crate::domain::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment, Phase as CopPhase};
+use crate::domain::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
 use crate::domain::crypto::deposits::{DepositAddress, Till};
 use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::external_ref::ExternalRef;
@@ -265,7 +265,7 @@ impl Attempts {
         }
         let charging = self.c2p.as_ref().is_some_and(|payment| payment.status == PaymentStatus::Pending && matches!(payment.phase, Phase::Charging { .. }));
         // The processor has the buyer's code, or is to call it off, and has not answered: nothing else can begin before it has.
-        let telling = self.pending_cop().is_some_and(|payment| matches!(payment.phase, CopPhase::Collecting { telling: Some(_), .. }));
+        let telling = self.pending_cop().and_then(|payment| payment.phase.waiting()).is_some_and(|waiting| waiting.telling.is_some());
         match charging || telling {
             true => Status::Processing,
             false if now >= session.expires_at => Status::Expired,

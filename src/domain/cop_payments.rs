@@ -66,6 +66,8 @@ pub enum Failure {
     Expired,
     /// The buyer, or the processor, said no.
     Rejected,
+    /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
+    OtpAttemptsExhausted,
 }
 
 impl Failure {
@@ -74,6 +76,7 @@ impl Failure {
         match self {
             Failure::Expired => "expired",
             Failure::Rejected => "rejected",
+            Failure::OtpAttemptsExhausted => "otp_attempts_exhausted",
         }
     }
 }
@@ -89,6 +92,15 @@ pub enum Telling {
     Pays,
     /// The buyer declines: test mode plays the buyer.
     Declines,
+    /// Too many codes were wrong: it is called off.
+    Void,
+}
+
+impl Telling {
+    /// Whether it is told again until the processor has done it; a code is gone, and a buyer who was played can be played again.
+    pub const fn goes_on(self) -> bool {
+        matches!(self, Telling::Cancel | Telling::Void)
+    }
 }
 
 /// What the processor is doing about a payment.
@@ -114,6 +126,50 @@ pub enum Phase {
         /// Where the money came from.
         aside: refund::Aside,
     },
+    /// It waits for the buyer, for whom SMS codes were tried.
+    Tried {
+        /// How often it was asked.
+        looks: u32,
+        /// When it is asked next.
+        next_look: Timestamp,
+        /// What it is being told.
+        telling: Option<Telling>,
+        /// How many codes were sent to it, the one that it is being told included.
+        codes: u8,
+    },
+}
+
+/// A collection that waits for the buyer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// How often the processor was asked.
+    pub looks: u32,
+    /// When it is asked next.
+    pub next_look: Timestamp,
+    /// What it is being told.
+    pub telling: Option<Telling>,
+    /// How many codes were sent to it.
+    pub codes: u8,
+}
+
+impl Phase {
+    /// What is waited for, if it is the buyer.
+    pub const fn waiting(&self) -> Option<Waiting> {
+        match *self {
+            Phase::Collecting { looks, next_look, telling } => Some(Waiting { looks, next_look, telling, codes: 0 }),
+            Phase::Tried { looks, next_look, telling, codes } => Some(Waiting { looks, next_look, telling, codes }),
+            Phase::Idle | Phase::Refunding { .. } => None,
+        }
+    }
+}
+
+impl From<Waiting> for Phase {
+    fn from(Waiting { looks, next_look, telling, codes }: Waiting) -> Phase {
+        match codes {
+            0 => Phase::Collecting { looks, next_look, telling },
+            _ => Phase::Tried { looks, next_look, telling, codes },
+        }
+    }
 }
 
 /// The seller's side of a marketplace sale in pesos.
@@ -195,6 +251,9 @@ pub struct CopPayment {
     pub checkout: Option<Box<ForSession>>,
 }
 
+/// Codes that may be tried for a payment: of a million six-digit ones, no more are guessed.
+pub const CODES_MAX: u8 = 5;
+
 /// The operation that collects.
 pub const COLLECT: u16 = 1;
 /// What is told about it; never counted, as the processor takes it however often it comes.
@@ -222,7 +281,7 @@ impl CopPayment {
     pub fn deadline(&self) -> Option<Timestamp> {
         match self.phase {
             Phase::Idle => None,
-            Phase::Collecting { next_look, .. } | Phase::Refunding { next_look, .. } => Some(next_look),
+            Phase::Collecting { next_look, .. } | Phase::Tried { next_look, .. } | Phase::Refunding { next_look, .. } => Some(next_look),
         }
     }
 
@@ -230,7 +289,7 @@ impl CopPayment {
     pub fn operation(&self) -> Option<Id> {
         match self.phase {
             Phase::Idle => None,
-            Phase::Collecting { .. } => Some(self.id.operation(COLLECT)),
+            Phase::Collecting { .. } | Phase::Tried { .. } => Some(self.id.operation(COLLECT)),
             Phase::Refunding { .. } => Some(self.refund_operation()),
         }
     }

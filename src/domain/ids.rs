@@ -25,6 +25,12 @@ impl Id {
         Id(bytes)
     }
 
+    /// The id of an entity of that time with these 58 random bits, which sort within it.
+    pub fn random(time_ms: i64, bits: u64) -> Id {
+        let seed = (bits >> 54 & 0x0F) << 56 | (bits >> 46 & 0xFF) << 48 | (bits >> 40 & 0x3F) << 40 | bits & 0xFF_FFFF_FFFF;
+        Id::derived(time_ms, seed, 0)
+    }
+
     /// The id of what happened at `time_ms` with the random bits `seed` and has this number: the lowest 48 bits are the number.
     pub fn numbered(time_ms: i64, seed: u64, number: u64) -> Id {
         let mut bytes = Id::derived(time_ms, seed, 0).0;
@@ -256,6 +262,18 @@ mod tests {
         assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122));
         assert_eq!(uuid.get_timestamp().map(|at| at.to_unix().0), Some(1_795_226_000));
         assert_eq!(Id::parse(&id.to_string()), Some(id));
+    }
+
+    #[test]
+    fn random_bits_are_in_order() {
+        let mut before = Id::random(7, 0);
+        for bit in 0..58 {
+            let id = Id::random(7, 1 << bit);
+            assert!(id > before && Uuid::from(id).get_version_num() == 7 && id.operation(0) == id, "bit {bit}");
+            before = id;
+        }
+        assert!(Id::random(8, 0) > Id::random(7, (1 << 58) - 1));
+        assert_ne!(Id::random(7, (1 << 58) - 1), before);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{EventKind, Extra};
 use crate::domain::ids::{EntityId, Kind};
 use crate::domain::invariants;
-use crate::domain::kept::{KeepRef, Kept, Shape};
+use crate::domain::kept::{KEPT_MS, KeepRef, Kept, Shape};
 use crate::domain::merchants;
 use crate::domain::own_account;
 use crate::domain::payments::{self, c2p, charge, otp, reversal};
@@ -366,7 +366,7 @@ fn cop_payment(book: &Book, payment: &cop_payments::CopPayment, ask: Ask, keep: 
             _ => refund::heard(book, payment, heard, turn),
         },
         Ask::Deadline => match payment.phase {
-            Phase::Collecting { .. } => collect::deadline(payment, turn),
+            Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(payment, turn),
             Phase::Refunding { .. } => refund::deadline(payment, turn),
             Phase::Idle => Outcome::unchanged(),
         },
@@ -403,7 +403,8 @@ impl Domain {
             AnyBook::Tenant(book) => book.events + 1,
             AnyBook::Platform(_) => 0,
         };
-        let keep = keep.or(draft.replaces_kept);
+        // After 24 hours nothing is kept for that use of the key any more, and there may be a newer one.
+        let keep = keep.or(draft.replaces_kept.filter(|kept| turn.now < kept.first_seen.plus_ms(KEPT_MS)));
         let freed = match entity {
             Some(Entity::Merchant(merchant)) if !draft.removed.is_empty() => vec![merchant.external_ref.as_str().to_owned()],
             _ => draft.freed,

@@ -265,7 +265,7 @@ pub struct NewPayout {
 }
 
 /// The names of the fields in which a repeat differs from the payout on its reference (`contract.md`, section 1, "Same payload").
-fn differs(payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
+fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
     let to_phone = |to: &PhoneHolder| {
         let (bank, phone, identity) = match payout.destination {
             Destination::Phone { bank, phone, identity } => (Some(bank), Some(phone), identity),
@@ -278,7 +278,8 @@ fn differs(payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
         Receiver::Merchant { merchant, method, from_balance } => {
             let method_differs = match method {
                 Some(method) => payout.method != Some(*method),
-                None => payout.method_named,
+                // Not to name it means the default: the one that it was then, or that was named because it is.
+                None => payout.method_named && payout.method != book.sellers.get(merchant).and_then(|seller| seller.default_method),
             };
             fields.extend([
                 ("merchantId", payout.merchant != Some(*merchant)),
@@ -314,7 +315,7 @@ pub fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Outcome {
 }
 
 fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Option<Refusal> {
-    let differs = differs(payout, again);
+    let differs = differs(book, payout, again);
     if !differs.is_empty() && !is_known(book, &again.receiver) {
         return Some(Refusal::NotFound);
     }

@@ -153,6 +153,8 @@ pub enum Refusal {
     ChannelMismatch,
     /// This is not the SMS code.
     InvalidOtp,
+    /// Too many SMS codes were wrong.
+    OtpAttemptsExhausted,
     /// 96 hours have passed.
     RefundWindowExpired,
     /// The processor is deciding about it.

@@ -1,25 +1,72 @@
 //! The body of a request, while it arrives.
 //!
 //! It is read up to a limit and within a time, whole or not at all. What nobody read is discarded behind the answer, so that the
-//! connection can be used again. It must not know what the JSON says.
+//! connection can be used again. A body that comes in more than one piece has to be gathered: all bodies of the process together are
+//! given so many bytes for that. It must not know what the JSON says.
 
 use crate::api::problem::Problem;
+use crate::server::listen::Limits;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
 /// How much is discarded to save a connection; beyond it a new one is cheaper.
 const DISCARD_BYTES_MAX: u64 = 2 << 20;
 
+/// Room is made for so many announced bytes before they come; for more, as they come.
+const EXPECTED_BYTES_MAX: usize = 16 << 10;
+
+/// The bytes that all bodies together may be gathered in.
+#[derive(Debug)]
+pub struct Budget {
+    left: AtomicUsize,
+}
+
+impl Budget {
+    /// So many.
+    pub fn new(bytes: usize) -> Budget {
+        Budget { left: AtomicUsize::new(bytes) }
+    }
+}
+
+/// What one body has of the budget, until the request is answered.
+#[derive(Debug)]
+struct Share {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Share {
+    fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
+        let left = &self.budget.left;
+        left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).map_err(|_| Problem::overloaded(1))?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    fn release(&mut self) {
+        self.budget.left.fetch_add(std::mem::take(&mut self.bytes), Ordering::Relaxed);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
 /// A body that has not been read yet, with the limits that hold for it.
 #[derive(Debug)]
 pub struct Inbound {
     incoming: Incoming,
+    share: Share,
     bytes_max: usize,
     timeout: Duration,
     /// Nothing more will come.
@@ -30,8 +77,20 @@ pub struct Inbound {
 
 impl Inbound {
     /// The body of a request with these headers.
-    pub(super) fn new(incoming: Incoming, headers: &HeaderMap, bytes_max: usize, timeout: Duration) -> Self {
-        Inbound { ended: incoming.is_end_stream(), incoming, bytes_max, timeout, hopeless: headers.contains_key(header::EXPECT) }
+    pub(super) fn new(incoming: Incoming, headers: &HeaderMap, limits: &Limits) -> Self {
+        Inbound {
+            ended: incoming.is_end_stream(),
+            incoming,
+            share: Share { budget: Arc::clone(&limits.bodies), bytes: 0 },
+            bytes_max: limits.body_bytes_max,
+            timeout: limits.body_timeout,
+            hopeless: headers.contains_key(header::EXPECT),
+        }
+    }
+
+    /// Takes no more than so many bytes.
+    pub fn cap(&mut self, bytes_max: usize) {
+        self.bytes_max = self.bytes_max.min(bytes_max);
     }
 
     /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else. An empty body needs no type.
@@ -74,13 +133,15 @@ impl Inbound {
         if self.ended {
             return self.fit(first.len()).map(|()| first);
         }
-        // The frame that was announced in full is the usual case; more than one means a large or a chunked body.
-        let expected = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0).min(self.bytes_max);
+        // The frame that was announced in full is the usual case; more than one means a large, a slow or a chunked body.
+        self.fit(first.len())?;
+        self.share.grow(first.len())?;
+        let expected = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0).min(EXPECTED_BYTES_MAX);
         let mut all = BytesMut::with_capacity(first.len() + expected);
         all.extend_from_slice(&first);
-        self.fit(all.len())?;
         while let Some(more) = self.data().await? {
             self.fit(all.len() + more.len())?;
+            self.share.grow(more.len())?;
             all.extend_from_slice(&more);
         }
         Ok(all.freeze())
@@ -113,7 +174,9 @@ impl Inbound {
     }
 
     /// What is to become of a body when the answer is there.
-    pub(super) fn leftover(self) -> Leftover {
+    pub(super) fn leftover(mut self) -> Leftover {
+        // Whoever read the body has what it said; the rest is gathered by nobody.
+        self.share.release();
         if self.ended {
             return Leftover::Nothing;
         }
@@ -164,6 +227,19 @@ fn is_json(content_type: Option<&HeaderValue>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_budget_has_not_nobody_gets() {
+        let budget = Arc::new(Budget::new(10));
+        let share = || Share { budget: Arc::clone(&budget), bytes: 0 };
+        let (mut one, mut other) = (share(), share());
+        assert!(one.grow(7).is_ok() && other.grow(3).is_ok());
+        assert_eq!(other.grow(1).map_err(|problem| (problem.status, problem.code)), Err((503, "overloaded")));
+        drop(one);
+        assert!(other.grow(7).is_ok());
+        drop(other);
+        assert_eq!(budget.left.load(Ordering::Relaxed), 10);
+    }
 
     #[test]
     fn json_is_json_with_any_parameter() {

@@ -30,7 +30,7 @@ use crate::server::public::Public;
 use crate::server::respond::{Reply, RequestId, Trace};
 use crate::server::router::{BadRoute, Lookup, Parameters, Router};
 use crate::server::secrets;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::{Services, random_id};
 use crate::server::strays::{self, stray_parameters, without_strays};
 use crate::server::throttle::Throttle;
 use actors::{Failure, Outcome, Settled};
@@ -263,7 +263,8 @@ impl Gateway {
             official: &|| services.official(now),
             has_rail: !caller.livemode() || services.engine.machine().live_rails,
             now,
-            fresh_id: &fresh_id,
+            fresh_id: &|| services.fresh_id(caller.tenant_key),
+            random_id: &random_id,
             micro_deposits: MICRO_DEPOSITS,
             base_url: &services.base_url,
             market_rate: &|currency| services.market.rate(currency, now),

@@ -219,11 +219,10 @@ pub fn attempts(reader: &Reader, tenant: u64, name: &str, facets: &[u8], page: &
     Ok(page_json(items, None))
 }
 
-/// A page of movements. A position is time, sequence and row.
-pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, now: Timestamp) -> Result<Vec<u8>, Unreadable> {
+/// A page of movements, those after a position.
+pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, after: Option<Position>, now: Timestamp) -> Result<Vec<u8>, Unreadable> {
     let mut items = Vec::with_capacity(ask.page.limit);
     let mut last = Vec::new();
-    let after = ask.page.after.as_deref().map(Position::read).transpose()?;
     let subjects = subjects(reader, tenant, &ask.subjects)?;
     for (from, to) in spans(reader, tenant, ask, &subjects)? {
         let before = after.as_ref().map(|after| after.just_after()).into_iter().chain([index::time_bytes(to).to_vec()]).min();
@@ -341,9 +340,9 @@ fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> 
     ledger == ask.ledger && ask.kinds.contains(&(row.kind as u8)) && subjects.iter().all(|subject| row.subject == Some(*subject))
 }
 
-/// Where a movement is in the order of all of them.
+/// Where a movement is in the order of all of them: time, sequence and row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Position {
+pub struct Position {
     time: u64,
     seq: Seq,
     row: u16,
@@ -356,9 +355,11 @@ impl Position {
         Ok(Position { time: u64::from_be_bytes(*time), seq: u64::from_be_bytes(seq), row: 0 })
     }
 
-    fn read(bytes: &[u8]) -> Result<Position, Unreadable> {
-        let (record, row) = bytes.split_last_chunk().ok_or_else(Position::unreadable)?;
-        Ok(Position { row: u16::from_be_bytes(*row), ..Position::of_record(record)? })
+    /// From a cursor; `None` for what cannot be the position of a movement.
+    pub fn read(bytes: &[u8]) -> Option<Position> {
+        let (record, row) = bytes.split_last_chunk()?;
+        let record = Position::of_record(record).ok()?;
+        (record.seq < Seq::MAX).then_some(Position { row: u16::from_be_bytes(*row), ..record })
     }
 
     fn bytes(self) -> Vec<u8> {
@@ -371,7 +372,7 @@ impl Position {
     /// A suffix just after this record's, so that its other rows are seen again.
     fn just_after(&self) -> Vec<u8> {
         let mut bytes = self.time.to_be_bytes().to_vec();
-        bytes.extend_from_slice(&(self.seq + 1).to_be_bytes());
+        bytes.extend_from_slice(&self.seq.saturating_add(1).to_be_bytes());
         bytes
     }
 
@@ -412,5 +413,20 @@ pub fn balance_at(machine: &Domain, reader: &Reader, tenant: u64, at: Timestamp)
     match &book {
         AnyBook::Tenant(book) => Ok(balance(book)),
         AnyBook::Platform(_) => Err(Unreadable("the platform has no balance".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_back_and_no_other_bytes_are_one() {
+        let at = Position { time: 7, seq: u64::MAX - 1, row: 3 };
+        assert!(Position::read(&at.bytes()) == Some(at));
+        assert_eq!(at.just_after()[8..], u64::MAX.to_be_bytes());
+        for bad in [vec![0xFF; 18], vec![0; 17], vec![0; 19], Vec::new()] {
+            assert!(Position::read(&bad).is_none(), "{bad:?}");
+        }
     }
 }

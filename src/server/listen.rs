@@ -11,7 +11,7 @@ mod seldom;
 mod stream;
 mod watch;
 
-use crate::server::body::Inbound;
+use crate::server::body::{Budget, Inbound};
 use crate::server::respond::{Reply, RequestId};
 use crate::server::tls::Certificates;
 use hyper::http::request::Parts;
@@ -25,8 +25,10 @@ use std::time::Duration;
 use tokio::net::TcpSocket;
 use tokio::sync::{mpsc, watch as signal};
 
-/// Streams under way on one HTTP/2 connection.
-const STREAMS_MAX: u32 = 256;
+/// Streams under way on one HTTP/2 connection: RFC 9113 (section 6.5.2) advises against fewer.
+const STREAMS_MAX: u32 = 100;
+/// What all bodies that come in pieces may take.
+const BODIES_BYTES: usize = 64 << 20;
 /// Connections that wait in the kernel to be taken, as far as the kernel allows so many. One that finds no place there tries again after a second, and then after ever longer times.
 const BACKLOG: u32 = 4_096;
 
@@ -43,6 +45,8 @@ pub struct Limits {
     pub body_bytes_max: usize,
     /// Until the body is complete.
     pub body_timeout: Duration,
+    /// What all bodies that come in pieces may take together, those of other listeners included.
+    pub bodies: Arc<Budget>,
     /// Until a connection without a request ends.
     pub idle_timeout: Duration,
     /// What requests under way are given on stop.
@@ -57,6 +61,7 @@ impl Default for Limits {
             head_timeout: Duration::from_secs(10),
             body_bytes_max: 1 << 20,
             body_timeout: Duration::from_secs(30),
+            bodies: Arc::new(Budget::new(BODIES_BYTES)),
             idle_timeout: Duration::from_secs(75),
             shutdown_timeout: Duration::from_secs(10),
         }

@@ -1,7 +1,7 @@
 //! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and trying out (`contract.md`, sections 13 and 18).
 
 use crate::api::events::test_envelope;
-use crate::api::page::{Page, list_json, page_json};
+use crate::api::page::{Page, bad_cursor, list_json, page_json};
 use crate::api::problem::Problem;
 use crate::api::refusals;
 use crate::api::webhooks::{show, show_delivered, show_deliveries, show_pending, status};
@@ -19,7 +19,7 @@ use crate::server::ask::entity_patiently;
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Read, Unreadable};
 use crate::server::respond::Reply;
-use crate::server::services::{Services, fresh_id};
+use crate::server::services::Services;
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
 use actors::{Failure, Held};
@@ -54,7 +54,7 @@ pub fn deliveries(services: &Services, tenant: u64, id: Id, page: &Page) -> Resu
     let reader = services.engine.reader();
     let after = match &page.after {
         None => None,
-        Some(bytes) => Some(Id::from_bytes(bytes.as_slice().try_into().map_err(|_| Unreadable("a delivery entry that is no id".to_owned()))?)),
+        Some(bytes) => Some(Id::from_bytes(bytes.as_slice().try_into().map_err(|_| bad_cursor())?)),
     };
     // First what waits, then what has an outcome: what ends in between is seen as ended.
     let quiet = services.webhooks.quiet_up_to(tenant, id);
@@ -193,7 +193,7 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
         _ => return Err(Problem::internal_error()),
     };
     let world = crate::webhooks::world(services, tenant).ok_or_else(Problem::internal_error)?;
-    let (event, body) = (fresh_id(), test_envelope(now, world));
+    let (event, body) = (services.fresh_id(tenant), test_envelope(now, world));
     let mut sending = Vec::new();
     for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
         let message = Message {

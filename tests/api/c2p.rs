@@ -403,3 +403,16 @@ fn a_marketplace_sale_is_shared() {
     }
     api.execute(&api.intent(1), "12345678", json!({ "applicationFeePercent": 10 })).refused(400, "invalid_data");
 }
+
+#[test]
+fn a_request_for_what_is_paid_names_no_difference_where_there_is_none() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let paid = api.pay(10);
+    let again = json!({ "externalRef": paid["externalRef"] });
+    let conflict = api.request_c2p(10, again.clone()).refused(409, "external_ref_conflict");
+    assert_eq!((&conflict["existingId"], conflict.get("differs")), (&paid["paymentId"], None), "{conflict}");
+    assert!(text(&conflict, "message").contains("paid"), "{conflict}");
+    let conflict = api.request_c2p(11, again).refused(409, "external_ref_conflict");
+    assert_eq!(conflict["differs"], json!(["usdAmount"]));
+}

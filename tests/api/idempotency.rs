@@ -3,8 +3,11 @@
 use crate::harness::check::{instant, race, text};
 use crate::harness::client::Answer;
 use crate::harness::flows::{UNKNOWN, fresh, merchant_body, payout_body};
+use crate::harness::pesos::cop_path;
 use crate::harness::server::Server;
 use serde_json::json;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 const FUND: &str = "/v1/test/fund";
 
@@ -183,4 +186,23 @@ fn the_kept_answer_survives_a_crash() {
     assert_replay(&refused, &refused_key.post("/v1/payouts", &refused_body));
     paid_key.post("/v1/payouts", &refused_body).refused(422, "idempotency_key_reused");
     api.assert_books("60.00", "0.00", "60.00");
+}
+
+#[test]
+fn an_outcome_that_comes_a_day_later_leaves_the_newer_use_of_its_key() {
+    let server = Server::start_with(&[("PASARELA__RAILS__ANSWER_SECONDS", "1"), ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "8000")]);
+    let api = server.tenant().test;
+    let payment = api.cop(50_000, "qr");
+    let (keyed, path) = (api.keyed(&fresh("key")), format!("{}/cancel", cop_path(&payment)));
+    keyed.act(&path).expect(202);
+    // The processor has not answered when the key's day is over, and the key is used anew, with another body.
+    api.advance(24 * 60 * 60);
+    let newer = keyed.post(&path, &json!({}));
+    newer.refused(409, "charge_in_progress");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while api.cop_now(&payment)["status"] != "canceled" {
+        assert!(Instant::now() < deadline, "{}", api.cop_now(&payment));
+        sleep(Duration::from_millis(50));
+    }
+    assert_replay(&newer, &keyed.post(&path, &json!({})));
 }

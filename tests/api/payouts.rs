@@ -266,3 +266,18 @@ fn a_batch_pays_each_item_for_itself() {
     assert_eq!(api.get(&format!("/v1/payouts/batch/{}", text(&batch, "batchId"))).expect(200)["batchId"], batch["batchId"]);
     assert_eq!(api.walk("/v1/payouts", &[], 100).len(), 3, "what was refused is no payout");
 }
+
+#[test]
+fn a_default_that_is_spelt_out_is_no_difference() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    api.fund("100.00");
+    let merchant = api.merchant();
+    let default = json!({ "payoutMethodId": merchant["payoutMethods"][0]["payoutMethodId"], "fromMerchantBalance": false });
+    for (first, again) in [(json!({}), default.clone()), (default, json!({}))] {
+        let body = payout_body(&merchant, "1.00");
+        let paid = api.post("/v1/payouts", &merged(body.clone(), first.clone())).expect(201);
+        assert_eq!(api.post("/v1/payouts", &merged(body.clone(), again)).expect(200), paid, "{first}");
+    }
+    api.assert_books("98.00", "0.00", "98.00");
+}

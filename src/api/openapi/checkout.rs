@@ -10,11 +10,14 @@ const WAYS: [&str; 3] = ["c2p", "usdt", "cop"];
 const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];
 const ASSETS: [&str; 2] = ["USDT", "USDC"];
 
+/// What is said of calls that have messages sent.
+const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the payer's bank send a code.";
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: "Checkout page",
-        about: "The calls of a buyer's page, for those who build their own. `Authorization: Bearer <clientSecret>` opens one session and nothing else. One attempt at a time: a new one supersedes what is pending.",
+        about: "The calls of a buyer's page, for those who build their own. `Authorization: Bearer <clientSecret>` opens one session and nothing else. One attempt at a time: a new one supersedes what is pending. A body has at most 16 KiB.",
         operations: operations(),
         schemas: schemas(),
         ..Chapter::default()
@@ -36,7 +39,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("requestCheckoutC2p", "Begin to pay by C2P"))
             .body("CheckoutDebtor")
             .example("a payer at Banesco", r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#)
-            .about("At most ten in a row, and then one a minute, of a session and of a payer's phone on a payment link: every one may have the payer's bank send a code.")
+            .about(MESSAGES)
             .answers(201, "C2pIntent", "The intent")
             .refuses(429, &["rate_limited"]),
         pays(operation("payCheckoutC2p", "Pay by C2P"))
@@ -47,16 +50,18 @@ fn operations() -> Vec<Operation> {
         pays(operation("payCheckoutCop", "Pay in pesos"))
             .body("CheckoutCop")
             .example("by QR", r#"{"channel":"qr"}"#)
-            .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one.")
+            .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one. By push and SMS there are as many as of `requestCheckoutC2p`, together with those.")
             .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next")
             .refuses(400, &["amount_below_minimum"])
-            .refuses(403, &["cop_not_enabled"]),
+            .refuses(403, &["cop_not_enabled"])
+            .refuses(429, &["rate_limited"]),
         pays(operation("submitCheckoutOtp", "Submit the SMS code of a payment in pesos"))
             .body("CopOtp")
             .example("the right one of test mode", r#"{"otp":"123456"}"#)
             .answers(200, "CheckoutState", "The state after it")
             .refuses(400, &["invalid_otp"])
-            .refuses(409, &["payment_not_pending", "channel_mismatch"]),
+            .about("Five codes may be tried of an attempt; when the fifth is wrong too, it fails with `otp_attempts_exhausted`, and another may begin.")
+            .refuses(409, &["payment_not_pending", "channel_mismatch", "otp_attempts_exhausted"]),
         pays(operation("payCheckoutUsdt", "Pay in USDT"))
             .body("CheckoutUsdt")
             .example("on Tron", r#"{"network":"TRC20","asset":"USDT"}"#)
@@ -65,7 +70,7 @@ fn operations() -> Vec<Operation> {
             .answers(200, "CheckoutAddress", "The same, asked for again")
             .refuses(403, &["usdt_not_enabled"]),
         operation("openLinkSession", "Open a session of a payment link")
-            .about("What `/pay/{slug}` does for a buyer. Needs no key. A link opens at most 100 sessions in a row, and then 20 a second.")
+            .about("What `/pay/{slug}` does for a buyer. Needs no key. A client opens at most 50 sessions of a link in a row, and then one a second; all together 500, and then 20 a second. Links that are not there are counted too: `[limits] misses_burst`.")
             .body_optional("LinkQuantity")
             .example("two", r#"{"quantity":2}"#)
             .answers(201, "CheckoutSession", "The session with its clientSecret")

@@ -37,8 +37,9 @@ fn operations() -> Vec<Operation> {
         settles(operation("submitCopOtp", "Submit the buyer's SMS code"))
             .body("CopOtp")
             .example("the right one of test mode", r#"{"otp":"123456"}"#)
+            .about("Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`.")
             .refuses(400, &["invalid_otp"])
-            .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress"]),
+            .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress", "otp_attempts_exhausted"]),
         settles(operation("cancelCopPayment", "Cancel an unpaid payment in pesos")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
         settles(operation("refundCopPayment", "Refund a payment in pesos"))
             .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds.")
@@ -89,7 +90,7 @@ pub(super) fn payment() -> Schema {
         .member("netCop", integer().or_null())
         .member("reference", text().or_null())
         .member("metadata", object().or_null())
-        .member("failureCode", one_of(["expired", "rejected"]).or_null())
+        .member("failureCode", one_of(["expired", "rejected", "otp_attempts_exhausted"]).or_null())
         .member("next", next.or_null().about("What the buyer does next, while there is something."))
         .member("livemode", livemode())
         .member("createdAt", instant())

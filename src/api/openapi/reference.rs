@@ -77,7 +77,7 @@ pub(crate) fn error() -> Schema {
         .member("requestId", text())
         .optional("fields", list(field).about("Of `invalid_data`: every bad field at once."))
         .optional("existingId", text().format("uuid").about("Of `external_ref_conflict`: what the reference was used for."))
-        .optional("differs", list(text()).about("Of `external_ref_conflict`: the fields that differ."))
+        .optional("differs", list(text()).about("Of `external_ref_conflict`: the fields that differ; not there when a C2P request repeats what is paid."))
         .optional("availableVes", amount("Of `insufficient_balance`."))
         .optional("spendableVes", amount("Of `insufficient_balance` on conversions: what they may spend, holds too."))
         .optional("availableCop", amount("Of `insufficient_balance` in pesos."))

@@ -4,8 +4,7 @@ use super::figures::dollars;
 use super::session::{Choice, choices};
 use super::{Shell, page};
 use crate::api::checkout::{offers, priced};
-use crate::api::problem::Problem;
-use crate::checkout::calls::{OnSale, on_sale};
+use crate::checkout::calls::OnSale;
 use crate::checkout::form::Form;
 use crate::checkout::words::Language;
 use crate::domain::checkout::Way;
@@ -33,10 +32,8 @@ struct Quantity {
 }
 
 /// GET /pay/:slug
-pub async fn link(services: &Services, slug: &str, query: Option<&str>) -> Result<Reply, Problem> {
-    let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
-    let language = Language::from_code(Form::query(query).get("lang"));
-    Ok(show_link(services, &sale, language, None, 200))
+pub fn link(services: &Services, sale: &OnSale, query: Option<&str>) -> Reply {
+    show_link(services, sale, Language::from_code(Form::query(query).get("lang")), None, 200)
 }
 
 /// The page of a link; with what was typed as the quantity when that cannot be.

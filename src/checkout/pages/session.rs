@@ -3,7 +3,6 @@
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
 use super::{ANEW, Manner, Shell, Typed, Wish, page};
 use crate::api::checkout::{Offer, page_status};
-use crate::api::problem::Problem;
 use crate::api::sessions::client_secret;
 use crate::checkout::form::Form;
 use crate::checkout::key_help::key_help;
@@ -190,13 +189,8 @@ struct ExpiredPage {
 }
 
 /// GET /checkout/:id and /checkout/:id/embed
-pub async fn session(services: &Services, id: &str, query: Option<&str>, manner: Manner) -> Result<Reply, Problem> {
-    let visit = match Id::parse(id) {
-        Some(id) => Visit::begin(services, id).await?,
-        None => None,
-    };
-    let visit = visit.ok_or_else(Problem::not_found)?;
-    Ok(show(services, &visit, Wish::read(&Form::query(query), manner), 200))
+pub fn session(services: &Services, visit: &Visit, query: Option<&str>, manner: Manner) -> Reply {
+    show(services, visit, Wish::read(&Form::query(query), manner), 200)
 }
 
 /// The page that a session shows now.
@@ -385,6 +379,7 @@ fn failure(attempt: &Tried, w: &'static Words) -> Option<&'static str> {
     };
     match (status, pesos) {
         (PaymentStatus::Failed, Some(Some(Failure::Expired))) => Some(w.failed_expired),
+        (PaymentStatus::Failed, Some(Some(Failure::OtpAttemptsExhausted))) => Some(w.failed_codes),
         (PaymentStatus::Failed, Some(_)) => Some(w.failed_rejected),
         (PaymentStatus::Canceled, Some(_)) => Some(w.failed_replaced),
         (PaymentStatus::Failed, None) => Some(match attempt.failure_code() {

@@ -1,7 +1,7 @@
 //! What a price comes to in pesos, and where a session stands by its attempts, whatever their order.
 
 use super::*;
-use crate::domain::cop_payments::{Channel, ForSession, Telling};
+use crate::domain::cop_payments::{Channel, ForSession, Phase as CopPhase, Telling};
 use crate::domain::crypto::address::Network;
 use crate::domain::crypto::deposits::{Asset, Till};
 use crate::domain::money::Usdt;

@@ -1,6 +1,6 @@
 //! From the request to the money, or to its end: the processor collects, is told about codes and cancellations, and is asked when it stays silent.
 
-use super::{COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, sale};
+use super::{CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, Waiting, sale};
 use crate::domain::bank::{Answer, Collection, Effect, Heard, How, Order, POLL_MS, Told, next_poll};
 use crate::domain::book::Book;
 use crate::domain::buyer::Buyer;
@@ -131,8 +131,12 @@ fn message(payment: &CopPayment, told: Told, now: Timestamp) -> Effect {
     Effect { entity: EntityId::cop_payment(payment.id), operation: payment.id.operation(TELL), at: now, how: How::Send, order }
 }
 
-/// The buyer's SMS code goes to the processor. What is no code at all is a wrong one.
+/// The buyer's SMS code goes to the processor. What is no code at all is a wrong one; it is not sent and not counted, as it cannot be right.
 pub fn submit_code(payment: &CopPayment, code: Option<Token>, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    let used_up = payment.phase.waiting().is_some_and(|waiting| waiting.codes >= CODES_MAX && waiting.telling != Some(Telling::Code));
+    if used_up || payment.failure == Some(Failure::OtpAttemptsExhausted) {
+        return Outcome::refuse(Refusal::OtpAttemptsExhausted);
+    }
     match (payment.status, payment.channel, code) {
         (Status::Pending, Channel::Sms, Some(code)) => tell(payment, Telling::Code, Told::Code(code), kept, turn),
         (Status::Pending, Channel::Sms, None) => Outcome::refuse(Refusal::InvalidOtp),
@@ -153,11 +157,13 @@ pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, 
 
 /// One record says what is about to be told, so that its answer is kept and a cancellation is resumed after a crash. One thing is told at a time: so it is known whose answer comes.
 fn tell(payment: &CopPayment, telling: Telling, told: Told, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    let Phase::Collecting { looks, next_look, telling: before } = payment.phase else { return Outcome::refuse(Refusal::PaymentNotPending) };
-    if before.is_some() {
+    let Some(waiting) = payment.phase.waiting() else { return Outcome::refuse(Refusal::PaymentNotPending) };
+    if waiting.telling.is_some() {
         return Outcome::refuse(Refusal::ChargeInProgress);
     }
-    let phase = Phase::Collecting { looks, next_look, telling: Some(telling) };
+    // A code counts before it is sent: who ends the process in between has used it up.
+    let codes = waiting.codes.saturating_add(u8::from(telling == Telling::Code));
+    let phase = Waiting { telling: Some(telling), codes, ..waiting }.into();
     let mut draft = Draft::new(Cause::CopPaymentTold);
     draft.change(payment, Entity::CopPayment(CopPayment { phase, kept, ..payment.clone() }));
     Outcome::write_then(draft, vec![message(payment, told, turn.now)])
@@ -165,8 +171,8 @@ fn tell(payment: &CopPayment, telling: Telling, told: Told, kept: Option<Arc<Kee
 
 /// The processor is to be asked, or told once more that the payment is called off.
 pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
-    let effect = match payment.phase {
-        Phase::Collecting { telling: Some(Telling::Cancel), .. } => message(payment, Told::Cancel, turn.now),
+    let effect = match payment.phase.waiting().and_then(|waiting| waiting.telling) {
+        Some(telling) if telling.goes_on() => message(payment, Told::Cancel, turn.now),
         _ => order(payment, How::Ask, turn.now),
     };
     Outcome::effects(vec![effect])
@@ -178,7 +184,7 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
     let told = heard.operation.entity_and_operation().1 == TELL;
     // Then this is what came of the look that the agenda asked for.
     let is_due = payment.deadline().is_some_and(|at| at <= turn.now);
-    let Phase::Collecting { looks, telling, .. } = payment.phase else {
+    let Some(Waiting { looks, telling, .. }) = payment.phase.waiting() else {
         // Something else settled it while the processor was being told.
         return if told { Outcome::refuse(Refusal::PaymentNotPending) } else { Outcome::unchanged() };
     };
@@ -189,9 +195,10 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
             Outcome { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
         }
         Answer::Refused { code } if code == WRONG_CODE => match telling {
-            Some(Telling::Code) => wrong_code(payment),
+            Some(Telling::Code) => wrong_code(payment, turn),
             _ => Outcome::unchanged(),
         },
+        Answer::Refused { code } if code == CANCELED && telling == Some(Telling::Void) => void(payment),
         Answer::Refused { code } if code == CANCELED => settle(payment, canceled(payment), matches!(telling, None | Some(Telling::Cancel)), asked),
         Answer::Refused { code } => {
             let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
@@ -205,6 +212,7 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
         },
         // Nothing is there that anybody could pay.
         Answer::NeverReceived if telling == Some(Telling::Cancel) => settle(payment, canceled(payment), true, asked),
+        Answer::NeverReceived if telling == Some(Telling::Void) => void(payment),
         Answer::NeverReceived if turn.now >= payment.expires_at => settle(payment, failed(payment, Failure::Expired), telling.is_none(), asked),
         Answer::NeverReceived if asked || told => look_again(payment, looks, telling, true, turn),
         Answer::Waiting | Answer::Silent if is_due => look_again(payment, looks, telling, false, turn),
@@ -217,19 +225,21 @@ fn look_again(payment: &CopPayment, looks: u32, telling: Option<Telling>, resend
     let later = next_poll(turn.now, looks + 1);
     // The end of the buyer's time is looked at when it comes, but not while the order is on its way once more.
     let next_look = if turn.now < payment.expires_at && !resend { later.min(payment.expires_at) } else { later };
-    // A code is gone, and a buyer who was played can be played again; a cancellation goes on.
-    let telling = telling.filter(|telling| *telling == Telling::Cancel);
+    let telling = telling.filter(|telling| telling.goes_on());
+    let codes = payment.phase.waiting().map_or(0, |waiting| waiting.codes);
     let mut draft = Draft::new(Cause::BankAsked);
-    let phase = Phase::Collecting { looks: looks + 1, next_look, telling };
+    let phase = Waiting { looks: looks + 1, next_look, telling, codes }.into();
     draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
     Outcome::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
 }
 
 /// The processor did not have what it was told about yet: it can be told again.
 fn untold(payment: &CopPayment) -> Outcome {
-    let Phase::Collecting { looks, next_look, .. } = payment.phase else { return Outcome::unchanged() };
+    let Some(waiting) = payment.phase.waiting() else { return Outcome::unchanged() };
+    // Nobody judged the code.
+    let codes = waiting.codes.saturating_sub(u8::from(waiting.telling == Some(Telling::Code)));
     let mut draft = Draft::new(Cause::CopPaymentTold);
-    draft.change(payment, Entity::CopPayment(CopPayment { phase: Phase::Collecting { looks, next_look, telling: None }, ..payment.clone() }));
+    draft.change(payment, Entity::CopPayment(CopPayment { phase: Waiting { telling: None, codes, ..waiting }.into(), ..payment.clone() }));
     Outcome::write(draft)
 }
 
@@ -237,21 +247,27 @@ fn untold(payment: &CopPayment) -> Outcome {
 ///
 /// The answer that is kept for the one who asked for the payment is replaced only when the processor refused at once; whoever told it something is answered with the outcome, however late.
 fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Outcome {
-    let telling = matches!(payment.phase, Phase::Collecting { telling: Some(_), .. });
+    let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
     if telling || !asked {
         draft.replace_kept(payment.kept.clone());
     }
     if wanted { Outcome::write(draft) } else { Outcome::write_and_refuse(draft, Refusal::PaymentNotPending) }
 }
 
-/// The payment goes on, and the code was not the right one.
-fn wrong_code(payment: &CopPayment) -> Outcome {
-    let Phase::Collecting { looks, next_look, .. } = payment.phase else { return Outcome::unchanged() };
-    let phase = Phase::Collecting { looks, next_look, telling: None };
+/// The code was not the right one. The payment goes on, unless it was the last that may be tried: then the processor is told to call it off, so that no money comes for what has failed.
+fn wrong_code(payment: &CopPayment, turn: &Turn) -> Outcome {
+    let Some(waiting) = payment.phase.waiting() else { return Outcome::unchanged() };
+    let telling = (waiting.codes >= CODES_MAX).then_some(Telling::Void);
     let mut draft = Draft::new(Cause::CopPaymentTold);
-    draft.change(payment, Entity::CopPayment(CopPayment { phase, kept: None, ..payment.clone() }));
+    draft.change(payment, Entity::CopPayment(CopPayment { phase: Waiting { telling, ..waiting }.into(), kept: None, ..payment.clone() }));
     draft.replace_kept(payment.kept.clone());
-    Outcome::write_and_refuse(draft, Refusal::InvalidOtp)
+    let effects = telling.map(|_| message(payment, Told::Cancel, turn.now)).into_iter().collect();
+    Outcome { effects, ..Outcome::write_and_refuse(draft, Refusal::InvalidOtp) }
+}
+
+/// The processor has called it off because too many codes were wrong. Whoever sent the last of them waits for this, and hears that it was wrong.
+fn void(payment: &CopPayment) -> Outcome {
+    Outcome::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), Refusal::InvalidOtp)
 }
 
 fn canceled(payment: &CopPayment) -> Draft {

@@ -6,6 +6,7 @@ use crate::api::conversions;
 use crate::api::crypto;
 use crate::api::links;
 use crate::api::operations;
+use crate::api::page::bad_cursor;
 use crate::api::plan::{Caller, Plan};
 use crate::api::problem::Problem;
 use crate::api::sessions;
@@ -23,7 +24,7 @@ use crate::domain::record::Entity;
 use crate::domain::time::Timestamp;
 use crate::domain::view::{Query, View};
 use crate::server::batches;
-use crate::server::history::{self, Unreadable};
+use crate::server::history::{self, Position, Unreadable};
 use crate::server::respond::{Reply, RequestId};
 use crate::server::secrets;
 use crate::server::sheets;
@@ -167,8 +168,9 @@ impl Gateway {
             Plan::ListKinds { parts, page, show } => Ok(Reply::json(200, history::list_kinds(reader, tenant, parts, &page, show)?)),
             Plan::Attempts { name, facets, page, show } => Ok(Reply::json(200, history::attempts(reader, tenant, &name, &facets, &page, show)?)),
             Plan::Movements(ask) => {
+                let after = ask.page.after.as_deref().map(|bytes| Position::read(bytes).ok_or_else(bad_cursor)).transpose()?;
                 let now = self.clock(tenant).await?;
-                Ok(Reply::json(200, history::movements(reader, tenant, &ask, now)?))
+                Ok(Reply::json(200, history::movements(reader, tenant, &ask, after, now)?))
             }
             Plan::Batch(batch) => {
                 let (services, request_id) = (Arc::clone(&self.services), request_id.clone());

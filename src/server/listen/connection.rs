@@ -135,7 +135,7 @@ fn exchange<A: Answer>(
     let under_way = watch.begin(version == Version::HTTP_2);
     let (head, incoming) = request.into_parts();
     let request_id = RequestId::of(&head.headers);
-    let mut body = Inbound::new(incoming, &head.headers, shared.limits.body_bytes_max, shared.limits.body_timeout);
+    let mut body = Inbound::new(incoming, &head.headers, &shared.limits);
     let arrival = Arrival { head, request_id, peer };
     async move {
         let _under_way = under_way;
