@@ -1,12 +1,13 @@
 //! Reads what a form sent: pairs of names and texts, percent-encoded, with plus signs for spaces.
 
 use crate::api::query::percent_decode;
+use zeroize::Zeroizing;
 
 /// More members than this are no form of ours.
 const MEMBERS_MAX: usize = 20;
 
-/// The members of a form, or of a query.
-pub struct Form(Vec<(String, String)>);
+/// The members of a form, or of a query. One of them may be a code, so their memory is zeroed.
+pub struct Form(Vec<(String, Zeroizing<String>)>);
 
 impl Form {
     /// Reads a body; what is not well-formed is left out.
@@ -26,7 +27,7 @@ impl Form {
             pairs
                 .filter_map(|pair| {
                     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-                    Some((decode(name)?, decode(value)?))
+                    Some((decode(name)?, Zeroizing::new(decode(value)?)))
                 })
                 .collect(),
         )

@@ -4,6 +4,7 @@
 //! connection can be used again. It must not know what the JSON says.
 
 use crate::api::problem::Problem;
+use crate::server::wiping::Secrets;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
@@ -26,12 +27,19 @@ pub struct Inbound {
     ended: bool,
     /// There is no point in waiting for the rest: the caller took too long, or waits for a `100 Continue` itself.
     hopeless: bool,
+    /// What is to be zeroed.
+    secrets: Option<Box<Secrets>>,
 }
 
 impl Inbound {
     /// The body of a request with these headers.
     pub(super) fn new(incoming: Incoming, headers: &HeaderMap, bytes_max: usize, timeout: Duration) -> Self {
-        Inbound { ended: incoming.is_end_stream(), incoming, bytes_max, timeout, hopeless: headers.contains_key(header::EXPECT) }
+        Inbound { ended: incoming.is_end_stream(), incoming, bytes_max, timeout, hopeless: headers.contains_key(header::EXPECT), secrets: None }
+    }
+
+    /// The body has a card or a code in it: its memory is zeroed after the answer.
+    pub fn hold_secret(&mut self) {
+        self.secrets = Some(Box::default());
     }
 
     /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else. An empty body needs no type.
@@ -83,7 +91,11 @@ impl Inbound {
             self.fit(all.len() + more.len())?;
             all.extend_from_slice(&more);
         }
-        Ok(all.freeze())
+        let all = all.freeze();
+        if let Some(secrets) = &mut self.secrets {
+            secrets.hold(all.clone());
+        }
+        Ok(all)
     }
 
     fn fit(&self, len: usize) -> Result<(), Problem> {
@@ -107,6 +119,9 @@ impl Inbound {
             })?;
             if let Ok(data) = frame.into_data() {
                 self.ended = self.incoming.is_end_stream();
+                if let Some(secrets) = &mut self.secrets {
+                    secrets.hold(data.clone());
+                }
                 return Ok(Some(data));
             }
         }

@@ -2,6 +2,7 @@
 
 mod harness;
 
+mod admin_guard;
 mod auto_convert;
 mod balance;
 mod banks;
@@ -20,9 +21,11 @@ mod cop_refunds;
 mod credits;
 mod crypto;
 mod debit;
+mod disk;
 mod errors;
 mod events;
 mod feeds;
+mod free_text;
 mod fx;
 mod idempotency;
 mod instant;
@@ -37,6 +40,7 @@ mod openapi;
 mod operators;
 mod pago_movil;
 mod payouts;
+mod privacy;
 mod products;
 mod quote;
 mod races;
