@@ -8,12 +8,12 @@ COUNTED := RUSTC_WRAPPER="$(CURDIR)/pgo/rustc"
 
 .PHONY: run test ci release deb sbom image fresh-machine bench
 
-# Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data.
+# Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data. The first start makes a token for operators there, unless one is configured.
 run:
 	@.ci/prerequisites
 	@wal/rocksdb/build
 	cargo build --release --locked --bin pasarela
-	@exec "$(CARGO_TARGET_DIR)/release/pasarela" serve
+	@PASARELA__ADMIN__GENERATE_TOKEN=true exec "$(CARGO_TARGET_DIR)/release/pasarela" serve
 
 # Installs what is missing and runs every test.
 test:

@@ -7,13 +7,15 @@ mod door;
 mod ended_badly;
 mod notify;
 mod present;
+pub mod privacy;
+mod room;
 mod translate;
 mod welcome;
 
-use crate::admin::{self, AdminApi};
+use crate::admin::{self, AdminApi, Guard};
 use crate::api::render::render;
 use crate::checkout::{self, Front};
-use crate::config::{AdminAccess, Config, Server, Tls};
+use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
 use crate::domain::machine::Domain;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
@@ -26,6 +28,7 @@ use crate::server::banks::Banks;
 use crate::server::body::Budget;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
+use crate::server::disk::Disk;
 use crate::server::dispatch::Gateway;
 use crate::server::documents::home;
 use crate::server::listen::{Limits, Listener};
@@ -58,11 +61,18 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs until a signal says stop. `spans` is what traces are made with, if they are.
 pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> Result<(), String> {
-    let access = config.admin.access().map_err(|error| error.to_string())?;
-    if access == AdminAccess::Insecure {
-        tracing::warn!("admin.insecure_dev_token is set: whoever reaches the admin listener is an operator");
+    let access = config.admin.access(&config.storage.path).map_err(|error| error.to_string())?;
+    match &access {
+        AdminAccess::Insecure => {
+            tracing::warn!("admin.insecure_dev_token is set: whoever reaches the admin listener is an operator");
+        }
+        AdminAccess::Token(token) if token.expose().len() < TOKEN_CHARACTERS_MIN => {
+            tracing::warn!(characters_min = TOKEN_CHARACTERS_MIN, "admin.token is short: it can be guessed");
+        }
+        AdminAccess::Token(_) => {}
     }
-    open_files::raise_for(config.server.max_connections);
+    privacy::warn_of_open_files(&config);
+    let limits = Limits { connections_max: open_files::connections_allowed(config.server.max_connections)?, ..Limits::from(&config.server) };
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| format!("no signals: {error}"))?;
     let certificates = [certificates("api", "server.tls", config.server.tls.as_ref())?, certificates("admin", "admin.tls", config.admin.tls.as_ref())?];
     let [of_api, of_admin] = certificates.clone();
@@ -74,11 +84,27 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
     let (stop, stopped) = watch::channel(false);
 
     let door = Arc::new(Door::<Front<Gateway>>::new());
-    // Of both listeners: what bodies may take is one budget.
-    let limits = Limits::from(&config.server);
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), limits.clone(), until(stopped.clone())));
 
-    let (services, feeds) = start(&config, take_over, spans).await?;
+    let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
+    room::make_room(&disk);
+    let (services, feeds) = loop {
+        match start(&config, take_over, spans.clone(), &disk).await {
+            Ok(started) => break started,
+            // To end would only be to be started again.
+            Err(why) if room::is_full(&disk) => {
+                tracing::error!(why, "the disk is full: the log cannot be opened; trying again");
+                door.explain("the disk is full: the log cannot be opened");
+                tokio::select! {
+                    _ = terminate.recv() => return Ok(()),
+                    _ = tokio::signal::ctrl_c() => return Ok(()),
+                    () = room::wait_for_room() => {}
+                }
+            }
+            Err(why) => return Err(why),
+        }
+    };
+    let looking = tokio::spawn(room::watch(disk));
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let home = home::page(&services.base_url, config.demo_key()).map_err(|error| format!("the page at /: {error}"))?;
     let public = public(&config, &services.meters)?;
@@ -92,7 +118,7 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
     let selfcheck = Arc::new(SelfCheck::start(services.engine.clone())?);
     let ended_badly = ended_badly::last(&config.storage.path);
     let metrics = Metrics::new(Arc::clone(&services), Arc::clone(&selfcheck), traffic, certificates, ended_badly, config.admin.listen.ip().is_loopback());
-    let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics).map_err(|bad| bad.to_string())?);
+    let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin)).map_err(|bad| bad.to_string())?);
     let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
     if welcome::is_watched(&config) {
@@ -119,6 +145,7 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
     selfcheck.stop();
     services.webhooks.stop(WEBHOOKS_STOP).await;
     banks.abort();
+    looking.abort();
     renewing.abort();
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
     tracing::info!("stopped");
@@ -149,12 +176,13 @@ fn public(config: &Config, meters: &Meters) -> Result<Public, String> {
 }
 
 /// Everything behind the listeners.
-async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>) -> Result<(Arc<Services>, rates::Feeds), String> {
+async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>, disk: &Arc<Disk>) -> Result<(Arc<Services>, rates::Feeds), String> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
     let world = World::of(data, take_over)?;
     // Before there is a log: one without its secret is refused.
     let mark_key = directory::mark_key(data).map_err(|failed| failed.to_string())?;
+    let card_key = directory::card_key(data, config.storage.card_key_file.as_deref()).map_err(|failed| failed.to_string())?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
@@ -191,8 +219,10 @@ async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>) -> R
         base_url: config.server.base_url(),
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
         mark_key,
+        card_key,
         outbound: world.outbound.clone(),
         data: data.clone(),
+        disk: Arc::clone(disk),
         webhooks,
         meters: Arc::default(),
         outcomes,
@@ -245,6 +275,7 @@ impl From<&Server> for Limits {
     fn from(server: &Server) -> Self {
         Limits {
             connections_max: server.max_connections,
+            connections_per_peer_max: server.max_connections_per_peer,
             head_bytes_max: server.head_bytes_max,
             head_timeout: Duration::from_secs(server.head_timeout_seconds),
             body_timeout: Duration::from_secs(server.body_timeout_seconds),

@@ -3,12 +3,14 @@
 //! Every key has a default here, so an empty file is valid; `config.toml` at the root documents each of them. A variable such as `PASARELA__SERVER__LISTEN` wins over
 //! the file. An unknown key or a value out of bounds is a [`ConfigError`], one line that names the key. Secrets do not show in Debug output.
 
+mod admin;
 mod feeds;
 mod keys;
 mod tenants;
 #[cfg(test)]
 mod tests;
 
+pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use tenants::{BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw};
 
@@ -18,6 +20,7 @@ use keys::{Keys, Source};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use zeroize::Zeroize;
 
 /// Read when no other file is named: the first of these that is there, in the current directory or where the package
 /// installs it.
@@ -56,6 +59,12 @@ impl Secret {
     /// The text itself: to compare it, to hash it or to send it where it belongs.
     pub fn expose(&self) -> &str {
         &self.0
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
     }
 }
 
@@ -102,6 +111,8 @@ pub struct Config {
     pub log: Log,
     /// `[telemetry]`.
     pub telemetry: Telemetry,
+    /// The file that this was read from, if it has the operators' token in it.
+    pub file_with_token: Option<PathBuf>,
 }
 
 /// `[server]`: the listener of the API.
@@ -115,6 +126,8 @@ pub struct Server {
     pub trusted_proxies: Vec<Network>,
     /// Connections at once.
     pub max_connections: usize,
+    /// Of them from one address; 0 = no limit.
+    pub max_connections_per_peer: usize,
     /// Until a head is complete.
     pub head_timeout_seconds: u64,
     /// Size of a head.
@@ -129,6 +142,8 @@ pub struct Server {
     pub shutdown_seconds: u64,
     /// Threads of the runtime; 0 = one per core.
     pub worker_threads: usize,
+    /// Whether debuggers and profilers of the same user may look into the process.
+    pub traceable: bool,
     /// `[server.tls]`.
     pub tls: Option<Tls>,
 }
@@ -150,49 +165,15 @@ pub struct Tls {
     pub key: PathBuf,
 }
 
-/// `[admin]`: the listener of the operators.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Admin {
-    /// Address and port.
-    pub listen: SocketAddr,
-    /// What operators present; see [`Admin::access`].
-    pub token: Option<Secret>,
-    /// Goes without a token on a loopback address.
-    pub insecure_dev_token: bool,
-    /// `[admin.tls]`.
-    pub tls: Option<Tls>,
-}
-
-/// Who may use the operators' API.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AdminAccess {
-    /// Whoever presents this token.
-    Token(Secret),
-    /// Whoever reaches the loopback address. Worth a warning in the log.
-    Insecure,
-}
-
-impl Admin {
-    /// Decides who may use the operators' API; an error if nobody was named.
-    pub fn access(&self) -> Result<AdminAccess, ConfigError> {
-        match &self.token {
-            Some(token) => Ok(AdminAccess::Token(token.clone())),
-            None if !self.insecure_dev_token => Err(ConfigError::new(
-                "admin.token: is required; set it here or in PASARELA__ADMIN__TOKEN (or, for local work, admin.insecure_dev_token = true)",
-            )),
-            None if !self.listen.ip().is_loopback() => {
-                Err(ConfigError::new("admin.token: is required because admin.listen is no loopback address; insecure_dev_token does not count there"))
-            }
-            None => Ok(AdminAccess::Insecure),
-        }
-    }
-}
-
 /// `[storage]`: the data directory and the log in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
     /// The directory.
     pub path: PathBuf,
+    /// The key of cards' hashes; none: `card.key` in the directory.
+    pub card_key_file: Option<PathBuf>,
+    /// With less room than this on the disk writes are refused; 0 = never.
+    pub reserve_bytes: u64,
     /// Records between two rounds of snapshots.
     pub snapshot_records: u64,
     /// Seconds between two rounds of snapshots, if anything was written.
@@ -290,10 +271,11 @@ impl Config {
                 environment.push((name, value));
             }
         }
-        Self::parse(&text, environment).map_err(|error| match file {
+        let config = Self::parse(&text, environment).map_err(|error| match file {
             Some(file) => ConfigError::new(format!("{}: {error}", file.display())),
             None => error,
-        })
+        })?;
+        Ok(Config { file_with_token: file.filter(|_| has_token(&text)).map(Path::to_owned), ..config })
     }
 
     /// Reads a text and variables.
@@ -342,6 +324,7 @@ impl Config {
             withdraw: Withdraw::read(keys.section("withdraw")),
             log: Log::read(keys.section("log")),
             telemetry: Telemetry::read(keys.section("telemetry")),
+            file_with_token: None,
         };
         keys.done();
         config
@@ -355,6 +338,7 @@ impl Server {
             public_base_url: keys.optional("public_base_url", |text| url(text).map(|url| url.trim_end_matches('/').to_owned())),
             trusted_proxies: keys.list("trusted_proxies", Vec::new(), |text| text.parse().map_err(str::to_owned)),
             max_connections: keys.integer("max_connections", 10_000, 1..=1_000_000),
+            max_connections_per_peer: keys.integer("max_connections_per_peer", 5_000, 0..=1_000_000),
             head_timeout_seconds: keys.integer("head_timeout_seconds", 10, 1..=300),
             head_bytes_max: keys.integer("head_bytes_max", 65_536, 8_192..=1_048_576),
             body_timeout_seconds: keys.integer("body_timeout_seconds", 30, 1..=300),
@@ -362,6 +346,7 @@ impl Server {
             idle_timeout_seconds: keys.integer("idle_timeout_seconds", 75, 1..=3_600),
             shutdown_seconds: keys.integer("shutdown_seconds", 10, 0..=300),
             worker_threads: keys.integer("worker_threads", 0, 0..=1_024),
+            traceable: keys.boolean("traceable", false),
             tls: tls(keys.section("tls")),
         };
         keys.done();
@@ -369,25 +354,12 @@ impl Server {
     }
 }
 
-impl Admin {
-    fn read(mut keys: Keys<'_>) -> Self {
-        let admin = Admin {
-            listen: keys.parsed("listen", ([127, 0, 0, 1], 9090).into(), address),
-            token: keys.optional("token", |text| {
-                if text.bytes().all(|byte| byte.is_ascii_graphic()) { Ok(Secret::new(text)) } else { Err("must be visible ASCII without spaces".to_owned()) }
-            }),
-            insecure_dev_token: keys.boolean("insecure_dev_token", false),
-            tls: tls(keys.section("tls")),
-        };
-        keys.done();
-        admin
-    }
-}
-
 impl Storage {
     fn read(mut keys: Keys<'_>) -> Self {
         let storage = Storage {
             path: keys.parsed("path", PathBuf::from("data"), path),
+            card_key_file: keys.optional("card_key_file", path),
+            reserve_bytes: keys.integer("reserve_bytes", 256 << 20, 0..=1 << 50),
             snapshot_records: keys.integer("snapshot_records", 100_000, 1..=1_000_000_000),
             snapshot_seconds: keys.integer("snapshot_seconds", 60, 1..=86_400),
             pending_bytes_max: keys.integer("pending_bytes_max", 64 << 20, 16 << 20..=4 << 30),
@@ -454,6 +426,12 @@ impl Telemetry {
         keys.done();
         telemetry
     }
+}
+
+/// Whether a file has the operators' token in it.
+fn has_token(text: &str) -> bool {
+    let table = text.parse::<toml::Table>().unwrap_or_default();
+    table.get("admin").and_then(|admin| admin.get("token")).and_then(toml::Value::as_str).is_some_and(|token| !token.is_empty())
 }
 
 /// Certificate and key of a listener; none of both: it speaks plain HTTP.

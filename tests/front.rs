@@ -355,6 +355,69 @@ fn one_connection_too_many_is_told_so() {
 }
 
 #[test]
+fn one_address_has_so_many_connections_and_no_more() {
+    let server = Server::start(Limits { connections_per_peer_max: 2, ..Limits::default() });
+    let mut held = [server.connect(), server.connect()];
+    held.iter_mut().for_each(|stream| assert_eq!(get(stream, "/ok").status, 200));
+    let mut third = server.connect();
+    assert_problem(&get(&mut third, "/ok"), 503, "overloaded");
+    drop(held);
+    let start = Instant::now();
+    while get(&mut server.connect(), "/ok").status != 200 {
+        assert!(start.elapsed() < Duration::from_secs(5), "the place of the first is never free");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let unlimited = Server::start(Limits { connections_per_peer_max: 0, ..Limits::default() });
+    let mut many: Vec<TcpStream> = (0..20).map(|_| unlimited.connect()).collect();
+    many.iter_mut().for_each(|stream| assert_eq!(get(stream, "/ok").status, 200));
+}
+
+#[test]
+fn a_request_says_exactly_once_whom_it_is_for() {
+    let server = Server::start(Limits::default());
+    for head in ["GET /ok HTTP/1.1\r\n\r\n", "GET /ok HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", "GET /ok HTTP/1.0\r\nhost: a\r\nhost: a\r\n\r\n"] {
+        let mut stream = server.connect();
+        send(&mut stream, head);
+        let answered = answer(&mut stream);
+        assert_problem(&answered, 400, "invalid_data");
+        assert!(answered.body.contains("\"field\":\"Host\""), "{}", answered.body);
+        assert!(is_over(&mut stream), "nothing behind it is read");
+    }
+    let mut old = server.connect();
+    send(&mut old, "GET /ok HTTP/1.0\r\n\r\n");
+    assert_eq!(answer(&mut old).status, 200);
+}
+
+#[test]
+fn a_bare_line_feed_in_a_head_is_a_400_and_the_end() {
+    let server = Server::start(Limits::default());
+    for head in [
+        "GET /ok HTTP/1.1\nhost: x\n\n",
+        "GET /ok HTTP/1.1\r\nhost: x\n\r\n",
+        "GET /ok HTTP/1.1\r\nhost: x\r\n\n",
+        "GET /ok HTTP/1.1\r\nhost: x\r\nx: y\nz: w\r\n\r\n",
+    ] {
+        let mut stream = server.connect();
+        send(&mut stream, head);
+        assert_eq!(answer(&mut stream).status, 400, "{head:?}");
+        assert!(is_over(&mut stream));
+    }
+    // Also behind another request, whose body may have what it likes.
+    let mut stream = server.connect();
+    let first = "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n\n\n1\n\n";
+    send(&mut stream, format!("{first}{first}GET /ok HTTP/1.1\nhost: x\r\n\r\n"));
+    assert_eq!([answer(&mut stream).status, answer(&mut stream).status, answer(&mut stream).status], [200, 200, 400]);
+    let chunked = "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n3\r\n\n1\n\r\n0\r\n\r\n";
+    let mut stream = server.connect();
+    for _ in 0..2 {
+        send(&mut stream, chunked);
+        assert_eq!(answer(&mut stream).body, "3");
+    }
+    send(&mut stream, "GET /ok HTTP/1.1\n\n");
+    assert_eq!(answer(&mut stream).status, 400);
+}
+
+#[test]
 fn a_panic_is_a_500_and_the_connection_lives_on() {
     let server = Server::start(Limits::default());
     let mut stream = server.connect();

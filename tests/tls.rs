@@ -85,6 +85,7 @@ async fn both_protocols_are_spoken_as_the_other_side_likes() {
     tokio::spawn(connection);
     let answer = sender.send_request(request(Version::HTTP_2, server.address, body.clone())).await.expect("an answer");
     assert_eq!(answer.version(), Version::HTTP_2);
+    assert_eq!(answer.headers()["strict-transport-security"], "max-age=31536000");
     assert_eq!(answer.into_body().collect().await.expect("a body").to_bytes(), "300000");
 
     for offered in [&["http/1.1"][..], &[]] {

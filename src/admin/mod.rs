@@ -1,6 +1,6 @@
 //! The operators' API, on a listener of its own (`contract.md`, section 3): tenants, keys, corrections, rates, the state of the server.
 //!
-//! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `call.rs` what a handler gets and gives; then a file per resource;
+//! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `guard.rs` what keeps other sites' pages out, `call.rs` what a handler gets and gives; then a file per resource;
 //! `startup.rs` is what a start needs, `description.rs` tells of the whole in OpenAPI.
 //! It must not know rules of money: those are asked of the engine.
 
@@ -11,6 +11,7 @@ mod chargebacks;
 mod cop_payouts;
 mod crypto;
 mod description;
+mod guard;
 mod kept;
 mod keys;
 mod rates;
@@ -23,6 +24,7 @@ mod tenants;
 
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
+pub use guard::Guard;
 pub use serve::AdminApi;
 pub use startup::{BootstrapTenant, bootstrap, load_directory};
 

@@ -7,6 +7,7 @@ use crate::domain::time::Timestamp;
 use crate::server::directory::hash_key;
 use crate::server::services::Services;
 use std::fmt;
+use zeroize::Zeroize;
 
 /// How many digits there are.
 const BASE: u16 = 62;
@@ -21,6 +22,12 @@ const SHORT_PREFIX_CHARACTERS: usize = 8;
 
 /// A key in clear. It has no way into a log: neither `Debug` nor `Display` shows it.
 pub struct Secret(String);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -135,7 +142,7 @@ mod tests {
     fn the_digits_are_those_of_the_number() {
         let digits = |number: u128| {
             let bytes = [[0; 16], number.to_be_bytes()].concat().try_into().expect("32 bytes");
-            Secret::written(Mode::Test, bytes).0
+            Secret::written(Mode::Test, bytes).0.clone()
         };
         assert_eq!(digits(0), format!("pk_test_{}", "0".repeat(27)));
         assert_eq!(digits(62 * 62 * 62 + 61 * 62 + 10), format!("pk_test_Az01{}", "0".repeat(23)));

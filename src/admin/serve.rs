@@ -1,7 +1,8 @@
-//! The way of an operator's request: path, method, token, body, handler, log line, answer; the same order as that of tenants (`contract.md`, section 17, "Order of checks").
+//! The way of an operator's request: host and origin, path, method, token, body, handler, log line, answer; the same order as that of tenants (`contract.md`, section 17, "Order of checks").
 
 use super::call::{Call, Done, Outcome};
 use super::description;
+use super::guard::Guard;
 use super::kept::{self, Reservation, Sent};
 use super::routes::{Route, routes};
 use crate::api::problem::Problem;
@@ -22,14 +23,15 @@ use bytes::Bytes;
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
-use std::hint::black_box;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use subtle::ConstantTimeEq;
 
 /// Answers operators.
 pub struct AdminApi {
     services: Arc<Services>,
     router: Router<(Route, Arc<Meter>)>,
+    guard: Guard,
     token: Option<Token>,
     documents: Documents,
     metrics: Metrics,
@@ -40,7 +42,7 @@ pub struct AdminApi {
 
 impl AdminApi {
     /// With this token required; without one nobody is asked for any, which is for local work.
-    pub fn new(services: Arc<Services>, token: Option<&str>, metrics: Metrics) -> Result<AdminApi, BadRoute> {
+    pub fn new(services: Arc<Services>, token: Option<&str>, metrics: Metrics, guard: Guard) -> Result<AdminApi, BadRoute> {
         let meters = Arc::clone(&services.meters);
         let row = |route: Route| {
             let meter = meters.of(&route.method, route.path);
@@ -49,11 +51,13 @@ impl AdminApi {
         let router = Router::new(routes().into_iter().map(row))?;
         let documents = Documents::new(|| description::document().to_json(), &meters);
         let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
-        Ok(AdminApi { services, router, token: token.map(Token::new), documents, metrics, unrouted, scrapes })
+        Ok(AdminApi { services, router, guard, token: token.map(Token::new), documents, metrics, unrouted, scrapes })
     }
 
     async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
         let Arrival { head, request_id, peer } = arrival;
+        // Before anything is answered, documents and figures too: no other site's page may ask.
+        self.guard.check(head)?;
         let path = head.uri.path();
         // What the API looks like is no secret: a page must be there before a token can be typed into it.
         if let Some(answer) = self.documents.answer(&head.method, path, &head.headers, measuring) {
@@ -75,6 +79,9 @@ impl AdminApi {
         measuring.found(meter);
         if !self.admits(&head.headers) {
             return Err(Problem::unauthorized());
+        }
+        if route.is_write() {
+            self.services.disk.admit()?;
         }
         let takes_body = matches!(route.method, Method::POST | Method::PATCH);
         let bytes = if takes_body { body.json(&head.headers).await? } else { Bytes::new() };
@@ -194,8 +201,7 @@ impl Token {
 
     fn is(&self, token: &[u8]) -> bool {
         let sent: [u8; 32] = Sha256::digest(token).into();
-        let differences = self.0.iter().zip(sent).fold(0, |differences, (one, other)| black_box(differences | (one ^ other)));
-        differences == 0
+        self.0.ct_eq(&sent).into()
     }
 }
 

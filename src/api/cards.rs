@@ -25,7 +25,7 @@ pub fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let card = card.get(&sound);
     let expiry = format!("{:04}-{:02}", card.expiry.year, card.expiry.month);
-    let mark = (call.mark)(&[b"card", card.number.reveal().as_bytes(), expiry.as_bytes()]);
+    let mark = (call.card_mark)(&[b"card", card.number.reveal().as_bytes(), expiry.as_bytes()]);
     Ok(create_charge(NewCharge {
         id: call.new_id(),
         external_ref: external_ref.get(&sound),

@@ -94,6 +94,16 @@ impl Problem {
         Self::refused(403, "scope_missing", format!("the key lacks the scope {scope}")).with("scope", scope)
     }
 
+    /// 403: a page of another site asks.
+    pub fn cross_site() -> Self {
+        Self::refused(403, "cross_site", "requests of other sites' pages are not answered here")
+    }
+
+    /// 421: the listener is not meant under this name.
+    pub fn misdirected() -> Self {
+        Self::refused(421, "misdirected", "nothing is served under this host name; operators may add theirs to admin.hosts")
+    }
+
     /// 404: no such path, or no such object for this key.
     pub fn not_found() -> Self {
         Self::refused(404, "not_found", "nothing is here under this key")
@@ -157,6 +167,11 @@ impl Problem {
     /// 503: a write failed, so its outcome is unknown.
     pub fn storage_unavailable() -> Self {
         Self::refused(503, "storage_unavailable", "the outcome is unknown; ask again with the same Idempotency-Key or externalRef").after(5)
+    }
+
+    /// 503: the disk has too little room for new work.
+    pub fn disk_nearly_full() -> Self {
+        Self::refused(503, "storage_unavailable", "the disk of the server is nearly full; nothing was done, ask again later").after(30)
     }
 
     /// 500: a fault of ours, told to the log.
@@ -281,6 +296,8 @@ mod tests {
             (Problem::scope_missing("read"), 403, "scope_missing"),
             (Problem::not_found(), 404, "not_found"),
             (Problem::method_not_allowed("GET".into()), 405, "method_not_allowed"),
+            (Problem::cross_site(), 403, "cross_site"),
+            (Problem::misdirected(), 421, "misdirected"),
             (Problem::request_timeout(), 408, "request_timeout"),
             (Problem::idempotency_in_progress(), 409, "idempotency_in_progress"),
             (Problem::conflict("intent_completed", "x"), 409, "intent_completed"),
@@ -293,6 +310,7 @@ mod tests {
             (Problem::rail_not_configured("C2P"), 503, "rail_not_configured"),
             (Problem::shutting_down(), 503, "shutting_down"),
             (Problem::storage_unavailable(), 503, "storage_unavailable"),
+            (Problem::disk_nearly_full(), 503, "storage_unavailable"),
         ];
         for (problem, status, code) in table {
             assert_eq!((problem.status, problem.code), (status, code));

@@ -23,7 +23,7 @@ pub fn check(text: &str, allowed: Allowed) -> Result<Url, &'static str> {
         return Err(WANTED);
     }
     // The parser of browsers forgives missing and superfluous slashes.
-    if !text.split_once("://").is_some_and(|(_, rest)| rest.starts_with(|first: char| !"/\\?#".contains(first))) {
+    if !text.split_once("://").is_some_and(|(scheme, rest)| !scheme.contains(':') && rest.starts_with(|first: char| !"/\\?#".contains(first))) {
         return Err(WANTED);
     }
     let url = Url::parse(text).map_err(|_| WANTED)?;

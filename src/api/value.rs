@@ -7,12 +7,14 @@ use super::canonical;
 use super::fields::{Bad, Fields};
 use super::json::{self, Shape};
 use super::number::{AMOUNT_MINOR_MAX, amount, cents, decimal};
+use crate::domain::free_text::is_misleading;
 use chrono::{DateTime, NaiveDate, Utc};
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use uuid::Uuid;
+use zeroize::Zeroize;
 
 /// The exact text of one JSON value, checked to be one.
 #[derive(Clone, Copy)]
@@ -52,12 +54,15 @@ impl<'a> Value<'a> {
         if self.0.starts_with('"') { Ok(json::decode_string(self.0)) } else { Err(Bad::from("must be a string")) }
     }
 
-    /// A string without the white space around it, of so many characters.
+    /// A free text: a string without the white space around it, of so many characters, none of which misleads.
     pub fn trimmed(self, chars: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
         let text = match self.string()? {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
             Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
         };
+        if is_misleading(&text) {
+            return Err(Bad::from("must not have control characters, nor marks of the direction of writing"));
+        }
         if chars.contains(&text.chars().count()) {
             return Ok(text);
         }
@@ -81,7 +86,13 @@ impl<'a> Value<'a> {
 
     /// A string that `parse` makes something of; its error becomes the message.
     pub fn text_as<T, E: Into<Bad>>(self, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, Bad> {
-        parse(&self.string()?).map_err(Into::into)
+        let mut text = self.string()?;
+        let read = parse(&text).map_err(Into::into);
+        // It may be a card number or a code; what is borrowed is the body's to zero.
+        if let Cow::Owned(text) = &mut text {
+            text.zeroize();
+        }
+        read
     }
 
     /// A string that `parse` knows; `wanted` completes "must be …".

@@ -22,6 +22,10 @@ pub fn clearable(value: Value<'_>, livemode: bool) -> Result<Option<String>, Bad
 }
 
 fn is_fit(text: &str, livemode: bool) -> bool {
+    // The parser of browsers forgives missing and superfluous slashes; who reads the address may not.
+    if !text.split_once("://").is_some_and(|(scheme, rest)| !scheme.contains(':') && rest.starts_with(|first: char| !"/\\?#".contains(first))) {
+        return false;
+    }
     let Ok(url) = Url::parse(text) else { return false };
     // Somebody else's name and password are no part of an address that buyers are sent to.
     let plain = url.username().is_empty() && url.password().is_none() && !text.contains(char::is_control);
@@ -64,6 +68,13 @@ mod tests {
             "https://a:b@shop.example",
             "https://",
             "data:text/html,x",
+            "https:evil.example",
+            "https:/evil.example",
+            "https:///evil.example",
+            "https:\\\\evil.example",
+            "https://\\evil.example",
+            "https://?evil.example",
+            "https:evil.example?x=https://shop.example",
         ] {
             assert!(!is_fit(bad, false), "{bad}");
         }

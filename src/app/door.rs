@@ -6,7 +6,7 @@ use crate::server::body::Inbound;
 use crate::server::listen::{Answer, Arrival};
 use crate::server::public::Public;
 use crate::server::respond::Reply;
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// Seconds after which to try again while the log is replayed.
 const RETRY_SECONDS: u32 = 1;
@@ -14,12 +14,18 @@ const RETRY_SECONDS: u32 = 1;
 /// Leads to `A` once it is open.
 pub struct Door<A> {
     inside: OnceLock<A>,
+    why_closed: RwLock<&'static str>,
 }
 
 impl<A> Door<A> {
     /// A closed one.
     pub fn new() -> Door<A> {
-        Door { inside: OnceLock::new() }
+        Door { inside: OnceLock::new(), why_closed: RwLock::new("recovering: the log is being replayed") }
+    }
+
+    /// Says why it is closed.
+    pub fn explain(&self, why: &'static str) {
+        *self.why_closed.write().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     /// Opens it, once.
@@ -34,7 +40,8 @@ impl<A: Answer> Answer for Door<A> {
             Some(inside) => inside.answer(arrival, body).await,
             None if arrival.head.uri.path() == "/healthz" => Reply::json(200, Object::new().plain("status", "ok").end()),
             None if arrival.head.uri.path() == "/readyz" => {
-                Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", "recovering: the log is being replayed").end())
+                let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
+                Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
             }
             None if Public::is_meant(arrival.head.uri.path()) => Reply::public_problem(&Problem::overloaded(RETRY_SECONDS)),
             None => Reply::problem(&Problem::overloaded(RETRY_SECONDS), &arrival.request_id),

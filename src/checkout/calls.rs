@@ -30,6 +30,7 @@ use crate::server::secrets::reply_with_secret;
 use crate::server::services::{Services, random_id};
 use actors::Settled;
 use hyper::header::{self, HeaderMap, HeaderValue};
+use subtle::ConstantTimeEq;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
@@ -51,7 +52,7 @@ async fn visited(services: &Services, id: Id) -> Result<Visit, Problem> {
 /// Whether this is the client secret of a session. What is compared are keyed hashes, so the time that it takes says nothing.
 pub fn is_secret(services: &Services, id: Id, sent: &str) -> bool {
     let right = client_secret(id, secret_of(services, id));
-    services.mark(&[b"compared", sent.as_bytes()]) == services.mark(&[b"compared", right.as_bytes()])
+    services.mark(&[b"compared", sent.as_bytes()]).ct_eq(&services.mark(&[b"compared", right.as_bytes()])).into()
 }
 
 /// GET /checkout/:id/state

@@ -1,10 +1,12 @@
 //! Reads what a form sent: pairs of names and texts, percent-encoded, with plus signs for spaces.
 
+use zeroize::Zeroizing;
+
 /// More members than this are no form of ours.
 const MEMBERS_MAX: usize = 20;
 
-/// The members of a form, or of a query.
-pub struct Form(Vec<(String, String)>);
+/// The members of a form, or of a query. One of them may be a code, so their memory is zeroed.
+pub struct Form(Vec<(String, Zeroizing<String>)>);
 
 impl Form {
     /// Reads a body; one that is not UTF-8 has no members.
@@ -18,7 +20,8 @@ impl Form {
     }
 
     fn parse(text: &str) -> Form {
-        Form(url::form_urlencoded::parse(text.as_bytes()).take(MEMBERS_MAX).map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+        let pairs = url::form_urlencoded::parse(text.as_bytes()).take(MEMBERS_MAX);
+        Form(pairs.map(|(name, value)| (name.into_owned(), Zeroizing::new(value.into_owned()))).collect())
     }
 
     /// A member, without white space around it.

@@ -5,11 +5,13 @@ use super::{Failure, runtime};
 use crate::api::writer::Object;
 use crate::domain::ids::Id;
 use crate::webhooks::has_older_signature;
+use crate::webhooks::names::Lookups;
 use crate::webhooks::post::{Message, Poster};
 use crate::webhooks::secret::Secret;
 use clap::Args;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
+use tokio::runtime::Handle;
 
 /// Between two looks when nothing happened.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -43,7 +45,7 @@ impl Listen {
 
     async fn forward(self) -> Result<(), Failure> {
         let caller = self.api.caller()?;
-        let poster = Poster::new(true, None).map_err(Failure::Other)?;
+        let poster = Poster::new(true, None, &Lookups::new(Handle::current())).map_err(Failure::Other)?;
         // The same for the same key, so that it is set up once.
         let secret = Secret::new(Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into());
         let mut after = match self.after {

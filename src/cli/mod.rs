@@ -16,6 +16,7 @@ mod trigger;
 mod trust;
 mod wal;
 
+use crate::app::privacy;
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
 use clap::{Args, Parser, Subcommand};
@@ -132,6 +133,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
+    privacy::keep_new_files_private();
     let outcome = match CommandLine::parse().command {
         Command::Bench(bench) => return bench::run(bench),
         Command::Completions(completions) => completions.run(),

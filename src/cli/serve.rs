@@ -1,6 +1,7 @@
 //! `pasarela serve`: runs the server until it is told to stop.
 
 use super::{Failure, Settings};
+use crate::app::privacy;
 use crate::config::ConfigError;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::post;
@@ -21,13 +22,22 @@ pub struct Serve {
 impl Serve {
     /// Runs it; returns when everything is closed in good order.
     pub fn run(self) -> Result<(), Failure> {
+        // Before anything secret is read.
+        privacy::forbid_core_dumps().map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
         let config = self.settings.load()?;
+        if config.server.traceable {
+            privacy::allow_tracing().map_err(|error| Failure::Other(format!("server.traceable: {error}")))?;
+        }
         // Before any log line: a start that can't be is one line on stderr.
-        config.admin.access()?;
+        let generated = config.admin.generate(&config.storage.path)?;
+        config.admin.access(&config.storage.path)?;
         if let Some(path) = &config.webhooks.extra_ca_file {
             post::certificates(path).map_err(ConfigError::new)?;
         }
         telemetry::start(&config.log);
+        if let Some(path) = generated {
+            tracing::info!(file = %path.display(), "a token for operators was generated; `pasarela admin` finds it there");
+        }
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         if config.server.worker_threads > 0 {
             runtime.worker_threads(config.server.worker_threads);

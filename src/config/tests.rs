@@ -53,7 +53,7 @@ fn the_commented_examples_are_valid() {
 /// A key that is read but not documented would be found by nobody.
 #[test]
 fn the_shipped_file_names_every_key() {
-    let code = [include_str!("../config.rs"), include_str!("feeds.rs"), include_str!("tenants.rs")].concat();
+    let code = [include_str!("../config.rs"), include_str!("admin.rs"), include_str!("feeds.rs"), include_str!("tenants.rs")].concat();
     let readers = ["integer", "boolean", "parsed", "optional", "text", "texts", "one_of", "decimal", "list", "required", "section", "sections"];
     let words: Vec<&str> = SHIPPED.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').collect();
     let code: String = code.split_whitespace().collect();
@@ -129,6 +129,8 @@ fn a_value_out_of_bounds_is_named() {
         ("[storage]\nbatch_records_max = 100\npending_records_max = 99", "storage.batch_records_max: must not exceed"),
         ("[admin]\ninsecure_dev_token = 1", "admin.insecure_dev_token: must be true or false"),
         ("[admin]\ntoken = \"a b\"", "admin.token: must be visible ASCII"),
+        ("[admin]\nhosts = [\"ops.example.com:9090\"]", "admin.hosts[0]: must be a host name"),
+        ("[admin]\nhosts = [\"\"]", "admin.hosts[0]: must be a host name"),
         ("[tenant_defaults]\nreserve_ves = 1.5", "tenant_defaults.reserve_ves: must be a text in quotes"),
         ("[tenant_defaults]\nreserve_ves = \"1.005\"", "tenant_defaults.reserve_ves: must be a number from 0 to 999999999999.99"),
         ("[tenant_defaults]\nreserve_ves = \"-1\"", "tenant_defaults.reserve_ves: must be a number"),
@@ -196,7 +198,7 @@ fn variables_win_and_have_the_type_of_their_key() {
     assert_eq!(config.server.listen.to_string(), "127.0.0.1:1234");
     assert_eq!(config.server.base_url(), "https://pay.example.com");
     assert_eq!(config.limits.requests_per_second, 2);
-    assert_eq!(config.admin.access(), Ok(AdminAccess::Token(Secret::new("12345"))));
+    assert_eq!(config.admin.access(Path::new("/nowhere")), Ok(AdminAccess::Token(Secret::new("12345"))));
     assert!(config.webhooks.allow_private_targets);
     assert_eq!(config.tenant_defaults.c2p.percent, Decimal::new(225, 2));
     assert_eq!(config.crypto.network_fee_usdt[0], Decimal::new(125, 2));
@@ -222,13 +224,35 @@ fn bad_variables_are_named() {
 
 #[test]
 fn somebody_must_be_allowed_to_operate() {
-    let access = |text: &str| parse(text).expect("valid").admin.access().map_err(|error| error.to_string());
+    let directory = tempfile::tempdir().expect("a directory");
+    let access = |text: &str| parse(text).expect("valid").admin.access(directory.path()).map_err(|error| error.to_string());
     assert!(access("").expect_err("nobody").starts_with("admin.token: is required"));
     assert_eq!(access("[admin]\ninsecure_dev_token = true"), Ok(AdminAccess::Insecure));
     let open = "[admin]\ninsecure_dev_token = true\nlisten = \"0.0.0.0:9090\"";
     assert!(access(open).expect_err("not loopback").starts_with("admin.token: is required"));
-    let both = "[admin]\ninsecure_dev_token = true\nlisten = \"0.0.0.0:9090\"\ntoken = \"t\"";
-    assert_eq!(access(both), Ok(AdminAccess::Token(Secret::new("t"))));
+    let short = format!("{open}\ntoken = \"{}\"", "t".repeat(31));
+    assert!(access(&short).expect_err("short").starts_with("admin.token: must have at least 32 characters"));
+    let long = format!("{open}\ntoken = \"{}\"", "t".repeat(32));
+    assert_eq!(access(&long), Ok(AdminAccess::Token(Secret::new("t".repeat(32)))));
+    assert_eq!(access("[admin]\ntoken = \"t\""), Ok(AdminAccess::Token(Secret::new("t"))), "on loopback it only warns");
+}
+
+#[test]
+fn a_generated_token_stays_and_counts_everywhere() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = directory.path().join("data");
+    let admin = parse("[admin]\ngenerate_token = true\ninsecure_dev_token = true").expect("valid").admin;
+    assert_eq!(admin.generate(&data), Ok(Some(data.join(TOKEN_FILE))));
+    let Ok(AdminAccess::Token(first)) = admin.access(&data) else { panic!("there is one") };
+    assert!(first.expose().len() >= TOKEN_CHARACTERS_MIN);
+    assert_eq!(admin.generate(&data), Ok(None));
+    // Who does not generate finds it all the same.
+    assert_eq!(parse("").expect("valid").admin.access(&data), Ok(AdminAccess::Token(first)));
+    assert_eq!(std::fs::read_dir(&data).expect("a directory").count(), 1, "nothing else is left");
+    std::fs::write(data.join(TOKEN_FILE), "\n").expect("written");
+    assert!(admin.access(&data).expect_err("empty").to_string().starts_with("admin.token: "));
+    let named = parse("[admin]\ngenerate_token = true\ntoken = \"t\"").expect("valid").admin;
+    assert_eq!((named.generate(&data), named.access(&data)), (Ok(None), Ok(AdminAccess::Token(Secret::new("t")))));
 }
 
 #[test]

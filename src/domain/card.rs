@@ -1,10 +1,11 @@
 //! A payment card: the number, its expiry and its code are a secret between the caller and the bank.
 //!
-//! [`Card`] has no Debug, Display, Clone or encoding, so it can be in no record, no log line and no answer: it goes into the order to the bank and is dropped with it. What is kept of a
+//! [`Card`] has no Debug, Display, Clone or encoding, so it can be in no record, no log line and no answer: it goes into the order to the bank and is dropped with it, and its memory is zeroed then. What is kept of a
 //! card is its brand, its last four digits, and a keyed hash that tells a repeat from another card.
 
 use crate::domain::time::{Timestamp, Zone};
 use bincode::{Decode, Encode};
+use zeroize::Zeroizing;
 
 /// Digits of a card number.
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
@@ -65,7 +66,7 @@ impl Brand {
 }
 
 /// A card number: 13 to 19 digits of which the last one is right.
-pub struct Number(Box<str>);
+pub struct Number(Zeroizing<Box<str>>);
 
 impl Number {
     /// Reads one.
@@ -73,7 +74,7 @@ impl Number {
         if !DIGITS.contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err("must have 13 to 19 digits");
         }
-        if luhn(text) { Ok(Number(Box::from(text))) } else { Err("is not a card number: a digit is wrong") }
+        if luhn(text) { Ok(Number(Zeroizing::new(Box::from(text)))) } else { Err("is not a card number: a digit is wrong") }
     }
 
     fn digits(&self, digits: &str) -> u32 {
@@ -111,13 +112,13 @@ fn luhn(digits: &str) -> bool {
 }
 
 /// The code on a card: 3 or 4 digits.
-pub struct Cvv(Box<str>);
+pub struct Cvv(Zeroizing<Box<str>>);
 
 impl Cvv {
     /// Reads one.
     pub fn parse(text: &str) -> Result<Cvv, &'static str> {
         let fits = (3..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        if fits { Ok(Cvv(Box::from(text))) } else { Err("must have 3 or 4 digits") }
+        if fits { Ok(Cvv(Zeroizing::new(Box::from(text)))) } else { Err("must have 3 or 4 digits") }
     }
 
     /// The digits, for the bank.

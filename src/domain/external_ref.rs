@@ -1,5 +1,6 @@
 //! The caller's own name for what it asks for: trimmed, 1 to 64 characters, never made up here (`contract.md`, section 1).
 
+use crate::domain::free_text::is_bidi_control;
 use bincode::{Decode, Encode};
 use std::borrow::Borrow;
 use std::fmt;
@@ -21,7 +22,7 @@ impl ExternalRef {
         if !(1..=CHARACTERS_MAX).contains(&characters) {
             return Err("must have 1 to 64 characters");
         }
-        if trimmed.chars().any(char::is_control) {
+        if trimmed.chars().any(|character| character.is_control() || is_bidi_control(character)) {
             return Err("must not contain control characters");
         }
         Ok(ExternalRef(Arc::from(trimmed)))
@@ -76,7 +77,7 @@ mod tests {
     #[test]
     fn refused() {
         let long = "x".repeat(65);
-        for given in ["", "   ", "\t\n", long.as_str(), "a\nb", "a\u{0}b", "a\u{7f}", "a\u{85}b"] {
+        for given in ["", "   ", "\t\n", long.as_str(), "a\nb", "a\u{0}b", "a\u{7f}", "a\u{85}b", "a\u{202e}b"] {
             assert!(ExternalRef::parse(given).is_err(), "{given:?}");
         }
     }

@@ -24,6 +24,7 @@ pub mod date;
 pub mod decision;
 pub mod events;
 pub mod external_ref;
+pub mod free_text;
 pub mod identity;
 pub mod ids;
 pub mod index;

@@ -1,9 +1,12 @@
 //! The key or code that a customer got from their bank: a secret that is good for one charge.
 //!
-//! It has no Debug, Display, Clone or encoding, so it can be in no record, no log line and no answer. It is given to the bank and dropped.
+//! It has no Debug, Display, Clone or encoding, so it can be in no record, no log line and no answer. It is given to the bank and dropped,
+//! and its memory is zeroed then.
+
+use zeroize::Zeroizing;
 
 /// A customer's key or code: 4 to 8 digits, as the bank gave it.
-pub struct Token(Box<str>);
+pub struct Token(Zeroizing<Box<str>>);
 
 impl Token {
     /// Reads the key of a C2P payment: 6 to 8 digits.
@@ -23,7 +26,7 @@ impl Token {
 
     fn parse(text: &str, digits_min: usize, expected: &'static str) -> Result<Token, &'static str> {
         let fits = (digits_min..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        if fits { Ok(Token(Box::from(text))) } else { Err(expected) }
+        if fits { Ok(Token(Zeroizing::new(Box::from(text)))) } else { Err(expected) }
     }
 }
 

@@ -18,6 +18,7 @@ pub fn write(metrics: &Metrics) -> String {
     engine(&mut page, services);
     selfcheck(&mut page, metrics);
     log(&mut page, services);
+    disk(&mut page, services);
     rates(&mut page, services);
     rails(&mut page, services);
     webhooks(&mut page, services);
@@ -38,7 +39,7 @@ fn server(page: &mut Page, metrics: &Metrics) {
         "When a run on this data directory last ended itself, because the log or an invariant failed, in seconds since 1970; 0: never.",
     )
     .is(ended_badly.as_secs());
-    page.gauge("pasarela_ready", "1 while writes are accepted, as /readyz says.").is(services.engine.ready().is_ok());
+    page.gauge("pasarela_ready", "1 while writes are accepted, as /readyz says.").is(services.ready().is_ok());
     page.gauge("pasarela_outbound_open", "1 while live banks and webhooks are spoken to; 0 in a past world that has not taken over.")
         .is(services.outbound.is_open());
     let mut open = page.gauge("pasarela_connections", "Connections that are open, by listener.");
@@ -129,6 +130,11 @@ fn log(page: &mut Page, services: &Services) {
     page.gauge("pasarela_wal_pending_bytes", "Their bytes; beyond storage.pending_bytes_max requests are refused.").is(log.pending_bytes);
     page.gauge("pasarela_wal_durable_lag_seconds", "How long the oldest of what is being written has waited; large while the disk does not answer.")
         .is(log.waiting);
+}
+
+fn disk(page: &mut Page, services: &Services) {
+    page.gauge("pasarela_disk_free_bytes", "Room that is left on the disk of the data directory.").is(services.disk.free_bytes());
+    page.gauge("pasarela_disk_reserve_bytes", "storage.reserve_bytes: with less room than this writes are refused.").is(services.disk.reserve_bytes());
 }
 
 fn rates(page: &mut Page, services: &Services) {

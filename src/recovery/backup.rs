@@ -3,11 +3,13 @@
 //! A copy is a data directory itself: the log by a checkpoint of its store (files that never change are linked on the same disk, copied to another), then what lies beside it; then the
 //! marker, which says that the copy is whole and where it ends. The log comes first: then the simulated bank's books hold at least every order that the log has sent.
 
-use super::directory::{self, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log};
+use super::directory::{self, BALLAST_FILE, CARD_KEY_FILE, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log};
 use super::past::{MARKER, Past};
 use super::{Failed, Progress, at};
+use crate::config::TOKEN_FILE;
 use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use wal::{Completion, Config, Durable, Log, OpenError, Poisoned, Reader, RocksStore, Tip};
 
@@ -93,7 +95,7 @@ fn list(root: &Path, inside: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(
     for entry in fs::read_dir(&directory).map_err(at(&directory))? {
         let entry = entry.map_err(at(&directory))?;
         let (name, kind) = (entry.file_name(), entry.file_type().map_err(at(&directory))?);
-        let own = name == MARKER || name == ENDED_BADLY_FILE || name == "OWNER" || name == "LOCK";
+        let own = [MARKER, ENDED_BADLY_FILE, BALLAST_FILE, CARD_KEY_FILE, TOKEN_FILE, "OWNER", "LOCK"].into_iter().any(|own| name == own);
         if kind.is_dir() {
             list(root, &inside.join(&name), files)?;
         } else if kind.is_file() && !own {
@@ -108,9 +110,8 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), Failed> {
         fs::create_dir_all(parent).map_err(at(parent))?;
     }
     let mut input = File::open(from).map_err(at(from))?;
-    let mut output = File::create_new(to).map_err(at(to))?;
-    // Before there is anything to read: the secret of keyed hashes is for its owner alone.
-    output.set_permissions(input.metadata().map_err(at(from))?.permissions()).map_err(at(to))?;
+    // For its owner alone, whatever the copy's modes are after its travels.
+    let mut output = File::options().write(true).create_new(true).mode(0o600).open(to).map_err(at(to))?;
     let mut buffer = vec![0; COPY_BYTES];
     loop {
         let read = input.read(&mut buffer).map_err(at(from))?;

@@ -18,8 +18,12 @@ pub const SIMULATOR_DIRECTORY: &str = "simulator";
 pub const RATES_DIRECTORY: &str = "rates";
 /// The secret of keyed hashes, inside the data directory.
 pub const MARK_KEY_FILE: &str = "mark.key";
+/// The key of cards' hashes, inside the data directory unless the configuration has it elsewhere: no copy has it, so that who has a copy cannot try out card numbers.
+pub const CARD_KEY_FILE: &str = "card.key";
 /// Why a run ended itself, inside the data directory of the server that it happened to: no copy has it.
 pub const ENDED_BADLY_FILE: &str = "ENDED_BADLY";
+/// Room that is kept for a start on a full disk, inside the data directory: no copy has it.
+pub const BALLAST_FILE: &str = "ballast";
 /// How long the secret is.
 const MARK_KEY_BYTES: usize = 32;
 
@@ -82,21 +86,51 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     }
 }
 
+/// The key of cards' hashes. Where there is none it is made, also beside a log: then the repeat of a card payment from before reads as another payload, which is refused and charges nobody.
+pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_BYTES], Failed> {
+    let path = file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf);
+    if let Some(key) = read_key(&path)? {
+        return key.try_into().map_err(|_| Failed::Other(format!("{}: is not {MARK_KEY_BYTES} bytes long; remove it or bring the right one", path.display())));
+    }
+    let mut key = [0; MARK_KEY_BYTES];
+    getrandom::fill(&mut key).map_err(|error| Failed::Other(format!("no randomness: {error}")))?;
+    // Whole from its first moment: half a key would stop every later start.
+    let part = path.with_extension("key.new");
+    match fs::remove_file(&part) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(&part)(error)),
+        _ => {}
+    }
+    write_key(&part, &key)?;
+    fs::rename(&part, &path).map_err(at(&path))?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))?;
+    if directory.join(LOG_DIRECTORY).join("CURRENT").is_file() {
+        tracing::warn!(file = %path.display(), "a new key of cards' hashes was made beside an older log: repeats of earlier card payments are refused as other payloads");
+    }
+    Ok(key)
+}
+
 /// The secret, if there is one.
 pub fn read_mark_key(directory: &Path) -> Result<Option<Vec<u8>>, Failed> {
-    let path = directory.join(MARK_KEY_FILE);
-    match fs::read(&path) {
+    read_key(&directory.join(MARK_KEY_FILE))
+}
+
+fn read_key(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
+    match fs::read(path) {
         Ok(key) => Ok(Some(key)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(at(&path)(error)),
+        Err(error) => Err(at(path)(error)),
     }
 }
 
 /// Writes the secret, for its owner alone.
 pub fn write_mark_key(directory: &Path, key: &[u8]) -> Result<(), Failed> {
-    let path = directory.join(MARK_KEY_FILE);
-    let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path).map_err(at(&path))?;
-    file.write_all(key).and_then(|()| file.sync_all()).map_err(at(&path))
+    write_key(&directory.join(MARK_KEY_FILE), key)
+}
+
+fn write_key(path: &Path, key: &[u8]) -> Result<(), Failed> {
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path).map_err(at(path))?;
+    file.write_all(key).and_then(|()| file.sync_all()).map_err(at(path))
 }
 
 /// The names of the stores beside the log, in order.

@@ -6,6 +6,7 @@
 
 use crate::api::problem::Problem;
 use crate::server::listen::Limits;
+use crate::server::wiping::Secrets;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
@@ -73,6 +74,8 @@ pub struct Inbound {
     ended: bool,
     /// There is no point in waiting for the rest: the caller took too long, or waits for a `100 Continue` itself.
     hopeless: bool,
+    /// What is to be zeroed.
+    secrets: Option<Box<Secrets>>,
 }
 
 impl Inbound {
@@ -85,12 +88,18 @@ impl Inbound {
             bytes_max: limits.body_bytes_max,
             timeout: limits.body_timeout,
             hopeless: headers.contains_key(header::EXPECT),
+            secrets: None,
         }
     }
 
     /// Takes no more than so many bytes.
     pub fn cap(&mut self, bytes_max: usize) {
         self.bytes_max = self.bytes_max.min(bytes_max);
+    }
+
+    /// The body has a card or a code in it: its memory is zeroed after the answer.
+    pub fn hold_secret(&mut self) {
+        self.secrets = Some(Box::default());
     }
 
     /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else. An empty body needs no type.
@@ -144,7 +153,11 @@ impl Inbound {
             self.share.grow(more.len())?;
             all.extend_from_slice(&more);
         }
-        Ok(all.freeze())
+        let all = all.freeze();
+        if let Some(secrets) = &mut self.secrets {
+            secrets.hold(all.clone());
+        }
+        Ok(all)
     }
 
     fn fit(&self, len: usize) -> Result<(), Problem> {
@@ -168,6 +181,9 @@ impl Inbound {
             })?;
             if let Ok(data) = frame.into_data() {
                 self.ended = self.incoming.is_end_stream();
+                if let Some(secrets) = &mut self.secrets {
+                    secrets.hold(data.clone());
+                }
                 return Ok(Some(data));
             }
         }

@@ -8,7 +8,7 @@ use crate::api::plan::{Call, Caller, Plan};
 use crate::api::problem::{BadField, Problem};
 use crate::api::refusals::problem;
 use crate::api::render::render;
-use crate::api::routes::{Modes, Route, routes};
+use crate::api::routes::{Holds, Modes, Route, routes};
 use crate::api::writer::Object;
 use crate::domain::ids::Id;
 use crate::domain::index;
@@ -124,6 +124,9 @@ impl Gateway {
         // Each connection has room for what outlives a wait: of all this, only what the doing needs.
         let (caller, plan, used) = {
             let routed = self.route(arrival, measuring)?;
+            if routed.route.holds != Holds::Nothing {
+                body.hold_secret();
+            }
             let bytes = if routed.writes() { body.json(&arrival.head.headers).await? } else { Bytes::new() };
             let (used, strays) = self.used(&routed, arrival, &bytes)?;
             if let Some(used) = &used
@@ -160,6 +163,9 @@ impl Gateway {
         if routed.writes() && self.services.engine.refuses() {
             return Err(Problem::overloaded(1));
         }
+        if routed.writes() {
+            self.services.disk.admit()?;
+        }
         Ok(routed)
     }
 
@@ -173,7 +179,7 @@ impl Gateway {
             strays.push(bad);
             None
         });
-        let used = key.map(|key| self.reserve(&routed.caller, key, arrival.head.uri.path(), body)).transpose()?;
+        let used = key.map(|key| self.reserve(routed, key, arrival.head.uri.path(), body)).transpose()?;
         Ok((used, strays))
     }
 
@@ -197,7 +203,7 @@ impl Gateway {
         let (meter, reply) = match path {
             "/healthz" => (&self.unrouted.health, Reply::json(200, Object::new().plain("status", "ok").end())),
             "/readyz" => {
-                let reply = match self.services.engine.ready() {
+                let reply = match self.services.ready() {
                     Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
                     Err(why) => Reply::json(503, Object::new().plain("status", "unavailable").text("reason", why).end()),
                 };
@@ -227,10 +233,13 @@ impl Gateway {
         Ok(caller)
     }
 
-    fn reserve(&self, caller: &Caller, key: &str, path: &str, body: &[u8]) -> Result<Use, Problem> {
-        let held = self.services.desk.hold_key(caller.tenant_key, key, path, self.services.now()).ok_or_else(Problem::idempotency_in_progress)?;
-        // Under a key: a body may hold a card, and a bare hash of one can be tried out.
-        let body_hash = self.services.mark(&[b"body", body]);
+    fn reserve(&self, routed: &Routed<'_, '_>, key: &str, path: &str, body: &[u8]) -> Result<Use, Problem> {
+        let held = self.services.desk.hold_key(routed.caller.tenant_key, key, path, self.services.now()).ok_or_else(Problem::idempotency_in_progress)?;
+        // Under a key: a body may hold a code or a card, and a bare hash of one can be tried out.
+        let body_hash = match routed.route.holds {
+            Holds::Card => self.services.card_mark(&[b"body", body]),
+            Holds::Nothing | Holds::Code => self.services.mark(&[b"body", body]),
+        };
         Ok(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held })
     }
 
@@ -270,6 +279,7 @@ impl Gateway {
             market_rate: &|currency| services.market.rate(currency, now),
             network_fees: &services.network_fees,
             mark: &|parts| services.mark(parts),
+            card_mark: &|parts| services.card_mark(parts),
             private_targets: services.webhooks.allows_private_targets(),
         };
         (route.handler)(&call)

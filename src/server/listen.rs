@@ -2,11 +2,13 @@
 //!
 //! It promises: a head arrives within its time and size or the connection ends; an idle connection ends; one connection more than the most is told so;
 //! an error that was found before the body was read leaves no body in the stream; a panic in a handler is a 500; every response has an
-//! `X-Request-Id`. On stop it accepts nothing more, closes what is idle, finishes what is under way, and cuts off what takes too long.
+//! `X-Request-Id`, and `Strict-Transport-Security` with TLS; a head that proxies may read in another way (bare line feeds, not exactly one `Host`) is a 400. On stop it accepts nothing more, closes what is idle, finishes what is under way, and cuts off what takes too long.
 //! It must not know any path.
 
 mod connection;
 mod entrance;
+mod heads;
+mod peers;
 mod seldom;
 mod stream;
 mod watch;
@@ -17,8 +19,9 @@ use crate::server::tls::Certificates;
 use hyper::http::request::Parts;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto;
+use peers::Peers;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -37,6 +40,8 @@ const BACKLOG: u32 = 4_096;
 pub struct Limits {
     /// Connections at once.
     pub connections_max: usize,
+    /// Of them from one address; 0: as many as there may be.
+    pub connections_per_peer_max: usize,
     /// Bytes of request line and headers, at least 8 KiB.
     pub head_bytes_max: usize,
     /// Until the head is complete.
@@ -57,6 +62,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             connections_max: 10_000,
+            connections_per_peer_max: 5_000,
             head_bytes_max: 64 << 10,
             head_timeout: Duration::from_secs(10),
             body_bytes_max: 1 << 20,
@@ -144,6 +150,7 @@ impl Listener {
             answer,
             traffic: self.traffic,
             certificates: self.certificates,
+            peers: Peers::default(),
             phase,
             is_stopping: AtomicBool::new(false),
             limits,
@@ -181,6 +188,7 @@ struct Shared<A> {
     builder: auto::Builder<TokioExecutor>,
     traffic: Arc<Traffic>,
     certificates: Option<Arc<Certificates>>,
+    peers: Peers,
     phase: signal::Sender<Phase>,
     /// As `phase` says, without its lock: every request asks.
     is_stopping: AtomicBool,
@@ -210,11 +218,14 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
 /// One connection that is served; gives its place back when dropped.
 struct Held<A> {
     shared: Arc<Shared<A>>,
+    /// Whose it is.
+    peer: IpAddr,
     _alive: mpsc::Sender<()>,
 }
 
 impl<A> Drop for Held<A> {
     fn drop(&mut self) {
         self.shared.traffic.connections.fetch_sub(1, Ordering::Relaxed);
+        self.shared.peers.leave(self.peer);
     }
 }

@@ -4,14 +4,56 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files beside the connections: those of the log and of the runtime.
 const OTHER_FILES: u64 = 1_024;
+/// With fewer than this no start is worth while: the log alone has some hundred.
+const FILES_MIN: u64 = 256;
 
-/// Raises the limit as far as it may be raised, and warns if that is too little for so many connections.
-pub fn raise_for(connections_max: usize) {
+/// Raises the limit as far as it may be raised, and says how many of the configured connections fit
+/// into it; an error if next to nothing does.
+pub fn connections_allowed(configured: usize) -> Result<usize, String> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     let allowed = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
-    let needed = connections_max as u64 + OTHER_FILES;
-    if let Some(allowed) = allowed.filter(|allowed| *allowed < needed) {
-        tracing::warn!(allowed, needed, "the limit of open files is low for server.max_connections");
+    let connections = fitting(configured, allowed)?;
+    if connections < configured {
+        tracing::warn!(
+            open_files = allowed,
+            connections,
+            configured,
+            "the limit of open files (ulimit -n) is too low for server.max_connections, which is lowered to what fits"
+        );
+    }
+    Ok(connections)
+}
+
+/// How many connections fit beside the other files. Where little is allowed, half is for them.
+fn fitting(configured: usize, allowed: Option<u64>) -> Result<usize, String> {
+    let Some(allowed) = allowed else { return Ok(configured) };
+    if allowed < FILES_MIN {
+        return Err(format!(
+            "the limit of open files (ulimit -n) is {allowed}; at least {FILES_MIN} are needed, and {OTHER_FILES} beside server.max_connections"
+        ));
+    }
+    let room = allowed - OTHER_FILES.min(allowed / 2);
+    Ok(usize::try_from(room).unwrap_or(usize::MAX).min(configured))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_fit_beside_the_files_of_the_log() {
+        for (configured, allowed, fits) in [
+            (10_000, None, 10_000),
+            (10_000, Some(65_536), 10_000),
+            (10_000, Some(11_024), 10_000),
+            (10_000, Some(11_023), 9_999),
+            (10_000, Some(1_024), 512),
+            (10_000, Some(256), 128),
+            (50, Some(256), 50),
+        ] {
+            assert_eq!(fitting(configured, allowed), Ok(fits), "{configured} of {allowed:?}");
+        }
+        assert!(fitting(1, Some(255)).expect_err("too few").contains("ulimit -n"));
     }
 }

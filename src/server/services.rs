@@ -15,6 +15,7 @@ use crate::server::bank_feed::BankFeed;
 use crate::server::banks::Banks;
 use crate::server::desk::Desk;
 use crate::server::directory::Directory;
+use crate::server::disk::Disk;
 use crate::server::meter::Meters;
 use crate::server::sheets::Turns;
 use crate::telemetry::spans::Spans;
@@ -68,10 +69,14 @@ pub struct Services {
     pub tenant_defaults: Settings,
     /// The secret under which things are hashed that may be recognised but not known.
     pub mark_key: [u8; 32],
+    /// The same for cards: no backup, checkpoint or export has it.
+    pub card_key: [u8; 32],
     /// Whether the outside may be spoken to.
     pub outbound: Outbound,
     /// The data directory, for copies of it.
     pub data: PathBuf,
+    /// The room on its disk.
+    pub disk: Arc<Disk>,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
     /// How requests are answered.
@@ -91,6 +96,12 @@ impl Services {
     /// The id of something new of a tenant in a mode, or of the platform.
     pub fn fresh_id(&self, tenant: u64) -> Id {
         self.ids.fresh(tenant, self.now())
+    }
+
+    /// Whether writes are taken; if not, why.
+    pub fn ready(&self) -> Result<(), String> {
+        self.engine.ready()?;
+        if self.disk.is_short() { Err("the disk is nearly full".to_owned()) } else { Ok(()) }
     }
 
     /// The signing secret of a webhook endpoint: it derives from the service's key, so that it need not be stored.
@@ -117,21 +128,33 @@ impl Services {
 
     /// The first half of a keyed hash over `parts`.
     pub fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
-        let hash = self.keyed_hash(parts);
-        let mut half = [0; 16];
-        half.copy_from_slice(&hash[..16]);
-        half
+        half(keyed_hash(&self.mark_key, parts))
     }
 
-    /// A keyed hash over `parts`, each with its length before it.
-    fn keyed_hash(&self, parts: &[&[u8]]) -> [u8; 32] {
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.mark_key) else { unreachable!("HMAC takes keys of any length") };
-        for part in parts {
-            mac.update(&(part.len() as u64).to_be_bytes());
-            mac.update(part);
-        }
-        mac.finalize().into_bytes().into()
+    /// The same for what can be tried out by whoever has the key, because a card is in it.
+    pub fn card_mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        half(keyed_hash(&self.card_key, parts))
     }
+
+    fn keyed_hash(&self, parts: &[&[u8]]) -> [u8; 32] {
+        keyed_hash(&self.mark_key, parts)
+    }
+}
+
+/// A keyed hash over `parts`, each with its length before it.
+fn keyed_hash(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { unreachable!("HMAC takes keys of any length") };
+    for part in parts {
+        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+fn half(hash: [u8; 32]) -> [u8; 16] {
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash[..16]);
+    half
 }
 
 /// The machine's clock.

@@ -206,7 +206,7 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
             body: body.clone(),
         };
         let webhooks = Arc::clone(&services.webhooks);
-        sending.push((webhook.id, tokio::spawn(async move { webhooks.try_out(message).await })));
+        sending.push((webhook.id, tokio::spawn(async move { webhooks.try_out(tenant, message).await })));
     }
     let mut items = Vec::with_capacity(sending.len());
     for (id, sent) in sending {

@@ -10,7 +10,7 @@
 pub mod backlog;
 mod courier;
 mod line;
-mod names;
+pub mod names;
 mod pace;
 pub mod post;
 pub mod secret;
@@ -26,21 +26,24 @@ use crate::server::history::Unreadable;
 use crate::server::services::Services;
 use dashmap::DashMap;
 use line::Line;
+use names::Lookups;
 use post::{Poster, Sent};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, Semaphore};
 use url::{Host, Url};
 
 /// Deliveries on their way at once to endpoints that answer.
 const QUICK_MAX: usize = 512;
 /// And to endpoints that dawdle: those of the dead wait for each other, and for nobody else.
 const SLOW_MAX: usize = 256;
-/// Test notifications on their way at once. Nothing else bounds them: each POST of one sends to up to 20 endpoints, and a dead one keeps its socket for ten seconds.
-const TRIES_MAX: usize = 64;
+/// Test notifications of one tenant in a mode on their way at once: as many as it may have endpoints. A dead one keeps its place for ten seconds, and only its own tenant waits for it.
+const TRIES_PER_TENANT_MAX: usize = 20;
+/// And of all tenants.
+const TRIES_MAX: usize = 512;
 /// How long a test notification waits for its place: below the ten seconds that an endpoint has, so that its caller is not kept for twice as long.
 const TRY_PATIENCE: Duration = Duration::from_secs(5);
 /// How much lower than others deliveries stand with the scheduler.
@@ -82,6 +85,7 @@ pub struct Webhooks {
     /// What was delivered.
     pub counters: Counters,
     poster: Poster,
+    lookups: Arc<Lookups>,
     options: Options,
     lines: DashMap<u64, Vec<Arc<Line>>>,
     services: OnceLock<Weak<Services>>,
@@ -90,6 +94,8 @@ pub struct Webhooks {
     quick: Arc<Semaphore>,
     slow: Arc<Semaphore>,
     tries: Arc<Semaphore>,
+    /// Of each tenant in a mode.
+    tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
     couriers: AtomicUsize,
     /// Couriers that have outcomes written right now.
@@ -99,7 +105,6 @@ pub struct Webhooks {
 impl Webhooks {
     /// Makes ready to deliver; nothing is sent before [`Webhooks::attach`].
     pub fn new(options: Options) -> Result<Arc<Webhooks>, String> {
-        let poster = Poster::new(options.allow_private_targets, options.extra_ca_file.as_deref())?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(cores.div_ceil(4))
@@ -111,7 +116,10 @@ impl Webhooks {
             .enable_all()
             .build()
             .map_err(|error| format!("the threads of webhooks did not start: {error}"))?;
+        let lookups = Lookups::new(runtime.handle().clone());
+        let poster = Poster::new(options.allow_private_targets, options.extra_ca_file.as_deref(), &lookups)?;
         Ok(Arc::new(Webhooks {
+            lookups,
             counters: Counters::default(),
             poster,
             options,
@@ -122,6 +130,7 @@ impl Webhooks {
             quick: Arc::new(Semaphore::new(QUICK_MAX)),
             slow: Arc::new(Semaphore::new(SLOW_MAX)),
             tries: Arc::new(Semaphore::new(TRIES_MAX)),
+            tries_of: DashMap::new(),
             stopping: AtomicBool::new(false),
             couriers: AtomicUsize::new(0),
             writing: AtomicUsize::new(0),
@@ -203,22 +212,24 @@ impl Webhooks {
     }
 
     /// Whether the name in an address leads where a webhook may go, as far as it can be looked up now; the error completes "url …".
-    pub async fn aim(&self, url: &Url) -> Result<(), &'static str> {
+    pub async fn aim(&self, tenant: u64, url: &Url) -> Result<(), &'static str> {
         let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
         if self.options.allow_private_targets {
             return Ok(());
         }
         // A name that cannot be looked up now may be there when something is sent.
-        let Ok(Ok(mut addresses)) = tokio::time::timeout(LOOKUP, tokio::net::lookup_host((name, 0))).await else { return Ok(()) };
-        if addresses.all(|address| is_public(address.ip())) { Ok(()) } else { Err("must not lead to a loopback, private or otherwise special address") }
+        let Ok(Ok(addresses)) = tokio::time::timeout(LOOKUP, self.lookups.find(name, Some(tenant))).await else { return Ok(()) };
+        if addresses.iter().all(|address| is_public(*address)) { Ok(()) } else { Err("must not lead to a loopback, private or otherwise special address") }
     }
 
     /// Sends a message now and says what came of it; nothing is written.
-    pub async fn try_out(self: &Arc<Self>, message: post::Message) -> Sent {
+    pub async fn try_out(self: &Arc<Self>, tenant: u64, message: post::Message) -> Sent {
         if !self.may_send(message.livemode) {
             return Sent::failed("live deliveries are off until this server takes over");
         }
-        let Ok(Ok(place)) = tokio::time::timeout(TRY_PATIENCE, Arc::clone(&self.tries).acquire_owned()).await else {
+        let own = Arc::clone(&self.tries_of.entry(tenant).or_insert_with(|| Arc::new(Semaphore::new(TRIES_PER_TENANT_MAX))));
+        let placing = async { Ok::<_, AcquireError>((own.acquire_owned().await?, Arc::clone(&self.tries).acquire_owned().await?)) };
+        let Ok(Ok(place)) = tokio::time::timeout(TRY_PATIENCE, placing).await else {
             return Sent::failed("too many tests are under way; try again later");
         };
         let this = Arc::clone(self);

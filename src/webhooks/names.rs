@@ -1,9 +1,22 @@
 //! Looks names up and gives out only addresses that a webhook may go to: what is connected to is what was checked.
+//!
+//! The system's resolver blocks a thread until it answers or gives up, which may be long after
+//! everybody who asked has. So a name is looked up once at a time, whoever asks for it meanwhile, and
+//! the threads that wait are bounded: in all, and for those who register endpoints, per tenant.
 
 use crate::api::targets::is_public;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use std::collections::HashMap;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+/// Names that are being looked up at once, each by a thread; below the most that the runtime has.
+const LOOKUPS_MAX: usize = 384;
+/// Of them, those that one tenant has begun by registering endpoints.
+const LOOKUPS_PER_TENANT_MAX: usize = 4;
 
 /// Why a name leads nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +25,8 @@ pub enum NoAddress {
     Unknown,
     /// It leads, also, to an address that is not public.
     Special,
+    /// So many names are being looked up that this one was not.
+    Busy,
 }
 
 impl fmt::Display for NoAddress {
@@ -19,32 +34,164 @@ impl fmt::Display for NoAddress {
         f.write_str(match self {
             NoAddress::Unknown => "the name was not found",
             NoAddress::Special => "the name leads to a loopback, private or otherwise special address",
+            NoAddress::Busy => "the name was not looked up: too many others do not answer",
         })
     }
 }
 
 impl std::error::Error for NoAddress {}
 
+/// What a name leads to.
+type Found = Result<Arc<[IpAddr]>, NoAddress>;
+/// Where somebody waits for it.
+type Waiting = watch::Receiver<Option<Found>>;
+/// What knows names; it may block.
+type Resolver = fn(&str) -> Found;
+
+/// The names that are being looked up.
+pub struct Lookups {
+    threads: Handle,
+    resolver: Resolver,
+    under_way: Mutex<UnderWay>,
+}
+
+#[derive(Default)]
+struct UnderWay {
+    names: HashMap<String, Waiting>,
+    by_tenant: HashMap<u64, usize>,
+}
+
+impl Lookups {
+    /// By the system's resolver, on the threads of this runtime.
+    pub fn new(threads: Handle) -> Arc<Lookups> {
+        Lookups::with(threads, system)
+    }
+
+    fn with(threads: Handle, resolver: Resolver) -> Arc<Lookups> {
+        Arc::new(Lookups { threads, resolver, under_way: Mutex::default() })
+    }
+
+    /// The addresses of a name. A lookup that was begun for a tenant counts as that tenant's until the resolver gives up.
+    pub async fn find(self: &Arc<Self>, name: &str, tenant: Option<u64>) -> Found {
+        let mut waiting = self.begin(name, tenant)?;
+        let found = waiting.wait_for(Option::is_some).await.map_err(|_| NoAddress::Unknown)?;
+        found.clone().unwrap_or(Err(NoAddress::Unknown))
+    }
+
+    fn begin(self: &Arc<Self>, name: &str, tenant: Option<u64>) -> Result<Waiting, NoAddress> {
+        let mut under_way = self.under_way();
+        if let Some(waiting) = under_way.names.get(name) {
+            return Ok(waiting.clone());
+        }
+        let of_tenant = tenant.and_then(|tenant| under_way.by_tenant.get(&tenant)).copied().unwrap_or(0);
+        if under_way.names.len() >= LOOKUPS_MAX || of_tenant >= LOOKUPS_PER_TENANT_MAX {
+            return Err(NoAddress::Busy);
+        }
+        if let Some(tenant) = tenant {
+            under_way.by_tenant.insert(tenant, of_tenant + 1);
+        }
+        let (tell, waiting) = watch::channel(None);
+        under_way.names.insert(name.to_owned(), waiting.clone());
+        let (this, name) = (Arc::clone(self), name.to_owned());
+        self.threads.spawn_blocking(move || {
+            let found = (this.resolver)(&name);
+            this.end(&name, tenant);
+            tell.send_replace(Some(found));
+        });
+        Ok(waiting)
+    }
+
+    fn end(&self, name: &str, tenant: Option<u64>) {
+        let mut under_way = self.under_way();
+        under_way.names.remove(name);
+        if let Some((tenant, count)) = tenant.and_then(|tenant| Some((tenant, under_way.by_tenant.get_mut(&tenant)?))) {
+            *count -= 1;
+            if *count == 0 {
+                under_way.by_tenant.remove(&tenant);
+            }
+        }
+    }
+
+    fn under_way(&self) -> std::sync::MutexGuard<'_, UnderWay> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn system(name: &str) -> Found {
+    let found = (name, 0).to_socket_addrs().map_err(|_| NoAddress::Unknown)?;
+    Ok(found.map(|address| address.ip()).collect())
+}
+
 /// The system's resolver, with a look at every address.
 pub struct CheckedNames {
     /// Loopback, private and other special addresses are allowed.
     pub allow_private: bool,
+    /// What looks them up.
+    pub lookups: Arc<Lookups>,
 }
 
 impl Resolve for CheckedNames {
     fn resolve(&self, name: Name) -> Resolving {
-        let allow_private = self.allow_private;
+        let (allow_private, lookups) = (self.allow_private, Arc::clone(&self.lookups));
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await.map_err(|_| NoAddress::Unknown)?;
-            let addresses: Vec<SocketAddr> = found.collect();
-            if addresses.is_empty() {
+            let found = lookups.find(name.as_str(), None).await?;
+            if found.is_empty() {
                 return Err(NoAddress::Unknown.into());
             }
             // A name that leads to both kinds is not given the benefit of the doubt.
-            if !allow_private && addresses.iter().any(|address| !is_public(address.ip())) {
+            if !allow_private && found.iter().any(|address| !is_public(*address)) {
                 return Err(NoAddress::Special.into());
             }
+            let addresses: Vec<SocketAddr> = found.iter().map(|address| SocketAddr::new(*address, 0)).collect();
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::sync::{LazyLock, MutexGuard};
+
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    static ANSWER: LazyLock<(Mutex<Sender<()>>, Mutex<Receiver<()>>)> = LazyLock::new(|| {
+        let (send, receive) = channel();
+        (Mutex::new(send), Mutex::new(receive))
+    });
+
+    fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers when the test says so.
+    fn slow(_: &str) -> Found {
+        ASKED.fetch_add(1, Ordering::SeqCst);
+        locked(&ANSWER.1).recv().expect("the test says when");
+        Ok(Arc::from([IpAddr::from([192, 0, 2, 1])]))
+    }
+
+    #[test]
+    fn a_slow_name_holds_one_thread_and_a_tenant_a_few() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a runtime");
+        let lookups = Lookups::with(runtime.handle().clone(), slow);
+        let mut first: Vec<Waiting> = (0..50).map(|_| lookups.begin("a.example", Some(1)).expect("begun")).collect();
+        let more: Vec<Waiting> = ["b", "c", "d"].map(|name| lookups.begin(name, Some(1)).expect("begun")).into();
+        assert_eq!(lookups.begin("e", Some(1)).err(), Some(NoAddress::Busy), "one tenant has no more of them");
+        let others: Vec<Waiting> = [Some(2), None].map(|tenant| lookups.begin(&format!("{tenant:?}"), tenant).expect("begun")).into();
+        assert!(lookups.begin("d", Some(1)).is_ok(), "who waits with others holds nothing");
+        for _ in 0..6 {
+            locked(&ANSWER.0).send(()).expect("somebody waits");
+        }
+        runtime.block_on(async {
+            for waiting in first.iter_mut().chain(&mut more.clone()).chain(&mut others.clone()) {
+                let found = waiting.wait_for(Option::is_some).await.expect("an answer").clone();
+                assert_eq!(found, Some(Ok(Arc::from([IpAddr::from([192, 0, 2, 1])]))));
+            }
+        });
+        assert_eq!(ASKED.load(Ordering::SeqCst), 6);
+        let under_way = lookups.under_way();
+        assert!(under_way.names.is_empty() && under_way.by_tenant.is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! One delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the status. What came of it is an outcome in every case.
 
-use super::names::{CheckedNames, NoAddress};
+use super::names::{CheckedNames, Lookups, NoAddress};
 use super::secret::Secret;
 use crate::api::targets::{self, Allowed};
 use crate::domain::ids::Id;
@@ -10,6 +10,7 @@ use reqwest::{Certificate, Client, Response, redirect, retry};
 use std::error::Error;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// An endpoint has so long to answer, connecting included (`service.md`, "Limits").
@@ -73,7 +74,7 @@ pub struct Poster {
 
 impl Poster {
     /// Trusts the certificates of the system and those of `extra_ca_file`.
-    pub fn new(allow_private: bool, extra_ca_file: Option<&Path>) -> Result<Poster, String> {
+    pub fn new(allow_private: bool, extra_ca_file: Option<&Path>, lookups: &Arc<Lookups>) -> Result<Poster, String> {
         // Whoever was first has installed the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let extra = extra_ca_file.map(certificates).transpose()?.unwrap_or_default();
@@ -85,7 +86,7 @@ impl Poster {
                 .no_proxy()
                 .referer(false)
                 .pool_idle_timeout(IDLE)
-                .dns_resolver(CheckedNames { allow_private })
+                .dns_resolver(CheckedNames { allow_private, lookups: Arc::clone(lookups) })
         };
         let client = builder().tls_certs_merge(extra.clone()).build().or_else(|error| {
             // A machine without certificates can still speak to endpoints of test mode.

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use zeroize::Zeroize;
 
 /// What every secret begins with.
 const PREFIX: &str = "whsec_";
@@ -13,6 +14,13 @@ const PREFIX: &str = "whsec_";
 pub struct Secret {
     key: [u8; 32],
     text: String,
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.key.zeroize();
+        self.text.zeroize();
+    }
 }
 
 impl Secret {

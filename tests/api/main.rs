@@ -2,6 +2,7 @@
 
 mod harness;
 
+mod admin_guard;
 mod auto_convert;
 mod balance;
 mod banks;
@@ -21,9 +22,11 @@ mod credits;
 mod crypto;
 mod cursors;
 mod debit;
+mod disk;
 mod errors;
 mod events;
 mod feeds;
+mod free_text;
 mod fx;
 mod idempotency;
 mod instant;
@@ -38,6 +41,7 @@ mod openapi;
 mod operators;
 mod pago_movil;
 mod payouts;
+mod privacy;
 mod products;
 mod quote;
 mod races;

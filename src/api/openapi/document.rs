@@ -295,7 +295,12 @@ fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
             }
             add(429, &["rate_limited"]);
         }
-        Access::Operator | Access::Buyer => add(401, &["unauthorized"]),
+        Access::Operator => {
+            add(401, &["unauthorized"]);
+            add(403, &["cross_site"]);
+            add(421, &["misdirected"]);
+        }
+        Access::Buyer => add(401, &["unauthorized"]),
     }
     add(400, if reads { &["invalid_data"] } else { &["invalid_json", "invalid_data"] });
     if row.path.contains(':') {
@@ -397,12 +402,12 @@ fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
         .json("Cursor", &show("cursor", "query", "The `nextCursor` of the page before, with the same filters.", false, plain().chars(1..=512)));
     if with_webhooks {
         out = out
-            .json("EventId", &show("Svc-Event-Id", "header", "The event's id, the same on every delivery of it: deduplicate on it.", true, values::uuid()))
+            .json("EventId", &show("Svc-Event-Id", "header", "The event's id, as in `webhook-id`; here it is not signed.", true, values::uuid()))
             .json("EventSequence", &show("Svc-Event-Sequence", "header", "The event's number: without gaps per account and mode.", true, super::schema::integer().at_least("1")))
-            .json("Signature", &show("Svc-Signature", "header", "Lower-case hex HMAC-SHA256 of the raw body under the endpoint's whole secret. On `merchant.*` and `payout.*` it stands in `X-Webhook-Signature` too.", true, plain().pattern("^[0-9a-f]{64}$")))
-            .json("WebhookId", &show("webhook-id", "header", "As Standard Webhooks names the event's id.", true, values::uuid()))
-            .json("WebhookTimestamp", &show("webhook-timestamp", "header", "Seconds since 1970 at which it was sent.", true, plain().pattern("^[0-9]+$")))
-            .json("WebhookSignature", &show("webhook-signature", "header", "`v1,` and the signature of Standard Webhooks in base64; its key is the base64 after `whsec_`.", true, plain()));
+            .json("Signature", &show("Svc-Signature", "header", "Lower-case hex HMAC-SHA256 of the raw body under the endpoint's whole secret. It covers neither id nor time, so a replay passes it: verify `webhook-signature`. On `merchant.*` and `payout.*` it stands in `X-Webhook-Signature` too.", true, plain().pattern("^[0-9a-f]{64}$")))
+            .json("WebhookId", &show("webhook-id", "header", "As Standard Webhooks names the event's id, the same on every delivery of it: deduplicate on it.", true, values::uuid()))
+            .json("WebhookTimestamp", &show("webhook-timestamp", "header", "Seconds since 1970 at which it was sent; refuse what is five minutes off.", true, plain().pattern("^[0-9]+$")))
+            .json("WebhookSignature", &show("webhook-signature", "header", "`v1,` and the signature of Standard Webhooks over id, time and body in base64; its key is the base64 after `whsec_`.", true, plain()));
     }
     out.end()
 }

@@ -10,7 +10,7 @@ use crate::domain::webhooks::EVENT_NAMES;
 pub fn chapter() -> Chapter {
     Chapter {
         tag: "Webhook endpoints",
-        about: "Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on `Svc-Event-Id`. What was missed is in `GET /v1/events`.",
+        about: "Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature` (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a replay passes it. What was missed is in `GET /v1/events`.",
         operations: operations(),
         schemas: schemas(),
         ..Chapter::default()

@@ -24,7 +24,7 @@ pub struct Operators {
 impl Operators {
     /// Address and token as the server has them.
     pub fn new(config: &Config) -> Result<Operators, Failure> {
-        let token = match config.admin.access()? {
+        let token = match config.admin.access(&config.storage.path)? {
             AdminAccess::Token(token) => Some(token),
             AdminAccess::Insecure => None,
         };
@@ -60,8 +60,11 @@ impl Operators {
         key: Option<Uuid>,
     ) -> Result<Result<(StatusCode, String), reqwest::Error>, Failure> {
         let (scheme, client) = trust::reach(self.tls.as_ref())?;
-        let client = client.connect_timeout(CONNECT_TIMEOUT).build().map_err(other)?;
+        // HTTP/1.1: in HTTP/2 the host is always that of the address.
+        let client = client.http1_only().connect_timeout(CONNECT_TIMEOUT).build().map_err(other)?;
         let mut request = client.request(method.parse().map_err(other)?, format!("{scheme}://{}{path}", self.address));
+        // Under this name the listener answers wherever it listens, whatever admin.hosts says.
+        request = request.header("host", "localhost");
         if let Some(token) = &self.token {
             request = request.bearer_auth(token.expose());
         }

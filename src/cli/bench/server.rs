@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The operators' token of every server here.
-pub const ADMIN_TOKEN: &str = "bench-admin-token-0123456789";
+pub const ADMIN_TOKEN: &str = "bench-admin-token-0123456789-0123";
 
 /// How long a look at a server may take.
 const PROBE: Duration = Duration::from_secs(2);
@@ -99,6 +99,8 @@ impl Server {
             ("PASARELA__ADMIN__TOKEN", ADMIN_TOKEN.to_owned()),
             ("PASARELA__STORAGE__PATH", dir.join("data").display().to_string()),
             ("PASARELA__LOG__LEVEL", "warn".to_owned()),
+            // What it wrote is asked of the kernel.
+            ("PASARELA__SERVER__TRACEABLE", "true".to_owned()),
             ("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true".to_owned()),
         ] {
             command.env(name, value);

@@ -49,7 +49,7 @@ impl Gateway {
             Plan::Knowing(id, _) if history::entity(reader, tenant, id)?.is_none() => return Err(Problem::not_found()),
             Plan::Knowing(_, plan) => *plan,
             Plan::Aimed(url, plan) => {
-                Box::pin(self.services.webhooks.aim(&url)).await.map_err(|why| Problem::invalid_field("url", why))?;
+                Box::pin(self.services.webhooks.aim(tenant, &url)).await.map_err(|why| Problem::invalid_field("url", why))?;
                 *plan
             }
             plan => plan,

@@ -10,6 +10,7 @@ use crate::server::respond::{Reply, RequestId};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
+use hyper::header::{HOST, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use hyper::service::service_fn;
 use hyper::{Request, Response, Version};
 use hyper_util::rt::TokioIo;
@@ -27,6 +28,9 @@ use tokio::time::{Instant, sleep};
 
 /// How long a connection that was told to end may take for it.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Browsers that came by TLS once come by nothing else for a year.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// What a connection hears of.
 enum News {
@@ -139,7 +143,9 @@ fn exchange<A: Answer>(
     let arrival = Arrival { head, request_id, peer };
     async move {
         let _under_way = under_way;
-        let mut reply = if !shared.is_stopping.load(Ordering::Relaxed) {
+        let mut reply = if !has_its_host(version, &arrival.head.headers) {
+            Reply::problem(&Problem::invalid_field("Host", "must be there exactly once"), &arrival.request_id).close()
+        } else if !shared.is_stopping.load(Ordering::Relaxed) {
             answer(&*shared.answer, &arrival, &mut body).await
         } else {
             Reply::problem(&Problem::shutting_down(), &arrival.request_id).close()
@@ -162,7 +168,20 @@ fn exchange<A: Answer>(
                 reply = reply.close();
             }
         }
+        if shared.certificates.is_some() {
+            reply = reply.header(STRICT_TRANSPORT_SECURITY, HSTS);
+        }
         Ok(reply.into_response(&arrival.request_id, version))
+    }
+}
+
+/// Whether a request says once whom it is for, as HTTP/1.1 demands; a proxy may heed the other of two.
+fn has_its_host(version: Version, headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(_), None) => true,
+        (None, _) => version != Version::HTTP_11,
+        (Some(_), Some(_)) => false,
     }
 }
 

@@ -83,8 +83,10 @@ impl<A: Answer> Entrance<A> {
     fn take(&mut self, stream: TcpStream, peer: std::net::SocketAddr) {
         let traffic = &self.shared.traffic;
         let taken = traffic.connections.fetch_add(1, Ordering::Relaxed);
-        let held = Held { shared: Arc::clone(&self.shared), _alive: self.alive.clone() };
-        if taken < self.shared.limits.connections_max {
+        let of_peer = self.shared.peers.enter(peer.ip());
+        let held = Held { shared: Arc::clone(&self.shared), peer: peer.ip(), _alive: self.alive.clone() };
+        let limits = &self.shared.limits;
+        if taken < limits.connections_max && (limits.connections_per_peer_max == 0 || of_peer <= limits.connections_per_peer_max) {
             traffic.accepted.fetch_add(1, Ordering::Relaxed);
             // From this thread's reactor to that of the workers.
             let Ok(stream) = stream.into_std() else { return };

@@ -3,6 +3,7 @@
 //! A socket that is closed while bytes are unread makes the kernel send a reset, which may overtake the answer. So after an early answer the sending side
 //! is closed first, and what the caller still sends is thrown away for a moment.
 
+use super::heads::Heads;
 use super::watch::Watch;
 use std::future::poll_fn;
 use std::io;
@@ -106,11 +107,12 @@ pub(super) struct Watched {
     stream: Option<Socket>,
     watch: Arc<Watch>,
     slot: Slot,
+    heads: Heads,
 }
 
 impl Watched {
     pub(super) fn new(stream: Socket, watch: Arc<Watch>, slot: Slot) -> Self {
-        Watched { stream: Some(stream), watch, slot }
+        Watched { stream: Some(stream), watch, slot, heads: Heads::new() }
     }
 
     fn stream(&mut self) -> Pin<&mut Socket> {
@@ -131,7 +133,10 @@ impl AsyncRead for Watched {
         let before = buf.filled().len();
         let polled = self.stream().poll_read(cx, buf);
         if buf.filled().len() > before {
-            self.watch.received();
+            if self.watch.received() {
+                self.heads.begin();
+            }
+            self.heads.look(&mut buf.filled_mut()[before..]);
         }
         polled
     }

@@ -46,13 +46,15 @@ impl Watch {
         }
     }
 
-    /// Bytes came in.
-    pub(super) fn received(&self) {
+    /// Bytes came in; whether they begin a head after a rest.
+    pub(super) fn received(&self) -> bool {
         let idle = self.under_way.load(Ordering::Relaxed) == 0 && !self.in_head.load(Ordering::Relaxed);
-        if idle && !self.is_http2.load(Ordering::Relaxed) {
+        let begins = idle && !self.is_http2.load(Ordering::Relaxed);
+        if begins {
             self.in_head.store(true, Ordering::Relaxed);
             self.mark();
         }
+        begins
     }
 
     /// A head is complete and its request is being answered until the guard is dropped.

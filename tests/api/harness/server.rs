@@ -1,9 +1,10 @@
 //! One server process: started on free loopback ports, killed, ended, started again, and gone when it is dropped.
 
-use super::client::Api;
+use super::client::{Answer, Api};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -62,6 +63,8 @@ pub struct Server {
     data: Option<PathBuf>,
     /// What `serve` is told besides.
     pub arguments: Vec<&'static str>,
+    /// What the server runs inside, if anything.
+    wrapper: Vec<String>,
 }
 
 /// The server that tests share; it lives as long as one of them holds it.
@@ -97,7 +100,7 @@ impl Server {
         let directory = tempfile::Builder::new().prefix("pasarela-").tempdir().expect("a temporary directory");
         std::fs::write(directory.path().join("config.toml"), CONFIG).expect("the configuration is written");
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut server = Server { directory, environment, port: 0, admin_port: 0, child: None, data, arguments: Vec::new() };
+        let mut server = Server { directory, environment, port: 0, admin_port: 0, child: None, data, arguments: Vec::new(), wrapper: Vec::new() };
         for attempt in 1.. {
             // Between finding a port free and listening on it somebody else may take it: then others are tried.
             (server.port, server.admin_port) = (free_port(), free_port());
@@ -236,6 +239,33 @@ impl Server {
         self.environment.push((name.to_owned(), value.to_owned()));
     }
 
+    /// Its process.
+    #[track_caller]
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().expect("it is running").id()
+    }
+
+    /// How often these bytes are in its memory; nothing where the kernel lets nobody look.
+    #[track_caller]
+    pub fn times_in_memory(&self, wanted: &[u8]) -> Option<usize> {
+        let pid = self.pid();
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+        let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
+        let mut times = 0;
+        for line in maps.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(range), Some(modes)) = (words.next(), words.next()) else { continue };
+            let (Some((from, to)), true) = (range.split_once('-'), modes.starts_with("rw")) else { continue };
+            let number = |text: &str| u64::from_str_radix(text, 16).expect("an address");
+            let (from, to) = (number(from), number(to));
+            let mut part = vec![0; usize::try_from(to - from).expect("it fits")];
+            // What is not there any more, or never was, has nothing.
+            let read = memory.read_at(&mut part, from).unwrap_or(0);
+            times += part[..read].windows(wanted.len()).filter(|window| *window == wanted).count();
+        }
+        Some(times)
+    }
+
     /// Its resident memory in KiB.
     #[track_caller]
     pub fn memory_kib(&self) -> u64 {
@@ -296,9 +326,27 @@ impl Server {
     }
 
     fn run(&mut self) -> Result<(), String> {
+        self.run_until(&|answer| answer.status == 200)
+    }
+
+    /// Starts it again and waits until `/readyz` answers as wanted: of one that lives and takes no writes, say.
+    #[track_caller]
+    pub fn restart_until(&mut self, is_wanted: &dyn Fn(&Answer) -> bool) {
+        assert!(self.child.is_none(), "it is still running");
+        if let Err(reason) = self.run_until(is_wanted) {
+            panic!("{reason}");
+        }
+    }
+
+    /// From here on it runs inside this command, which is given the program and its arguments.
+    pub fn wrap(&mut self, wrapper: &[&str]) {
+        self.wrapper = wrapper.iter().map(|word| (*word).to_owned()).collect();
+    }
+
+    fn run_until(&mut self, is_wanted: &dyn Fn(&Answer) -> bool) -> Result<(), String> {
         let log = File::options().create(true).append(true).open(self.log_path()).map_err(|error| error.to_string())?;
         let errors = log.try_clone().map_err(|error| error.to_string())?;
-        let mut command = self.program();
+        let mut command = self.wrapped(self.program());
         command.arg("serve").arg("--config").arg(self.directory.path().join("config.toml")).args(&self.arguments);
         let child = command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().map_err(|error| error.to_string())?;
         self.child = Some(child);
@@ -309,7 +357,7 @@ impl Server {
                 return Err(format!("the server ended with {status}: {}", self.log_tail()));
             }
             let listens = TcpStream::connect(self.address()).is_ok();
-            if listens && self.nobody().try_get("/readyz").is_ok_and(|answer| answer.status == 200) {
+            if listens && self.nobody().try_get("/readyz").is_ok_and(|answer| is_wanted(&answer)) {
                 return Ok(());
             }
             sleep(Duration::from_millis(10));
@@ -318,8 +366,21 @@ impl Server {
         Err(format!("the server was not ready within {PATIENCE:?}: {}", self.log_tail()))
     }
 
+    /// The same inside what wraps it.
+    fn wrapped(&self, program: Command) -> Command {
+        let Some((wrapper, words)) = self.wrapper.split_first() else { return program };
+        let mut command = Command::new(wrapper);
+        command.args(words).arg(program.get_program()).current_dir(self.directory.path());
+        for (name, value) in program.get_envs() {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
+        }
+        command
+    }
+
     /// The command that was built with the tests, or the one that `PASARELA_BIN` names (a release build, say).
-    fn program(&self) -> Command {
+    pub fn program(&self) -> Command {
         let binary = std::env::var_os("PASARELA_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_pasarela").into());
         let mut command = Command::new(binary);
         // Started from the source folder, a `config.toml` there must not matter.

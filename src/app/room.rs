@@ -1,0 +1,107 @@
+//! Room on the disk when it is full: a file that takes some while there is plenty and gives it back
+//! to a start that finds none, so that a server on a full disk starts, reads and refuses writes
+//! instead of ending again and again.
+
+use super::notify;
+use crate::recovery::directory::BALLAST_FILE;
+use crate::server::disk::Disk;
+use rustix::fs::{FallocateFlags, fallocate};
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What opening the log takes, most often: a manifest, what was not flushed, some logs.
+const BALLAST_BYTES_MAX: u64 = 32 << 20;
+/// With less than this a failed start is the full disk's doing.
+const ROOM_MIN: u64 = 1 << 20;
+/// Between two looks at the disk.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Between two tries to start on a full disk.
+pub const TRY_EVERY: Duration = Duration::from_secs(5);
+
+/// How large the file is: a small part of the reserve, which is there anyway.
+fn ballast_bytes(disk: &Disk) -> u64 {
+    (disk.reserve_bytes() / 8).min(BALLAST_BYTES_MAX)
+}
+
+fn ballast(disk: &Disk) -> PathBuf {
+    disk.data().join(BALLAST_FILE)
+}
+
+/// Gives the file's room back if there is little besides it.
+pub fn make_room(disk: &Disk) {
+    if disk.look() >= ballast_bytes(disk) {
+        return;
+    }
+    match fs::remove_file(ballast(disk)) {
+        Ok(()) => tracing::warn!(free_bytes = disk.look(), "the disk is full: the room that was kept for this start is used"),
+        Err(error) => tracing::warn!(%error, free_bytes = disk.free_bytes(), "the disk is full, and there is no room kept for this start"),
+    }
+}
+
+/// Whether a start that failed found no room.
+pub fn is_full(disk: &Disk) -> bool {
+    disk.look() < ROOM_MIN
+}
+
+/// Tells systemd that the start takes longer than one that is stuck may.
+pub fn wait_for_room() -> impl Future<Output = ()> {
+    notify::tell(&format!("EXTEND_TIMEOUT_USEC={}\nSTATUS=the disk is full", (2 * TRY_EVERY + TRY_EVERY).as_micros()));
+    tokio::time::sleep(TRY_EVERY)
+}
+
+/// Looks at the disk for ever, and keeps the file while there is plenty of room.
+pub async fn watch(disk: Arc<Disk>) {
+    let mut is_kept = true;
+    loop {
+        let looked = Arc::clone(&disk);
+        // A disk that does not answer must not hold a worker.
+        let kept = tokio::task::spawn_blocking(move || {
+            looked.look();
+            !is_kept || keep(&looked)
+        });
+        if !kept.await.unwrap_or(true) && is_kept {
+            is_kept = false;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Makes the file if it is not there and there is room for it; false if the disk can't do that.
+fn keep(disk: &Disk) -> bool {
+    let (path, bytes) = (ballast(disk), ballast_bytes(disk));
+    if bytes == 0 || path.exists() || disk.free_bytes() < disk.reserve_bytes().saturating_add(bytes) {
+        return true;
+    }
+    let made = File::create_new(&path).and_then(|file| Ok(fallocate(&file, FallocateFlags::empty(), 0, bytes)?));
+    if let Err(error) = made {
+        let _ = fs::remove_file(&path);
+        tracing::warn!(%error, path = %path.display(), "no room can be kept for a start on a full disk");
+        return false;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_kept_while_there_is_plenty_and_given_back() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let disk = Disk::new(directory.path(), 8 << 20);
+        if disk.free_bytes() < 64 << 20 {
+            return;
+        }
+        assert!(keep(&disk) && keep(&disk));
+        assert_eq!(fs::metadata(ballast(&disk)).expect("it is there").len(), 1 << 20);
+        make_room(&disk);
+        assert!(ballast(&disk).exists(), "there is room besides it");
+        let none = Disk::new(directory.path(), 0);
+        fs::remove_file(ballast(&disk)).expect("removed");
+        assert!(keep(&none) && !ballast(&none).exists(), "without a reserve nothing is kept");
+        let all = Disk::new(directory.path(), u64::MAX);
+        assert!(keep(&all) && !ballast(&all).exists(), "nothing is kept of what is missing");
+    }
+}

@@ -1,0 +1,137 @@
+//! `[admin]`: the operators' listener, and who may use it.
+
+use super::keys::Keys;
+use super::{ConfigError, Secret, Tls, address, tls};
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The file of a generated token, inside the data directory.
+pub const TOKEN_FILE: &str = "admin.token";
+/// Characters that a token needs where others than this machine can try it, and that make one
+/// worth a warning elsewhere.
+pub const TOKEN_CHARACTERS_MIN: usize = 32;
+/// Random bytes of a generated token.
+const TOKEN_BYTES: usize = 32;
+
+/// `[admin]`: the listener of the operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admin {
+    /// Address and port.
+    pub listen: SocketAddr,
+    /// What operators present; see [`Admin::access`].
+    pub token: Option<Secret>,
+    /// Makes a token on the first start where there is none.
+    pub generate_token: bool,
+    /// Goes without a token on a loopback address.
+    pub insecure_dev_token: bool,
+    /// Names beside those of loopback under which the listener answers, in lower case.
+    pub hosts: Vec<String>,
+    /// `[admin.tls]`.
+    pub tls: Option<Tls>,
+}
+
+/// Who may use the operators' API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AdminAccess {
+    /// Whoever presents this token.
+    Token(Secret),
+    /// Whoever reaches the loopback address. Worth a warning in the log.
+    Insecure,
+}
+
+impl Admin {
+    pub(super) fn read(mut keys: Keys<'_>) -> Self {
+        let admin = Admin {
+            listen: keys.parsed("listen", ([127, 0, 0, 1], 9090).into(), address),
+            token: keys.optional("token", token),
+            generate_token: keys.boolean("generate_token", false),
+            insecure_dev_token: keys.boolean("insecure_dev_token", false),
+            hosts: keys.list("hosts", Vec::new(), host),
+            tls: tls(keys.section("tls")),
+        };
+        keys.done();
+        admin
+    }
+
+    /// Decides who may use the operators' API; an error if nobody was named. A token that was
+    /// generated lies in the data directory, where the server and the command line find it alike.
+    pub fn access(&self, data: &Path) -> Result<AdminAccess, ConfigError> {
+        let token = match &self.token {
+            Some(token) => Some(token.clone()),
+            None => generated(&data.join(TOKEN_FILE))?,
+        };
+        let is_loopback = self.listen.ip().is_loopback();
+        match token {
+            Some(token) if token.expose().len() < TOKEN_CHARACTERS_MIN && !is_loopback => {
+                Err(ConfigError::new(format!("admin.token: must have at least {TOKEN_CHARACTERS_MIN} characters because admin.listen is no loopback address")))
+            }
+            Some(token) => Ok(AdminAccess::Token(token)),
+            None if !self.insecure_dev_token => Err(ConfigError::new(
+                "admin.token: is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with admin.generate_token = true \
+                 (or, for local work, admin.insecure_dev_token = true)",
+            )),
+            None if !is_loopback => {
+                Err(ConfigError::new("admin.token: is required because admin.listen is no loopback address; insecure_dev_token does not count there"))
+            }
+            None => Ok(AdminAccess::Insecure),
+        }
+    }
+
+    /// Generates a token if that is configured and there is none; the path of a new one.
+    pub fn generate(&self, data: &Path) -> Result<Option<PathBuf>, ConfigError> {
+        let path = data.join(TOKEN_FILE);
+        if !self.generate_token || self.token.is_some() || generated(&path)?.is_some() {
+            return Ok(None);
+        }
+        write_token(data, &path).map_err(|error| ConfigError::new(format!("admin.token: {}: {error}", path.display())))?;
+        Ok(Some(path))
+    }
+}
+
+/// The token in a file; none if there is no file.
+fn generated(path: &Path) -> Result<Option<Secret>, ConfigError> {
+    let failed = |why: &dyn std::fmt::Display| ConfigError::new(format!("admin.token: {}: {why}", path.display()));
+    match fs::read_to_string(path) {
+        Ok(text) if text.trim().is_empty() => Err(failed(&"is empty; remove it, or write a token into it")),
+        Ok(text) => token(text.trim()).map(Some).map_err(|why| failed(&why)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// Writes a new token to a file that is whole from its first moment, and never replaces another.
+fn write_token(data: &Path, path: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(data)?;
+    let mut random = [0; TOKEN_BYTES];
+    getrandom::fill(&mut random).map_err(std::io::Error::other)?;
+    let part = data.join(format!("{TOKEN_FILE}.{}", std::process::id()));
+    let written = (|| {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
+        writeln!(file, "{}", hex::encode(random))?;
+        file.sync_all()?;
+        match fs::hard_link(&part, path) {
+            // Another start was first: its token counts.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            linked => linked,
+        }
+    })();
+    let _ = fs::remove_file(&part);
+    written?;
+    File::open(data)?.sync_all()
+}
+
+fn token(text: &str) -> Result<Secret, String> {
+    if text.bytes().all(|byte| byte.is_ascii_graphic()) { Ok(Secret::new(text)) } else { Err("must be visible ASCII without spaces".to_owned()) }
+}
+
+/// A name or an address, without a port.
+fn host(text: &str) -> Result<String, String> {
+    let parsed = text.parse::<hyper::http::uri::Authority>().ok();
+    match parsed.filter(|authority| authority.host() == text && !text.is_empty()) {
+        Some(_) => Ok(text.to_ascii_lowercase()),
+        None => Err("must be a host name or an address without a port, such as ops.example.com".to_owned()),
+    }
+}

@@ -1,0 +1,32 @@
+//! Which characters a name, a description or another free text may have.
+
+/// Whether a text has a character that nobody types and that misleads whoever reads it: U+0000 and
+/// the other controls apart from tabs and line ends, and the marks that turn the direction of
+/// writing, by which a shown text reads as another one.
+pub fn is_misleading(text: &str) -> bool {
+    text.chars().any(|character| is_control(character) || is_bidi_control(character))
+}
+
+const fn is_control(character: char) -> bool {
+    matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
+}
+
+/// The property Bidi_Control of Unicode.
+pub const fn is_bidi_control(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write_is_fine() {
+        for text in ["", "Ñandú & Cía.", "línea\r\n\tdos", "日本語", "שלום", "مرحبا", "👩\u{200d}💻", "a\u{a0}b"] {
+            assert!(!is_misleading(text), "{text:?}");
+        }
+        for text in ["a\0", "\u{1b}[31m", "\u{7f}", "\u{85}", "a\u{202e}b", "\u{200f}", "\u{2066}x\u{2069}", "\u{61c}"] {
+            assert!(is_misleading(text), "{text:?}");
+        }
+    }
+}

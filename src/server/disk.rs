@@ -1,0 +1,88 @@
+//! How much room the disk of the data directory has, and whether new work is still taken.
+//!
+//! A log that meets a full disk may not go on: the first failed write is the last. So writes that
+//! callers ask for are refused while a reserve is left; what was begun (a bank's answer, a deadline, a
+//! snapshot) goes on in that reserve, and reads need no room.
+
+use crate::api::problem::Problem;
+use rustix::fs::statvfs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The room on the disk of a data directory.
+#[derive(Debug)]
+pub struct Disk {
+    data: PathBuf,
+    reserve_bytes: u64,
+    free_bytes: AtomicU64,
+    is_short: AtomicBool,
+}
+
+impl Disk {
+    /// Looks at once. With a reserve of 0 nothing is ever refused.
+    pub fn new(data: &Path, reserve_bytes: u64) -> Disk {
+        let disk = Disk { data: data.to_path_buf(), reserve_bytes, free_bytes: AtomicU64::new(u64::MAX), is_short: AtomicBool::new(false) };
+        disk.look();
+        disk
+    }
+
+    /// Looks again; what is free now. What can't be looked at counts as it was.
+    pub fn look(&self) -> u64 {
+        // Before the first start the directory is not there.
+        let there = self.data.ancestors().find_map(|path| statvfs(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok());
+        let Some(found) = there else { return self.free_bytes() };
+        let free = found.f_bavail.saturating_mul(found.f_frsize);
+        self.free_bytes.store(free, Ordering::Relaxed);
+        let is_short = free < self.reserve_bytes;
+        if self.is_short.swap(is_short, Ordering::Relaxed) != is_short {
+            let (free_bytes, reserve_bytes) = (free, self.reserve_bytes);
+            if is_short {
+                tracing::error!(free_bytes, reserve_bytes, "the disk is nearly full: writes are refused, reads go on");
+            } else {
+                tracing::info!(free_bytes, reserve_bytes, "the disk has room again: writes are taken");
+            }
+        }
+        free
+    }
+
+    /// Refuses new work while too little room is left.
+    pub fn admit(&self) -> Result<(), Problem> {
+        if self.is_short() { Err(Problem::disk_nearly_full()) } else { Ok(()) }
+    }
+
+    /// Whether too little room is left.
+    pub fn is_short(&self) -> bool {
+        self.is_short.load(Ordering::Relaxed)
+    }
+
+    /// What was free at the last look.
+    pub fn free_bytes(&self) -> u64 {
+        self.free_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Below how much writes are refused.
+    pub fn reserve_bytes(&self) -> u64 {
+        self.reserve_bytes
+    }
+
+    /// The data directory.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn below_the_reserve_nothing_new_is_taken() {
+        let directory = tempfile::tempdir().expect("a directory");
+        for (reserve, is_short) in [(0, false), (1, false), (u64::MAX, true)] {
+            let disk = Disk::new(&directory.path().join("not/yet"), reserve);
+            assert_eq!((disk.is_short(), disk.admit().is_err()), (is_short, is_short), "{reserve}");
+            assert!(disk.free_bytes() > 0 && disk.free_bytes() < u64::MAX);
+        }
+        assert!(Disk::new(Path::new("data-that-is-not-there"), 0).free_bytes() < u64::MAX);
+    }
+}

@@ -1,0 +1,103 @@
+//! A disk that is nearly full, or full: writes are refused before anything is done, reads go on, and a start is possible (`config.toml`, `[storage] reserve_bytes`).
+
+use crate::harness::client::Answer;
+use crate::harness::server::Server;
+use serde_json::json;
+use std::process::Command;
+
+/// More than any disk has.
+const EVERYTHING: &str = "1125899906842624";
+const RESERVE: &str = "PASARELA__STORAGE__RESERVE_BYTES";
+
+fn says(answer: &Answer, words: &str) -> bool {
+    answer.status == 503 && answer.json()["reason"].as_str().is_some_and(|reason| reason.contains(words))
+}
+
+#[test]
+fn below_the_reserve_writes_are_refused_and_reads_go_on() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    let fund = json!({ "currency": "VES", "amount": "10.00" });
+    api.post("/v1/test/fund", &fund).expect(201);
+    let session = api.post("/v1/checkout/sessions", &json!({ "amountUsd": 10 })).expect(201);
+    assert_eq!(server.terminate().code(), Some(0));
+    server.set(RESERVE, EVERYTHING);
+    server.restart_until(&|answer| says(answer, "the disk is nearly full"));
+
+    let keyed = api.keyed("while-it-is-full");
+    for _ in 0..2 {
+        let refused = keyed.post("/v1/test/fund", &fund);
+        let body = refused.refused(503, "storage_unavailable");
+        assert!(body["message"].as_str().is_some_and(|message| message.contains("nothing was done")), "{body}");
+        assert!(refused.header("retry-after").is_some());
+    }
+    server.admin().post("/admin/tenants", &json!({ "name": "x" })).refused(503, "storage_unavailable");
+    let secret = session["clientSecret"].as_str().expect("a secret");
+    let path = format!("/checkout/{}/usdt", session["id"].as_str().expect("an id"));
+    let page = server.nobody().with("authorization", &format!("Bearer {secret}"));
+    page.post(&path, &json!({ "network": "TRC20", "asset": "USDT" })).refused(503, "storage_unavailable");
+
+    assert_eq!(api.movements().len(), 1);
+    assert_eq!(server.nobody().get("/healthz").status, 200);
+    server.admin().get("/admin/status").expect(200);
+    let page = server.admin().get("/metrics");
+    let figures = page.text();
+    let figure = |name: &str| figures.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse::<u64>().ok());
+    assert_eq!((figure("pasarela_ready"), figure("pasarela_disk_reserve_bytes")), (Some(0), EVERYTHING.parse().ok()));
+    assert!(figure("pasarela_disk_free_bytes").is_some_and(|free| free > 0));
+
+    assert_eq!(server.terminate().code(), Some(0));
+    server.set(RESERVE, "0");
+    server.restart();
+    // The refusal was not kept for the key.
+    assert_eq!(keyed.post("/v1/test/fund", &fund).expect(201)["type"], "adjustment");
+    assert_eq!(api.movements().len(), 2);
+}
+
+/// Runs the server on a small disk of its own, filled to the last byte, with this much kept as its ballast.
+fn on_a_full_disk(server: &mut Server, ballast: &str) -> Option<tempfile::TempDir> {
+    let may = Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success());
+    if !may {
+        eprintln!("skipped: no file system may be mounted here");
+        return None;
+    }
+    let place = tempfile::tempdir().expect("a directory");
+    let script = r#"
+        mount -t tmpfs -o size=96m none "$PLACE" && cp -a "$FROM/." "$PLACE/" || exit 1
+        rm -f "$PLACE/ballast" "$PLACE/log/LOCK"
+        [ "$BALLAST" = 0 ] || head -c "$BALLAST" /dev/zero >"$PLACE/ballast"
+        dd if=/dev/zero of="$PLACE/others" bs=4k 2>/dev/null
+        exec "$0" "$@"
+    "#;
+    server.set("FROM", server.data().to_str().expect("UTF-8"));
+    server.set("PLACE", place.path().to_str().expect("UTF-8"));
+    server.set("BALLAST", ballast);
+    server.set("PASARELA__STORAGE__PATH", place.path().to_str().expect("UTF-8"));
+    server.wrap(&["unshare", "-rm", "sh", "-c", script]);
+    Some(place)
+}
+
+#[test]
+fn a_start_on_a_full_disk_reads_in_the_room_that_was_kept_for_it() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "10.00" })).expect(201);
+    server.kill();
+    let Some(_place) = on_a_full_disk(&mut server, "33554432") else { return };
+    server.restart_until(&|answer| says(answer, "the disk is nearly full"));
+    assert_eq!(tenant.test.movements().len(), 1);
+    tenant.test.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).refused(503, "storage_unavailable");
+    assert!(server.log_tail().contains("the room that was kept for this start is used"), "{}", server.log_tail());
+    assert_eq!(server.terminate().code(), Some(0));
+}
+
+#[test]
+fn a_start_on_a_full_disk_without_room_waits_and_says_why() {
+    let mut server = Server::start();
+    server.kill();
+    let Some(_place) = on_a_full_disk(&mut server, "0") else { return };
+    server.restart_until(&|answer| says(answer, "the disk is full"));
+    assert_eq!(server.nobody().get("/healthz").status, 200);
+    assert_eq!(server.terminate().code(), Some(0));
+}
