@@ -1,7 +1,7 @@
 //! What a person who started the server in a terminal reads once it is ready: where it answers, what to open, what to
 //! paste. A service's log gets the line `ready` instead.
 
-use crate::config::{Config, LogFormat};
+use crate::config::{Config, LogFormat, TOKEN_FILE};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
@@ -13,10 +13,12 @@ pub fn is_watched(config: &Config) -> bool {
 /// The lines, for an `api` and an `admin` that listen at these base URLs.
 pub fn lines(config: &Config, admin: &str) -> String {
     let api = config.server.base_url();
+    let file = config.storage.path.join(TOKEN_FILE);
+    let token = if config.admin.generate_token { format!("   (their token is in {}, where `pasarela admin` finds it)", file.display()) } else { String::new() };
     let mut text = String::new();
     let rows = [
         ("API", format!("{api}   (open it for a first look, {api}/docs for the reference)")),
-        ("operators", format!("{admin}/docs")),
+        ("operators", format!("{admin}/docs{token}")),
         ("data", config.storage.path.display().to_string()),
     ];
     text.push_str("\nPasarela is ready.\n\n");
