@@ -214,7 +214,9 @@ impl<M: Machine> BookState<M> {
             None => self.now_ms(),
         };
         self.settle(now_ms);
-        let turn = Turn { tenant: self.tenant, now_ms, seed: shared.seed() };
+        let is_jumping = self.jumping || ask.leg.is_some();
+        let ahead_ms = if is_jumping { shared.machine.wall_ms(&self.book, now_ms).saturating_sub(shared.config.clock.wall_ms()).max(0) } else { 0 };
+        let turn = Turn { tenant: self.tenant, now_ms, seed: shared.seed(), ahead_ms };
         let Ask { command, entity, id, leg, fresh: _, asked, answer } = ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
             let decision = shared.machine.decide(&self.book, entity.as_deref(), command, turn);
@@ -237,6 +239,14 @@ impl<M: Machine> BookState<M> {
             settled.timing.apply = began.elapsed();
             return shared.log.fence(Rider::Answer { answer, settled, errands, listener: None });
         };
+        let Ok(payload) = catch_unwind(AssertUnwindSafe(|| shared.machine.encode(&record))) else {
+            tracing::error!(tenant = self.tenant, ?id, "a panic while a record was encoded; nothing changed");
+            return answer.send(Err(Failure::Defect("a record cannot be encoded; nothing changed".to_owned())));
+        };
+        if payload.len() > PAYLOAD_BYTES_MAX {
+            tracing::warn!(tenant = self.tenant, ?id, bytes = payload.len(), max = PAYLOAD_BYTES_MAX, "a command was refused: its record is too large");
+            return answer.send(Err(Failure::TooLarge));
+        }
         let written = catch_unwind(AssertUnwindSafe(|| {
             shared.machine.evolve(&mut self.book, &record, now_ms);
             shared.machine.check(&self.book, &record)?;
@@ -244,13 +254,9 @@ impl<M: Machine> BookState<M> {
             shared.machine.index(self.tenant, now_ms, &record, &mut index);
             shared.counters.checked.fetch_add(1, Ordering::Relaxed);
             let awaited = shared.machine.is_awaited(&self.book, &record);
-            let payload = shared.machine.encode(&record);
-            if payload.len() > PAYLOAD_BYTES_MAX {
-                return Err(format!("a record of {} bytes; the log takes {PAYLOAD_BYTES_MAX}", payload.len()));
-            }
-            Ok::<_, String>((payload, index, awaited))
+            Ok::<_, String>((index, awaited))
         }));
-        let (payload, index, awaited) = match written {
+        let (index, awaited) = match written {
             Ok(Ok(written)) => written,
             Ok(Err(breach)) => return self.breach(answer, &breach),
             Err(_) => return self.breach(answer, "a panic while a record was applied"),
@@ -380,6 +386,7 @@ impl<M: Machine> BookState<M> {
         }
         // The instant at which the book was settled, which may be later than its last record: what time did until then is in the state.
         let time_ms = self.shared().machine.now_ms(&self.book, i64::MIN / 4).max(self.latest_ms);
+        self.settle(time_ms);
         if self.shared().machine.is_large(&self.book) {
             self.imaging = Some(Vec::new());
             let image = Image { tenant: self.tenant, book: self.book.clone(), version: self.version, time_ms, index };

@@ -51,6 +51,8 @@ pub enum Failure {
     Overloaded,
     /// The engine is going down; nothing happened.
     ShuttingDown,
+    /// What was asked makes a record that is larger than the log takes; nothing changed.
+    TooLarge,
     /// The log refused a write: the outcome is unknown until a restart.
     Storage(String),
     /// A rule has a defect; nothing changed.

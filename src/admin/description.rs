@@ -42,6 +42,7 @@ pub fn document() -> Document {
 fn tenants() -> Chapter {
     let status = || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
     let begin = || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", status());
+    let count = || integer().at_least("0");
     let first_key = || object().member("keyId", uuid()).member("key", text().about("Shown here, and again only to a repeat with the same Idempotency-Key."));
     Chapter {
         tag: "Tenants",
@@ -314,7 +315,7 @@ fn chargeback(operation: Operation) -> Operation {
         .body("NewChargeback")
         .example("the whole payment", r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#)
         .answers(201, "Chargeback", "The chargeback")
-        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment"])
+        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
 }
 
 fn rates_and_banks() -> Chapter {

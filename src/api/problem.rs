@@ -124,6 +124,11 @@ impl Problem {
         Self::refused(413, "payload_too_large", format!("the body exceeds {bytes_max} bytes"))
     }
 
+    /// 413: what was asked makes a record that the log does not take.
+    pub fn record_too_large() -> Self {
+        Self::refused(413, "record_too_large", "what was asked makes one record larger than the log takes; nothing was done, ask for less at once")
+    }
+
     /// 415: the body is something else than JSON.
     pub fn unsupported_media_type() -> Self {
         Self::refused(415, "unsupported_media_type", "send the body as application/json")
@@ -285,6 +290,7 @@ mod tests {
             (Problem::idempotency_in_progress(), 409, "idempotency_in_progress"),
             (Problem::conflict("intent_completed", "x"), 409, "intent_completed"),
             (Problem::payload_too_large(1), 413, "payload_too_large"),
+            (Problem::record_too_large(), 413, "record_too_large"),
             (Problem::unsupported_media_type(), 415, "unsupported_media_type"),
             (Problem::idempotency_key_reused(), 422, "idempotency_key_reused"),
             (Problem::rate_limited(3), 429, "rate_limited"),

@@ -92,6 +92,7 @@ pub fn failure(failure: Failure) -> Problem {
     match failure {
         Failure::Overloaded => Problem::overloaded(1),
         Failure::ShuttingDown => Problem::shutting_down(),
+        Failure::TooLarge => Problem::record_too_large(),
         Failure::Storage(why) => {
             tracing::error!(why, "the outcome of a request is unknown");
             Problem::storage_unavailable()

@@ -416,7 +416,11 @@ impl Courier {
                 Err(Failure::Overloaded) => sleep(PAUSE).await,
                 // What has no outcome is sent again after the next start.
                 Err(Failure::ShuttingDown | Failure::Storage(_)) => return ControlFlow::Break(()),
-                Err(Failure::Defect(why)) => {
+                Err(failure @ (Failure::Defect(_) | Failure::TooLarge)) => {
+                    let why = match &failure {
+                        Failure::Defect(why) => why.as_str(),
+                        _ => "they are more than one record takes",
+                    };
                     tracing::error!(tenant = self.line.tenant, webhook = %self.line.id, why, "outcomes cannot be written; deliveries wait for the next start");
                     return ControlFlow::Break(());
                 }

@@ -303,7 +303,7 @@ fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
     }
     if !reads {
         add(408, &["request_timeout"]);
-        add(413, &["payload_too_large"]);
+        add(413, &["payload_too_large", "record_too_large"]);
         add(415, &["unsupported_media_type"]);
     }
     if row.takes_key {
