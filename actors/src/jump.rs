@@ -103,7 +103,9 @@ async fn jump<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, comm
     let (to, from) = oneshot::channel();
     engine.book(tenant, |slot| slot.send(BookMessage::TakeOff(to)));
     let _airborne = Airborne { engine, tenant };
-    let start_ms = from.await.map_err(|_| gone())?;
+    // A book that is halted answers neither this nor what follows.
+    let unanswered = || if engine.is_halted(tenant) { Failure::Halted } else { gone() };
+    let start_ms = from.await.map_err(|_| unanswered())?;
     let target_ms = start_ms.saturating_add(advance_ms);
     if let Err(refusal) = engine.shared.machine.may_reach(target_ms) {
         let (timing, effects) = (Timing::default(), Vec::new());
@@ -115,7 +117,7 @@ async fn jump<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, comm
     loop {
         let (to, from) = oneshot::channel();
         engine.book(tenant, |slot| slot.send(BookMessage::NextDue { until_ms: target_ms, dealt_with, to }));
-        let (due, back) = from.await.map_err(|_| gone())?;
+        let (due, back) = from.await.map_err(|_| unanswered())?;
         dealt_with = back;
         match due {
             Due::Next(firing) => {

@@ -75,6 +75,11 @@ pub trait Machine: Send + Sync + 'static {
     /// The answer to it.
     type View: Send + 'static;
 
+    /// Whether the others can't go on without this tenant's book: then a book in doubt ends the engine instead of being halted.
+    fn is_essential(&self, _tenant: u64) -> bool {
+        false
+    }
+
     /// The book of a tenant that has no record yet.
     fn empty(&self, tenant: u64) -> Self::Book;
 

@@ -55,6 +55,8 @@ pub enum Failure {
     TooLarge,
     /// The log refused a write: the outcome is unknown until a restart.
     Storage(String),
+    /// The tenant's book is halted, because its state is in doubt or an operator set it aside; nothing happened.
+    Halted,
     /// A rule has a defect; nothing changed.
     Defect(String),
 }

@@ -159,6 +159,11 @@ impl Problem {
         Self::refused(503, "shutting_down", "the server is stopping; nothing was done, ask again").after(1)
     }
 
+    /// 503: the tenant's book in this mode is halted.
+    pub fn account_halted() -> Self {
+        Self::refused(503, "account_halted", "this account is halted in this mode while its figures are checked; nothing was done, ask again later").after(60)
+    }
+
     /// 503: a write failed, so its outcome is unknown.
     pub fn storage_unavailable() -> Self {
         Self::refused(503, "storage_unavailable", "the outcome is unknown; ask again with the same Idempotency-Key or externalRef").after(5)
@@ -297,6 +302,7 @@ mod tests {
             (Problem::internal_error(), 500, "internal_error"),
             (Problem::overloaded(1), 503, "overloaded"),
             (Problem::rail_not_configured("C2P"), 503, "rail_not_configured"),
+            (Problem::account_halted(), 503, "account_halted"),
             (Problem::shutting_down(), 503, "shutting_down"),
             (Problem::storage_unavailable(), 503, "storage_unavailable"),
         ];

@@ -86,6 +86,11 @@ impl Machine for Domain {
     type Query = Query;
     type View = View;
 
+    fn is_essential(&self, tenant: u64) -> bool {
+        // Without the platform's book nobody can be let in.
+        tenant == PLATFORM
+    }
+
     fn empty(&self, tenant: u64) -> AnyBook {
         if tenant == PLATFORM { AnyBook::Platform(PlatformBook::default()) } else { AnyBook::Tenant(Box::default()) }
     }

@@ -157,7 +157,7 @@ pub fn balances(book: &AnyBook) -> Result<(), String> {
 }
 
 /// What is wrong with a snapshot whose state cannot be read.
-pub fn unreadable(tenant: u64, seq: Seq, error: &str) -> Damage {
+fn unreadable(tenant: u64, seq: Seq, error: &str) -> Damage {
     Damage { seq, detail: format!("the snapshot of book {tenant} at {seq} cannot be decoded: {error}") }
 }
 

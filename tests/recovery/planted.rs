@@ -10,7 +10,7 @@ use crate::verified;
 use actors::Machine;
 use pasarela::domain::ids::Id;
 use pasarela::domain::index;
-use pasarela::domain::ledger::{HoldChange, Ledger, Release};
+use pasarela::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Release, Row};
 use pasarela::domain::machine::AnyBook;
 use pasarela::domain::money::Currency;
 use pasarela::domain::record::{Cause, Record};
@@ -84,6 +84,27 @@ fn plant(data: &Path, after_ms: i64, make: impl FnOnce(&mut Record, Timestamp)) 
     log.close();
 }
 
+/// Appends a record that no rule writes: more is taken from what is held than is held.
+fn plant_breach(data: &Path) {
+    let store = RocksStore::open(data.join("log")).expect("the log's store");
+    let log: Log<Told> = Log::open(Box::new(store), Config::default()).expect("the log");
+    let (machine, reader) = (machine(), log.reader());
+    let tenant = with_money(&reader);
+    let books = Books::after(&reader, &[tenant], reader.last_seq()).expect("the books");
+    let book = books.get(tenant).expect("a book");
+    let mut record = nothing(book, Cause::Adjusted);
+    let row = Row { kind: MovementKind::Adjustment, subject: None, chargeback: None, external_ref: None, description: String::new(), available_at: None };
+    let posting = |ledger, minor, row| Posting { ledger, currency: Currency::Ves, minor, row };
+    record.postings = vec![posting(Ledger::Tenant, 1, Some(Box::new(row))), posting(Ledger::Operator, -1, None)];
+    record.holds =
+        vec![HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: Release::WhenDecided, hold: Id::derived(1, 1, 0), minor: -5 }];
+    let (to, told) = channel();
+    let time_ms = books.machine.now_ms(book, i64::MIN / 4) + 1;
+    log.append(Append { tenant, time_ms, payload: machine.encode(&record), index: IndexOps::new() }, Told(to));
+    assert!(told.recv().expect("told"), "it is durable");
+    log.close();
+}
+
 /// The tenant goes on, the self-check finds its book right, and so does the proof of the directory.
 #[track_caller]
 fn goes_on(server: &mut Server, api: &Api, net: &str) {
@@ -135,6 +156,34 @@ fn a_clock_at_the_end_of_the_calendar_starts_and_the_test_clock_stays_away_from_
     assert!(api.clock() >= instant(&json!("9999-12-31T23:59:59.999Z")));
     api.post("/v1/test/clock", &json!({ "advanceSeconds": 1 })).names(&["advanceSeconds"]);
     goes_on(&mut server, &api, "3.00");
+}
+
+#[test]
+fn a_start_can_leave_one_book_alone() {
+    let mut server = Server::start();
+    let (tenant, other) = (server.tenant(), server.tenant().test);
+    tenant.test.fund("1.00");
+    assert!(server.terminate().success());
+    plant_breach(&server.data());
+    let refused = server.command(&["serve"]);
+    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{why}");
+    assert!(why.contains("the book of tenant key 3: record") && why.contains("pasarela serve --set-aside 3"), "{why}");
+    // Twice: what the others write and save in the first run must not keep the second from starting.
+    server.arguments = vec!["--set-aside", "3"];
+    for net in ["1.00", "2.00"] {
+        server.restart();
+        let halted = server.admin().get("/admin/status").expect(200)["haltedBooks"].clone();
+        assert_eq!((&halted[0]["tenantKey"], &halted[0]["tenantId"]), (&json!(3), &json!(tenant.id)));
+        tenant.test.get("/v1/balance").refused(503, "account_halted");
+        tenant.live.get("/v1/balance").refused(403, "live_mode_not_activated");
+        other.fund("1.00");
+        server.admin().post("/admin/snapshot", &json!({})).expect(200);
+        other.assert_books(net, "0.00", net);
+        let refused = server.admin().post(&format!("/admin/tenants/{}/resume", tenant.id), &json!({})).refused(409, "book_not_proved");
+        assert!(refused["message"].as_str().is_some_and(|message| message.contains("less than nothing is held")), "{refused}");
+        assert!(server.terminate().success());
+    }
 }
 
 #[test]

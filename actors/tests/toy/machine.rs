@@ -181,6 +181,10 @@ impl Machine for Purses {
     type Query = Query;
     type View = View;
 
+    fn is_essential(&self, tenant: u64) -> bool {
+        tenant == 0
+    }
+
     fn empty(&self, _tenant: u64) -> Purse {
         Purse::default()
     }

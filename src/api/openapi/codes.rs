@@ -2,12 +2,14 @@
 
 /// Status, code, meaning. Status 0 stands for any: most codes have one status alone.
 const CODES: &[(u16, &str, &str)] = &[
+    (0, "account_halted", "the account is halted in this mode while its figures are checked; nothing was done, ask again after `Retry-After`"),
     (0, "already_verified", "it is verified"),
     (400, "amount_below_minimum", "below the least amount; `minimumCop` has it"),
     (422, "amount_below_minimum", "below the least USDT of one conversion"),
     (0, "amounts_mismatch", "these are not the amounts of the micro-deposits; `attemptsLeft` counts down"),
     (0, "backup_failed", "no usable copy was made; the server's log says why"),
     (0, "bank_feed_unavailable", "the feed of banks did not answer; the catalogue is as it was"),
+    (0, "book_not_proved", "the records of a halted book do not prove right; the message names the first that does not, and the book stays halted"),
     (0, "channel_mismatch", "the payment's channel takes no code"),
     (0, "charge_in_progress", "the charge is on its way to the bank; read the payment until it is settled"),
     (0, "chargeback_closed", "the dispute is decided"),
@@ -77,6 +79,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "shutting_down", "the server is stopping; nothing was done, ask again"),
     (0, "slug_taken", "another link has this slug"),
     (0, "storage_unavailable", "a write failed and its outcome is unknown: ask again with the same Idempotency-Key or externalRef"),
+    (0, "tenant_not_halted", "no book of the tenant is halted"),
     (0, "test_mode_only", "the call exists for test keys alone"),
     (0, "too_many_chargebacks", "100 chargebacks of one payment are the most"),
     (0, "too_many_payout_methods", "100 payout methods of one merchant are the most"),

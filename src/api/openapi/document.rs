@@ -311,6 +311,9 @@ fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
         add(422, &["idempotency_key_reused"]);
     }
     add(500, &["internal_error"]);
+    if matches!(row.access, Access::Key { .. } | Access::Buyer) || (matches!(row.access, Access::Operator) && !reads) {
+        add(503, &["account_halted"]);
+    }
     add(503, if reads { &["overloaded", "shutting_down"] } else { &["overloaded", "shutting_down", "storage_unavailable"] });
     refusals
 }
