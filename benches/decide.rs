@@ -51,7 +51,12 @@ impl Bench {
         self.seed += 1;
         let now_ms = 1_800_000_000_000 + self.passed_ms + i64::try_from(self.seed / 100).expect("few turns");
         self.domain.settle(&mut self.book, now_ms);
-        let decision = self.domain.decide(&self.book, entity, ask.into(), Turn { tenant: TENANT, now_ms, seed: self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) });
+        let decision = self.domain.decide(
+            &self.book,
+            entity,
+            ask.into(),
+            Turn { tenant: TENANT, now_ms, seed: self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), ahead_ms: 0 },
+        );
         assert!(decision.refusal.is_none(), "{:?}", decision.refusal);
         let record = decision.record.expect("a record");
         self.domain.evolve(&mut self.book, &record, now_ms);

@@ -5,6 +5,7 @@
 
 mod door;
 mod ended_badly;
+mod halted;
 mod notify;
 mod present;
 pub mod privacy;
@@ -17,6 +18,7 @@ use crate::api::render::render;
 use crate::checkout::{self, Front};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
 use crate::domain::machine::Domain;
+use crate::domain::platform::PLATFORM;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
@@ -39,9 +41,11 @@ use crate::server::services::{Ids, Services, system_now};
 use crate::server::tls::{self, Certificates, Files};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
-use actors::{Clock, Engine};
+use actors::{Clock, Engine, StartError};
 use door::Door;
+use halted::HaltedFile;
 use present::World;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,7 +56,9 @@ use wal::RocksStore;
 
 /// A book without a deadline leaves memory after so long without a request.
 const IDLE_SECONDS: u64 = 60;
-/// Exit code when an invariant broke or the log failed: `EX_SOFTWARE`.
+/// Why a book is halted that the operator did not want to be started.
+const SET_ASIDE: &str = "set aside at the start (--set-aside)";
+/// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
 /// Deliveries under way may end within so long; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
@@ -60,7 +66,9 @@ const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs until a signal says stop. `spans` is what traces are made with, if they are.
-pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> Result<(), String> {
+///
+/// The books of the tenant keys in `set_aside` are not recovered; they are halted until an operator resumes them.
+pub async fn run(config: Config, take_over: bool, set_aside: &[u64], spans: Option<Arc<Spans>>) -> Result<(), String> {
     let access = config.admin.access(&config.storage.path).map_err(|error| error.to_string())?;
     match &access {
         AdminAccess::Insecure => {
@@ -89,7 +97,7 @@ pub async fn run(config: Config, take_over: bool, spans: Option<Arc<Spans>>) -> 
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);
     let (services, feeds) = loop {
-        match start(&config, take_over, spans.clone(), &disk).await {
+        match start(&config, take_over, set_aside, spans.clone(), &disk).await {
             Ok(started) => break started,
             // To end would only be to be started again.
             Err(why) if room::is_full(&disk) => {
@@ -176,7 +184,13 @@ fn public(config: &Config, meters: &Meters) -> Result<Public, String> {
 }
 
 /// Everything behind the listeners.
-async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>, disk: &Arc<Disk>) -> Result<(Arc<Services>, rates::Feeds), String> {
+async fn start(
+    config: &Config,
+    take_over: bool,
+    set_aside: &[u64],
+    spans: Option<Arc<Spans>>,
+    disk: &Arc<Disk>,
+) -> Result<(Arc<Services>, rates::Feeds), String> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
     let world = World::of(data, take_over)?;
@@ -196,9 +210,16 @@ async fn start(config: &Config, take_over: bool, spans: Option<Arc<Spans>>, disk
     })?;
     let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)).within(world.outbound.clone()));
     let outcomes = vec![outbox.outcomes()];
-    let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config))
-        .await
-        .map_err(|error| format!("{}: {error}", data.display()))?;
+    let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config, set_aside));
+    let engine = engine.await.map_err(|error| match error {
+        StartError::Book { tenant, .. } if tenant != PLATFORM => {
+            format!("{}: {error}; the other accounts can be served without it: pasarela serve --set-aside {tenant}", data.display())
+        }
+        error => format!("{}: {error}", data.display()),
+    })?;
+    for book in engine.halted() {
+        tracing::warn!(tenant_key = book.tenant, why = book.why, "a book is set aside: its account is answered 503 account_halted until it is resumed");
+    }
     let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose().map_err(|why| format!("banks.feed_url: {why}"))?;
     let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now).map_err(|why| format!("rates.feeds: {why}"))?;
     let services = Arc::new(Services {
@@ -248,8 +269,21 @@ fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), Stri
     Ok((rates, board))
 }
 
-fn engine_config(config: &Config) -> actors::Config {
+/// Why each book is set aside: the operator's word, and what it was halted for before.
+fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
+    let before = directory::halted::read(data);
+    let why = |tenant: &u64| match before.iter().find(|book| book.tenant_key == *tenant) {
+        Some(book) if book.why.starts_with(SET_ASIDE) => book.why.clone(),
+        Some(book) => format!("{SET_ASIDE}; before: {}", book.why),
+        None => SET_ASIDE.to_owned(),
+    };
+    set_aside.iter().map(|tenant| (*tenant, why(tenant))).collect()
+}
+
+fn engine_config(config: &Config, set_aside: &[u64]) -> actors::Config {
     let data = config.storage.path.clone();
+    let set_aside = reasons(&data, set_aside);
+    let halted = HaltedFile::new(data.clone());
     actors::Config {
         permits_max: config.engine.permits_max,
         snapshot_records: config.storage.snapshot_records,
@@ -267,6 +301,8 @@ fn engine_config(config: &Config) -> actors::Config {
                 std::process::exit(EXIT_FATAL);
             });
         }),
+        set_aside,
+        on_halt: Arc::new(move |now| halted.note(now)),
         clock: Clock::system(),
     }
 }

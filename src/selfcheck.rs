@@ -1,5 +1,5 @@
-//! The server checks itself while it runs: the books that decide are derived again from what is written down (`recovery/recheck.rs`). If one is not what the records lead to, nothing more is
-//! written and the process ends, as for a broken invariant.
+//! The server checks itself while it runs: the books that decide are derived again from what is written down (`recovery/recheck.rs`). One that is not what the records lead to is
+//! halted: it decides nothing more, and the others go on. A log that is not right ends the process.
 //!
 //! A thread of its own with the lowest priority does it, after each round of snapshots, and rests so much longer than it works that it costs a small share of one core. On a server that writes
 //! faster than that share can follow, each round takes other books, and every book its newest state: the figures say how many were checked, and how long ago.
@@ -37,7 +37,7 @@ pub struct Counters {
     pub derived: AtomicU64,
     /// Records that were applied again.
     pub records: AtomicU64,
-    /// Books that were not right; the server ends with the first.
+    /// Books that were not right, each of which was halted.
     pub breaches: AtomicU64,
     /// When the last book was checked, in milliseconds since `began`; that too when none was new.
     last_ms: AtomicU64,
@@ -54,7 +54,7 @@ impl Counters {
         self.began.elapsed().saturating_sub(Duration::from_millis(self.last_ms.load(Ordering::Relaxed)))
     }
 
-    fn add(&self, done: Rechecked) {
+    fn add(&self, done: &Rechecked) {
         self.books.fetch_add(done.books, Ordering::Relaxed);
         self.derived.fetch_add(done.derived, Ordering::Relaxed);
         self.records.fetch_add(done.records, Ordering::Relaxed);
@@ -104,7 +104,7 @@ struct Checker {
     engine: Engine<Domain>,
     counters: Arc<Counters>,
     stopped: Receiver<()>,
-    /// The newest snapshot of each book in memory that was found right.
+    /// The newest snapshot of each book in memory that was checked.
     checked: HashMap<u64, Seq>,
     /// The tenant key that was checked last: the next round begins behind it.
     last: u64,
@@ -121,7 +121,7 @@ impl Checker {
                 Ok(()) => {}
                 Err(Failed::Damaged(damage)) => {
                     self.counters.breaches.fetch_add(1, Ordering::Relaxed);
-                    self.engine.declare_broken(&format!("the self-check found a breach at record {}: {}", damage.seq, damage.detail));
+                    self.engine.declare_broken(&format!("the self-check found the log damaged at record {}: {}", damage.seq, damage.detail));
                     return;
                 }
                 Err(Failed::Other(why)) => tracing::warn!(why, "a round of the self-check was not finished"),
@@ -135,11 +135,13 @@ impl Checker {
     }
 
     fn round(&mut self) -> Result<(), Failed> {
-        let snapshots = self.engine.snapshot_seq();
+        let snapshots = self.engine.saved_seq();
         if snapshots == self.seen {
             return Ok(());
         }
         let mut tenants = self.engine.books_in_memory();
+        // A halted book saves nothing, and what it was halted for is known.
+        tenants.retain(|tenant| !self.engine.is_halted(*tenant));
         tenants.sort_unstable();
         self.checked.retain(|tenant, _| tenants.binary_search(tenant).is_ok());
         let first = tenants.partition_point(|tenant| *tenant <= self.last);
@@ -167,6 +169,10 @@ impl Checker {
             worked = Instant::now();
             !is_ending
         })?;
+        for (tenant, breach) in &done.breaches {
+            self.counters.breaches.fetch_add(1, Ordering::Relaxed);
+            self.engine.halt(*tenant, &format!("the self-check found a breach at record {}: {}", breach.seq, breach.detail));
+        }
         if is_ending {
             return Ok(());
         }
@@ -175,7 +181,7 @@ impl Checker {
         if tenants.is_empty() {
             self.counters.up_to_date()
         } else {
-            self.counters.add(done)
+            self.counters.add(&done)
         }
         Ok(())
     }

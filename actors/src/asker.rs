@@ -48,7 +48,7 @@ impl<M: Machine> Asker<M> {
     fn fail(self, failure: Failure) {
         let Some(answer) = self.answer else { return };
         match (failure, self.durable) {
-            (Failure::Defect(_) | Failure::Overloaded, Some(settled)) => answer.send(Ok(settled)),
+            (Failure::Defect(_) | Failure::Overloaded | Failure::TooLarge | Failure::Halted, Some(settled)) => answer.send(Ok(settled)),
             (failure, _) => answer.send(Err(failure)),
         }
     }

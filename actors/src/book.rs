@@ -7,7 +7,7 @@ use crate::jump::Firing;
 use crate::machine::{Machine, Turn};
 use crate::recovery::Recovered;
 use crate::rider::{Ask, Failure, Listener, Rider, Settled, Timing};
-use crate::slot::{BookMessage, BookSlot, BookStart, Due, Ring, Skip};
+use crate::slot::{BookMessage, BookSlot, BookStart, Due, Resumption, Ring, Skip};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use std::collections::HashSet;
 use std::marker::PhantomData;
@@ -37,6 +37,15 @@ pub fn wake_key(tenant: u64) -> Vec<u8> {
     key
 }
 
+/// Writes the mark of a book that has a deadline, and takes that of another away.
+pub(crate) fn mark<M: Machine>(machine: &M, tenant: u64, book: &M::Book, index: &mut IndexOps) {
+    let key = wake_key(tenant);
+    match machine.next_due(book, &|_| false) {
+        Some(_) => index.put(&key, &[]),
+        None => index.delete(&key),
+    }
+}
+
 pub(crate) struct BookHost<M>(PhantomData<fn() -> M>);
 
 impl<M> BookHost<M> {
@@ -50,6 +59,8 @@ pub(crate) struct BookState<M: Machine> {
     slot: Arc<BookSlot<M>>,
     tenant: u64,
     book: M::Book,
+    /// The book's state is in doubt, or it is set aside: nothing is decided, shown or saved.
+    halted: bool,
     /// Counts the records since the actor started.
     version: u64,
     /// The version that the newest snapshot holds.
@@ -77,11 +88,21 @@ impl<M: Machine> Actor for BookHost<M> {
         let BookStart { engine, tenant, recovered, slot } = start;
         let slot = slot.await?;
         let shared = &engine.shared;
+        let empty = || Recovered { book: shared.machine.empty(tenant), ahead: false, settled_ms: i64::MIN };
+        let mut halted = shared.halts.why(tenant).is_some();
         let Recovered { book, ahead, settled_ms } = match recovered {
+            _ if halted => empty(),
             Some(recovered) => recovered,
             None => match shared.reader.snapshot(tenant, None)? {
-                Some(stored) => Recovered { book: shared.machine.restore(tenant, &stored.state)?, ahead: false, settled_ms: stored.time_ms },
-                None => Recovered { book: shared.machine.empty(tenant), ahead: false, settled_ms: i64::MIN },
+                Some(stored) => match shared.machine.restore(tenant, &stored.state) {
+                    Ok(book) => Recovered { book, ahead: false, settled_ms: stored.time_ms },
+                    Err(error) if shared.halt(tenant, &format!("its snapshot at {} cannot be decoded: {error}", stored.seq)) => {
+                        halted = true;
+                        empty()
+                    }
+                    Err(error) => return Err(error.into()),
+                },
+                None => empty(),
             },
         };
         Ok(BookState {
@@ -89,6 +110,7 @@ impl<M: Machine> Actor for BookHost<M> {
             slot,
             tenant,
             book,
+            halted,
             version: u64::from(ahead),
             saved: 0,
             imaging: None,
@@ -110,7 +132,7 @@ impl<M: Machine> Actor for BookHost<M> {
                 }
                 return Ok(());
             };
-            // ractor keeps a panic to itself; a book whose state is in doubt must end the engine.
+            // ractor keeps a panic to itself; a book whose state is in doubt must not decide any more.
             match catch_unwind(AssertUnwindSafe(|| state.handle(message))) {
                 Ok(false) => {}
                 Ok(true) => {
@@ -118,8 +140,12 @@ impl<M: Machine> Actor for BookHost<M> {
                     return Ok(());
                 }
                 Err(_) => {
-                    state.shared().fail(&format!("book {}: a panic outside of a decision", state.tenant));
-                    return Err("a panic outside of a decision".into());
+                    let why = "a panic outside of a decision";
+                    state.shared().counters.breached.fetch_add(1, Ordering::Relaxed);
+                    if !state.shared().halt(state.tenant, why) {
+                        return Err(why.into());
+                    }
+                    state.halt();
                 }
             }
         }
@@ -145,6 +171,10 @@ impl<M: Machine> BookState<M> {
 
     /// True when the actor is to stop.
     fn handle(&mut self, message: BookMessage<M>) -> bool {
+        if self.halted {
+            self.refuse(message);
+            return false;
+        }
         match message {
             BookMessage::Ask(ask) => self.turn(*ask),
             BookMessage::View { .. } if self.shared().failed.get().is_some() => message.fail(self.shared().failure()),
@@ -178,10 +208,61 @@ impl<M: Machine> BookState<M> {
             }
             BookMessage::Snapshot(to) => self.snapshot(to),
             BookMessage::Saved(version) => self.imaged(version),
+            BookMessage::Halt(why) => {
+                self.shared().counters.breached.fetch_add(1, Ordering::Relaxed);
+                if self.shared().halt(self.tenant, &why) {
+                    self.halt();
+                }
+            }
+            // Only a halted book is asked.
+            message @ (BookMessage::Fence(_) | BookMessage::Resume(_)) => message.fail(Failure::Defect("the book is not halted".to_owned())),
             BookMessage::Retire => self.retire(),
             BookMessage::Retired { version } => return self.retired(version),
         }
         false
+    }
+
+    /// Nothing more is decided, and nothing of the state in doubt is kept. Deadlines, and what is under way for them, are found again by whoever resumes the book.
+    fn halt(&mut self) {
+        self.halted = true;
+        self.book = self.shared().machine.empty(self.tenant);
+        self.firing.clear();
+        self.resting.clear();
+        self.jumping = false;
+        self.armed_ms = None;
+        // An image that is being saved is of an earlier turn; whoever waits for the next one waits in vain.
+        for to in self.imaging.iter_mut().flat_map(|waiting| waiting.drain(..)) {
+            let _ = to.send(Err(Failure::Halted));
+        }
+    }
+
+    /// What a halted book does with a message.
+    fn refuse(&mut self, message: BookMessage<M>) {
+        match message {
+            BookMessage::Fence(to) => match &mut self.imaging {
+                Some(waiting) => waiting.push(to),
+                None => self.shared().log.fence(Rider::Done(to)),
+            },
+            BookMessage::Saved(_) => {
+                for to in self.imaging.take().unwrap_or_default() {
+                    self.shared().log.fence(Rider::Done(to));
+                }
+            }
+            BookMessage::Resume(resumption) => self.resume(*resumption),
+            message => message.fail(Failure::Halted),
+        }
+    }
+
+    fn resume(&mut self, resumption: Resumption<M>) {
+        let Resumption { book, settled_ms, to } = resumption;
+        self.book = book;
+        self.halted = false;
+        // It is in no snapshot that this actor knows of.
+        self.version += 1;
+        self.latest_ms = self.latest_ms.max(settled_ms);
+        self.shared().resumed(self.tenant);
+        let _ = to.send(());
+        self.fire(None);
     }
 
     fn view(&mut self, query: M::Query, to: oneshot::Sender<Result<M::View, Failure>>, permit: OwnedSemaphorePermit) {
@@ -214,7 +295,9 @@ impl<M: Machine> BookState<M> {
             None => self.now_ms(),
         };
         self.settle(now_ms);
-        let turn = Turn { tenant: self.tenant, now_ms, seed: shared.seed() };
+        let is_jumping = self.jumping || ask.leg.is_some();
+        let ahead_ms = if is_jumping { shared.machine.wall_ms(&self.book, now_ms).saturating_sub(shared.config.clock.wall_ms()).max(0) } else { 0 };
+        let turn = Turn { tenant: self.tenant, now_ms, seed: shared.seed(), ahead_ms };
         let Ask { command, entity, id, leg, fresh: _, asked, answer } = ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
             let decision = shared.machine.decide(&self.book, entity.as_deref(), command, turn);
@@ -237,6 +320,14 @@ impl<M: Machine> BookState<M> {
             settled.timing.apply = began.elapsed();
             return shared.log.fence(Rider::Answer { answer, settled, errands, listener: None });
         };
+        let Ok(payload) = catch_unwind(AssertUnwindSafe(|| shared.machine.encode(&record))) else {
+            tracing::error!(tenant = self.tenant, ?id, "a panic while a record was encoded; nothing changed");
+            return answer.send(Err(Failure::Defect("a record cannot be encoded; nothing changed".to_owned())));
+        };
+        if payload.len() > PAYLOAD_BYTES_MAX {
+            tracing::warn!(tenant = self.tenant, ?id, bytes = payload.len(), max = PAYLOAD_BYTES_MAX, "a command was refused: its record is too large");
+            return answer.send(Err(Failure::TooLarge));
+        }
         let written = catch_unwind(AssertUnwindSafe(|| {
             shared.machine.evolve(&mut self.book, &record, now_ms);
             shared.machine.check(&self.book, &record)?;
@@ -244,13 +335,9 @@ impl<M: Machine> BookState<M> {
             shared.machine.index(self.tenant, now_ms, &record, &mut index);
             shared.counters.checked.fetch_add(1, Ordering::Relaxed);
             let awaited = shared.machine.is_awaited(&self.book, &record);
-            let payload = shared.machine.encode(&record);
-            if payload.len() > PAYLOAD_BYTES_MAX {
-                return Err(format!("a record of {} bytes; the log takes {PAYLOAD_BYTES_MAX}", payload.len()));
-            }
-            Ok::<_, String>((payload, index, awaited))
+            Ok::<_, String>((index, awaited))
         }));
-        let (payload, index, awaited) = match written {
+        let (index, awaited) = match written {
             Ok(Ok(written)) => written,
             Ok(Err(breach)) => return self.breach(answer, &breach),
             Err(_) => return self.breach(answer, "a panic while a record was applied"),
@@ -282,12 +369,15 @@ impl<M: Machine> BookState<M> {
         }
     }
 
-    /// An invariant broke: nothing of this record is written, and the engine ends.
+    /// An invariant broke: nothing of this record is written, and the book decides nothing more.
     fn breach(&mut self, answer: crate::rider::Answer<M>, why: &str) {
         self.shared().counters.breached.fetch_add(1, Ordering::Relaxed);
-        let why = format!("book {}: {why}", self.tenant);
-        self.shared().fail(&why);
-        answer.send(Err(Failure::Storage(why)));
+        if self.shared().halt(self.tenant, why) {
+            self.halt();
+            answer.send(Err(Failure::Halted));
+        } else {
+            answer.send(Err(self.shared().failure()));
+        }
     }
 
     /// The earliest deadline that nobody deals with and that does not rest.
@@ -373,13 +463,10 @@ impl<M: Machine> BookState<M> {
             return;
         }
         let mut index = IndexOps::new();
-        let key = wake_key(self.tenant);
-        match self.shared().machine.next_due(&self.book, &|_| false) {
-            Some(_) => index.put(&key, &[]),
-            None => index.delete(&key),
-        }
-        // The instant at which the book was settled, which may be later than its last record: what time did until then is in the state.
+        mark(self.shared().machine.as_ref(), self.tenant, &self.book, &mut index);
+        // The instant that the book has lived, which may be later than its last record. It is settled at that: a record may leave it otherwise, and what is saved must follow from the records and the instant alone.
         let time_ms = self.shared().machine.now_ms(&self.book, i64::MIN / 4).max(self.latest_ms);
+        self.settle(time_ms);
         if self.shared().machine.is_large(&self.book) {
             self.imaging = Some(Vec::new());
             let image = Image { tenant: self.tenant, book: self.book.clone(), version: self.version, time_ms, index };

@@ -4,6 +4,7 @@ use crate::admission::{Admission, Gate};
 use crate::alarm::{Alarm, Clock};
 use crate::at_hand::AtHand;
 use crate::entity::{Attended, EntityMessage, EntitySlot, deliver};
+use crate::halt::{Halted, Halts};
 use crate::housekeeping;
 use crate::machine::{Effects, Machine};
 use crate::recovery;
@@ -13,7 +14,7 @@ use crate::teller;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use foldhash::fast::RandomState;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -37,8 +38,12 @@ pub struct Config {
     pub idle_seconds: u64,
     /// A caller waits so long for an effect, then is answered with what is durable; the effect goes on, and its result is taken when it comes.
     pub patience: Duration,
-    /// What to do when an invariant breaks or the log fails. It must end the process; a test may only note it.
+    /// What to do when the log fails, or a book is in doubt that is essential. It must end the process; a test may only note it.
     pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Tenants whose books are not recovered and stay halted until they are resumed, and why.
+    pub set_aside: BTreeMap<u64, String>,
+    /// Which books are halted has changed: these are.
+    pub on_halt: Arc<dyn Fn(&[Halted]) + Send + Sync>,
     /// Where "now" comes from.
     pub clock: Clock,
 }
@@ -52,6 +57,14 @@ pub enum StartError {
     /// A record or a snapshot cannot be read.
     #[error("{0}")]
     Recovery(String),
+    /// What is stored of one book is not right; without it the others could start.
+    #[error("the book of tenant key {tenant}: {why}")]
+    Book {
+        /// Whose.
+        tenant: u64,
+        /// What is not right.
+        why: String,
+    },
 }
 
 /// What an operator may want to know.
@@ -79,8 +92,10 @@ pub struct Status {
     pub overloaded: u64,
     /// Records whose invariants were checked before they were written.
     pub checked: u64,
-    /// How often one was broken; the engine ends with the first.
+    /// How often one was broken, or a book was found that is not what its records lead to.
     pub breached: u64,
+    /// Books that are halted.
+    pub halted: usize,
     /// The log's counters.
     pub log: wal::Stats,
 }
@@ -135,6 +150,9 @@ pub(crate) struct Shared<M: Machine> {
     pub closed: AtomicBool,
     pub failed: OnceLock<String>,
     pub snapshot_seq: AtomicU64,
+    /// Every record up to here of a book that is not halted is in snapshots.
+    pub saved_seq: AtomicU64,
+    pub halts: Halts,
     pub counters: Counters,
     /// Whoever encodes a large book: one at a time, so that one state is in memory beside the books.
     pub imaging: tokio::sync::Semaphore,
@@ -165,13 +183,18 @@ impl<M: Machine> Engine<M> {
         let log = Log::<Rider<M>>::open_told_by(store, log, Some(teller))?;
         let reader = log.reader();
         let machine = Arc::new(machine);
-        let recovered = recovery::recover(&machine, &reader).map_err(StartError::Recovery)?;
+        let recovered = recovery::recover(&machine, &reader, &config.set_aside)?;
+        let since_ms = config.clock.wall_ms();
+        let halted: Vec<Halted> = config.set_aside.iter().map(|(tenant, why)| Halted { tenant: *tenant, why: why.clone(), since_ms }).collect();
+        (config.on_halt)(&halted);
         let (alarm, rings) = Alarm::new(config.clock.clone());
         let shared = Arc::new(Shared {
             machine,
             effects,
             reader,
             snapshot_seq: AtomicU64::new(log.reader().floor()),
+            saved_seq: AtomicU64::new(log.reader().floor()),
+            halts: Halts::new(halted.into_iter()),
             counters: Counters::new(),
             imaging: tokio::sync::Semaphore::new(1),
             log,
@@ -350,6 +373,7 @@ impl<M: Machine> Engine<M> {
             overloaded: counters.overloaded.load(Ordering::Relaxed),
             checked: counters.checked.load(Ordering::Relaxed),
             breached: counters.breached.load(Ordering::Relaxed),
+            halted: self.shared.halts.all().len(),
             books: self.shared.books.len(),
             entities: self.shared.entities.len(),
             under_way: self.under_way(),
@@ -367,12 +391,17 @@ impl<M: Machine> Engine<M> {
         self.shared.snapshot_seq.load(Ordering::Acquire)
     }
 
+    /// Every record up to here is in snapshots, but for those of books that are halted.
+    pub fn saved_seq(&self) -> Seq {
+        self.shared.saved_seq.load(Ordering::Acquire)
+    }
+
     /// The tenants whose books are in memory.
     pub fn books_in_memory(&self) -> Vec<u64> {
         self.shared.books.iter().map(|slot| *slot.key()).collect()
     }
 
-    /// Somebody found out that the books are not what they should be: nothing more is written, and the engine ends as for a broken invariant.
+    /// Somebody found out that the log is not what it should be: nothing more is written, and the engine ends.
     pub fn declare_broken(&self, why: &str) {
         self.shared.counters.breached.fetch_add(1, Ordering::Relaxed);
         self.shared.fail(why);

@@ -34,7 +34,7 @@ pub(crate) fn run<M: Machine>(engine: Engine<M>) {
             shared.coarse_seconds.store(ticks, Ordering::Relaxed);
             let engine = Engine { shared };
             let shared = &engine.shared;
-            let tail = shared.log.durable_seq().saturating_sub(shared.snapshot_seq.load(Ordering::Acquire));
+            let tail = shared.log.durable_seq().saturating_sub(shared.saved_seq.load(Ordering::Acquire));
             let due = tail >= shared.config.snapshot_records || (tail > 0 && ticks - last_round >= seconds(shared.config.snapshot_seconds));
             if due {
                 last_round = ticks;
@@ -57,13 +57,13 @@ fn seconds(seconds: u64) -> i64 {
     i64::try_from(seconds).unwrap_or(i64::MAX)
 }
 
-/// A snapshot of every book in memory that changed, then the floor: records up to it need no replay.
+/// A snapshot of every book in memory that changed, then the floor: records up to it need no replay. It does not rise over what a halted book has in no snapshot.
 pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq, Failure> {
     let shared = &engine.shared;
     // What is durable now is in the books already, and a book that is not in memory left a snapshot behind.
     let floor = shared.log.durable_seq();
-    if floor == shared.snapshot_seq.load(Ordering::Acquire) {
-        return Ok(floor);
+    if floor == shared.saved_seq.load(Ordering::Acquire) {
+        return Ok(shared.snapshot_seq.load(Ordering::Acquire));
     }
     let tenants: Vec<u64> = shared.books.iter().map(|slot| *slot.key()).collect();
     for group in tenants.chunks(ROUND_WIDTH) {
@@ -77,13 +77,21 @@ pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
         }
         for from in saved {
             // A book does not retire while this is in its queue; if it died, its records are in no snapshot.
-            from.await.map_err(|_| gone())??;
+            match from.await.map_err(|_| gone())? {
+                Ok(_) | Err(Failure::Halted) => {}
+                Err(failure) => return Err(failure),
+            }
         }
     }
-    let (to, from) = oneshot::channel();
-    shared.log.raise_floor(floor, Rider::Done(to));
-    from.await.map_err(|_| gone())??;
-    shared.snapshot_seq.fetch_max(floor, Ordering::AcqRel);
+    // Asked after the snapshots: a book that was halted before its own is among those that are.
+    let reached = shared.halted_floor()?.map_or(floor, |halted| halted.min(floor));
+    if reached > shared.snapshot_seq.load(Ordering::Acquire) {
+        let (to, from) = oneshot::channel();
+        shared.log.raise_floor(reached, Rider::Done(to));
+        from.await.map_err(|_| gone())??;
+        shared.snapshot_seq.fetch_max(reached, Ordering::AcqRel);
+    }
+    shared.saved_seq.fetch_max(floor, Ordering::AcqRel);
     shared.counters.saved();
-    Ok(floor)
+    Ok(shared.snapshot_seq.load(Ordering::Acquire))
 }

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, gone, received};
 use crate::entity::EntityMessage;
 use crate::machine::Machine;
-use crate::rider::{Answer, Ask, Outcome};
+use crate::rider::{Answer, Ask, Failure, Outcome, Settled, Timing};
 use crate::slot::{BookMessage, Due};
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -86,7 +86,7 @@ impl<M: Machine> Drop for Airborne<'_, M> {
     }
 }
 
-/// Moves the clock of `tenant` forward by `advance_ms`.
+/// Moves the clock of `tenant` forward by `advance_ms`. Every record on the way moves it up to its own instant, and the last one to the end: a jump that breaks off leaves a clock that goes on from where it was.
 pub(crate) async fn advance<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, command: M::Command) -> Outcome<M> {
     let lock = Arc::clone(&engine.shared.jumps.entry(tenant).or_default());
     let outcome = {
@@ -103,14 +103,21 @@ async fn jump<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, comm
     let (to, from) = oneshot::channel();
     engine.book(tenant, |slot| slot.send(BookMessage::TakeOff(to)));
     let _airborne = Airborne { engine, tenant };
-    let start_ms = from.await.map_err(|_| gone())?;
+    // A book that is halted answers neither this nor what follows.
+    let unanswered = || if engine.is_halted(tenant) { Failure::Halted } else { gone() };
+    let start_ms = from.await.map_err(|_| unanswered())?;
     let target_ms = start_ms.saturating_add(advance_ms);
+    if let Err(refusal) = engine.shared.machine.may_reach(target_ms) {
+        let (timing, effects) = (Timing::default(), Vec::new());
+        let settled = Settled { entity: None, record: None, seq: None, time_ms: start_ms, timing, refusal: Some(refusal), performed: None, effects };
+        return Ok(Box::new(settled));
+    }
     // A deadline that was dealt with and is still there (a bank that stays silent and moves nothing) must not be looked at for ever.
     let mut dealt_with = HashSet::new();
     loop {
         let (to, from) = oneshot::channel();
         engine.book(tenant, |slot| slot.send(BookMessage::NextDue { until_ms: target_ms, dealt_with, to }));
-        let (due, back) = from.await.map_err(|_| gone())?;
+        let (due, back) = from.await.map_err(|_| unanswered())?;
         dealt_with = back;
         match due {
             Due::Next(firing) => {

@@ -7,7 +7,7 @@
 //! It promises: a command is decided on the state that all commands before it left; nothing is answered before it is durable; the book never waits; a panic in `decide` changes
 //! nothing; a panic in `evolve` ends the engine before the record is written. It must not know what a payment is, nor how it was asked for.
 //!
-//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `slot` where a book is found · `admission` how much may be under way · `rider` what travels with a record · `errands` what it asks of other entities · `asker` who waits for one · `at_hand` states that need not be read · `jump` and `alarm` time · `recovery` · `housekeeping`.
+//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `slot` where a book is found · `admission` how much may be under way · `rider` what travels with a record · `errands` what it asks of other entities · `asker` who waits for one · `at_hand` states that need not be read · `halt` books in doubt · `jump` and `alarm` time · `recovery` · `housekeeping`.
 
 mod admission;
 mod alarm;
@@ -17,6 +17,7 @@ mod book;
 pub mod engine;
 mod entity;
 mod errands;
+mod halt;
 mod housekeeping;
 mod image;
 mod jump;
@@ -30,5 +31,6 @@ pub use alarm::Clock;
 pub use book::wake_key;
 pub use engine::{Config, Engine, StartError, Status};
 pub use errands::Performed;
+pub use halt::Halted;
 pub use machine::{Decision, Effects, Machine, Turn};
 pub use rider::{Answer, Failure, Held, Outcome, Settled, Timing};

@@ -16,6 +16,8 @@ pub struct Turn {
     pub now_ms: i64,
     /// Random bits from which the ids of this turn are derived.
     pub seed: u64,
+    /// While the tenant's clock jumps, how far `now_ms` is ahead of what its clock says by itself; else 0. A record must move the clock by as much, so that it goes on from there should the jump break off.
+    pub ahead_ms: i64,
 }
 
 /// What `decide` came to.
@@ -73,6 +75,11 @@ pub trait Machine: Send + Sync + 'static {
     /// The answer to it.
     type View: Send + 'static;
 
+    /// Whether the others can't go on without this tenant's book: then a book in doubt ends the engine instead of being halted.
+    fn is_essential(&self, _tenant: u64) -> bool {
+        false
+    }
+
     /// The book of a tenant that has no record yet.
     fn empty(&self, tenant: u64) -> Self::Book;
 
@@ -81,6 +88,11 @@ pub trait Machine: Send + Sync + 'static {
 
     /// The wall time at which the tenant's clock will say `tenant_ms`.
     fn wall_ms(&self, book: &Self::Book, tenant_ms: i64) -> i64;
+
+    /// Whether a clock may be moved to this instant; if not, why.
+    fn may_reach(&self, _now_ms: i64) -> Result<(), Self::Refusal> {
+        Ok(())
+    }
 
     /// Lets time pass: what is due by itself at `now_ms` (a hold that ends) takes effect. Deterministic in the book and the time, so replay needs no record of it.
     fn settle(&self, book: &mut Self::Book, now_ms: i64);

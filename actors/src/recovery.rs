@@ -2,8 +2,9 @@
 //! history.
 
 use crate::book::wake_key;
+use crate::engine::StartError;
 use crate::machine::Machine;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use wal::{Reader, Record};
@@ -22,8 +23,12 @@ pub(crate) struct Recovered<M: Machine> {
 
 type Books<M> = HashMap<u64, Recovered<M>>;
 
-/// The books that must be in memory, as the log leaves them.
-pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<Books<M>, String> {
+fn unreadable(error: impl std::fmt::Display) -> StartError {
+    StartError::Recovery(error.to_string())
+}
+
+/// The books that must be in memory, as the log leaves them; without those that are set aside.
+pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader, set_aside: &BTreeMap<u64, String>) -> Result<Books<M>, StartError> {
     let began = Instant::now();
     let width = std::thread::available_parallelism().map_or(1, usize::from);
     let (mut books, records) = std::thread::scope(|scope| {
@@ -34,20 +39,23 @@ pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<B
             lanes.push((give, Vec::with_capacity(BATCH)));
             threads.push(scope.spawn(move || replay(machine, reader, &take)));
         }
-        let read = distribute(reader, &mut lanes);
+        let read = distribute(reader, set_aside, &mut lanes);
         drop(lanes);
         // All of them before the first error is looked at: a scope panics when it finds a panic that nobody has taken.
-        let joined: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a panic while replaying".to_owned()))).collect();
+        let joined: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(unreadable("a panic while replaying")))).collect();
         let mut books = HashMap::new();
         for replayed in joined {
             books.extend(replayed?);
         }
-        Ok::<_, String>((books, read?))
+        Ok::<_, StartError>((books, read?))
     })?;
     let (from, to) = (wake_key(0), wake_key(u64::MAX));
     for marked in reader.index_scan(&from, &to, false) {
-        let (key, _) = marked.map_err(|error| error.to_string())?;
-        let tenant = key.last_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)).ok_or("a wake mark without a tenant")?;
+        let (key, _) = marked.map_err(unreadable)?;
+        let tenant = key.last_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)).ok_or_else(|| unreadable("a wake mark without a tenant"))?;
+        if set_aside.contains_key(&tenant) {
+            continue;
+        }
         if let std::collections::hash_map::Entry::Vacant(vacant) = books.entry(tenant) {
             vacant.insert(load(machine, reader, tenant)?.1);
         }
@@ -58,11 +66,18 @@ pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader) -> Result<B
 }
 
 /// Reads the tail and gives each record to the lane of its tenant; returns how many there were.
-fn distribute(reader: &Reader, lanes: &mut [(crossbeam::channel::Sender<Vec<Record>>, Vec<Record>)]) -> Result<u64, String> {
+fn distribute(
+    reader: &Reader,
+    set_aside: &BTreeMap<u64, String>,
+    lanes: &mut [(crossbeam::channel::Sender<Vec<Record>>, Vec<Record>)],
+) -> Result<u64, StartError> {
     let mut read = 0;
     for record in reader.records(reader.floor() + 1, None) {
-        let record = record.map_err(|error| error.to_string())?;
+        let record = record.map_err(unreadable)?;
         read += 1;
+        if set_aside.contains_key(&record.tenant) {
+            continue;
+        }
         // Spread by the high bits of a product: the numbers of tenants may have a pattern in the low ones, such as a mode.
         let lane = (record.tenant.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % lanes.len();
         let (give, batch) = &mut lanes[lane];
@@ -78,7 +93,7 @@ fn distribute(reader: &Reader, lanes: &mut [(crossbeam::channel::Sender<Vec<Reco
     Ok(read)
 }
 
-fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::channel::Receiver<Vec<Record>>) -> Result<Books<M>, String> {
+fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::channel::Receiver<Vec<Record>>) -> Result<Books<M>, StartError> {
     let mut books: HashMap<u64, (u64, Recovered<M>)> = HashMap::new();
     for batch in take {
         for stored in batch {
@@ -92,20 +107,22 @@ fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::chann
             }
             recovered.ahead = true;
             let book = &mut recovered.book;
-            let record = machine.decode(&stored.payload).map_err(|error| format!("record {}: {error}", stored.seq))?;
+            let wrong = |why: String| StartError::Book { tenant: stored.tenant, why: format!("record {}: {why}", stored.seq) };
+            let record = machine.decode(&stored.payload).map_err(wrong)?;
             machine.settle(book, stored.time_ms);
             machine.evolve(book, &record, stored.time_ms);
-            machine.check(book, &record).map_err(|breach| format!("record {}: {breach}", stored.seq))?;
+            machine.check(book, &record).map_err(wrong)?;
         }
     }
     Ok(books.into_iter().map(|(tenant, (_, recovered))| (tenant, recovered)).collect())
 }
 
 /// A tenant's newest snapshot, or its empty book.
-fn load<M: Machine>(machine: &Arc<M>, reader: &Reader, tenant: u64) -> Result<(u64, Recovered<M>), String> {
-    match reader.snapshot(tenant, None).map_err(|error| error.to_string())? {
+fn load<M: Machine>(machine: &Arc<M>, reader: &Reader, tenant: u64) -> Result<(u64, Recovered<M>), StartError> {
+    match reader.snapshot(tenant, None).map_err(unreadable)? {
         Some(stored) => {
-            let book = machine.restore(tenant, &stored.state).map_err(|error| format!("the snapshot of book {tenant} at {}: {error}", stored.seq))?;
+            let wrong = |why| StartError::Book { tenant, why: format!("its snapshot at {} cannot be decoded: {why}", stored.seq) };
+            let book = machine.restore(tenant, &stored.state).map_err(wrong)?;
             Ok((stored.seq, Recovered { book, ahead: false, settled_ms: stored.time_ms }))
         }
         None => Ok((0, Recovered { book: machine.empty(tenant), ahead: false, settled_ms: i64::MIN })),

@@ -51,8 +51,12 @@ pub enum Failure {
     Overloaded,
     /// The engine is going down; nothing happened.
     ShuttingDown,
+    /// What was asked makes a record that is larger than the log takes; nothing changed.
+    TooLarge,
     /// The log refused a write: the outcome is unknown until a restart.
     Storage(String),
+    /// The tenant's book is halted, because its state is in doubt or an operator set it aside; nothing happened.
+    Halted,
     /// A rule has a defect; nothing changed.
     Defect(String),
 }

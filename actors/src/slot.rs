@@ -44,6 +44,12 @@ pub(crate) enum BookMessage<M: Machine> {
     Snapshot(oneshot::Sender<Result<Seq, Failure>>),
     /// The image of a large book is saved with this version, or could not be.
     Saved(Option<u64>),
+    /// The book is in doubt: decide nothing more.
+    Halt(String),
+    /// Tell when all that was appended is durable and nothing is being saved.
+    Fence(oneshot::Sender<Result<Seq, Failure>>),
+    /// Go on as another book.
+    Resume(Box<Resumption<M>>),
     /// Leave memory if nothing is due: snapshot, then stop.
     Retire,
     /// The snapshot of a retiring book is durable.
@@ -61,7 +67,7 @@ impl<M: Machine> BookMessage<M> {
                 drop(permit);
                 let _ = to.send(Err(failure));
             }
-            BookMessage::Snapshot(to) => {
+            BookMessage::Snapshot(to) | BookMessage::Fence(to) => {
                 let _ = to.send(Err(failure));
             }
             // Who waits for one of these sees that the sender is gone.
@@ -72,10 +78,20 @@ impl<M: Machine> BookMessage<M> {
             | BookMessage::NextDue { .. }
             | BookMessage::Land
             | BookMessage::Saved(_)
+            | BookMessage::Halt(_)
+            | BookMessage::Resume(_)
             | BookMessage::Retire
             | BookMessage::Retired { .. } => {}
         }
     }
+}
+
+/// What a halted book goes on with.
+pub(crate) struct Resumption<M: Machine> {
+    pub book: M::Book,
+    /// No turn may be before it.
+    pub settled_ms: i64,
+    pub to: oneshot::Sender<()>,
 }
 
 /// Deadlines that a jump has dealt with. It travels with the question and back, so it is never copied.

@@ -42,6 +42,7 @@ pub fn document() -> Document {
 fn tenants() -> Chapter {
     let status = || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
     let begin = || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", status());
+    let count = || integer().at_least("0");
     let first_key = || object().member("keyId", uuid()).member("key", text().about("Shown here, and again only to a repeat with the same Idempotency-Key."));
     Chapter {
         tag: "Tenants",
@@ -66,6 +67,11 @@ fn tenants() -> Chapter {
                 .example("approve", r#"{"status":"active","reason":"documents checked"}"#)
                 .answers(200, "Tenant", "The account")
                 .refuses(409, &["settings_changed"]),
+            operation("resumeTenant", "Resume halted books")
+                .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its records, which are proved on the way; snapshots that say \
+                    something else are removed. What does not prove right stays halted.")
+                .answers(200, "ResumedTenant", "The account goes on in these modes")
+                .refuses(409, &["tenant_not_halted", "book_not_proved"]),
         ],
         schemas: vec![
             ("NewTenant", object().member("name", text().chars(1..=120).pattern(r"\S")).optional("settings", named("SettingsPart").or_null()).closed()),
@@ -75,6 +81,19 @@ fn tenants() -> Chapter {
             ),
             ("Tenant", begin().member("liveStatusReason", text().or_null()).member("settings", named("Settings")).member("createdAt", instant())),
             ("TenantPage", page("Tenant")),
+            (
+                "ResumedTenant",
+                object().member("tenantId", uuid()).member(
+                    "resumed",
+                    list(
+                        object()
+                            .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                            .member("tenantKey", count())
+                            .member("records", count().about("That lead to the book."))
+                            .member("snapshotsRemoved", count().about("That were not what the records lead to.")),
+                    ),
+                ),
+            ),
             ("LiveStatusChange", object().member("status", status()).optional("reason", text().chars(0..=500).or_null()).closed()),
             ("Settings", settings(false)),
             ("SettingsPart", settings(true)),
@@ -314,7 +333,7 @@ fn chargeback(operation: Operation) -> Operation {
         .body("NewChargeback")
         .example("the whole payment", r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#)
         .answers(201, "Chargeback", "The chargeback")
-        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment"])
+        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
 }
 
 fn rates_and_banks() -> Chapter {
@@ -393,11 +412,21 @@ fn server() -> Chapter {
                     .member("walSeq", count().about("The last durable record."))
                     .member("snapshotSeq", count())
                     .member("actors", object().member("books", count()).member("entities", count()))
+                    .member("haltedBooks", list(named("HaltedBook")).about("Accounts that decide nothing while the others go on."))
                     .member("underWay", count())
                     .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")))
                     .member("log", log)
                     .member("rates", history)
                     .member("outbound", one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.")),
+            ),
+            (
+                "HaltedBook",
+                object()
+                    .member("tenantKey", count().about("As `serve --set-aside` takes it."))
+                    .member("tenantId", uuid().or_null())
+                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                    .member("since", instant())
+                    .member("why", text()),
             ),
             (
                 "Feed",

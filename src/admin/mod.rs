@@ -6,6 +6,7 @@
 
 mod adjustments;
 mod banks;
+mod books;
 mod call;
 mod chargebacks;
 mod cop_payouts;

@@ -1,7 +1,7 @@
 //! THE TABLE of the operators' API: one row per endpoint. Everything that holds for a row as a whole is in it.
 
 use super::call::{Call, Working};
-use super::{adjustments, banks, chargebacks, cop_payouts, crypto, keys, rates, state, tenants};
+use super::{adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, rates, state, tenants};
 use hyper::Method;
 
 /// Reads a request, does what it asks, and says what came of it.
@@ -53,6 +53,7 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/admin/tenants/:id", "getTenant", |call| Box::pin(tenants::read(call))),
         row(patch(), "/admin/tenants/:id/settings", "updateSettings", |call| Box::pin(tenants::set_settings(call))),
         row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", |call| Box::pin(tenants::set_live_status(call))),
+        row(post(), "/admin/tenants/:id/resume", "resumeTenant", |call| Box::pin(books::resume(call))).noted(),
         row(post(), "/admin/tenants/:id/keys", "createKey", |call| Box::pin(keys::create(call))),
         row(get(), "/admin/tenants/:id/keys", "listKeys", |call| Box::pin(keys::list(call))),
         row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call))),

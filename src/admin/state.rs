@@ -1,5 +1,6 @@
 //! How the server is, and copies of what it knows: status, snapshot, backup.
 
+use super::books;
 use super::call::{Call, Done, Outcome};
 use crate::api::fields::{Bad, Fields};
 use crate::api::problem::Problem;
@@ -36,6 +37,7 @@ pub async fn read(call: Call) -> Outcome {
         .number("walSeq", status.durable_seq)
         .number("snapshotSeq", status.snapshot_seq)
         .json("actors", &Object::new().number("books", status.books).number("entities", status.entities).end())
+        .list("haltedBooks", books::show(&call.services))
         .number("underWay", status.under_way)
         .json("rails", &Object::new().number("duplicateCalls", call.services.simulator.duplicate_calls()).end())
         .json("log", &log)

@@ -134,6 +134,11 @@ impl Problem {
         Self::refused(413, "payload_too_large", format!("the body exceeds {bytes_max} bytes"))
     }
 
+    /// 413: what was asked makes a record that the log does not take.
+    pub fn record_too_large() -> Self {
+        Self::refused(413, "record_too_large", "what was asked makes one record larger than the log takes; nothing was done, ask for less at once")
+    }
+
     /// 415: the body is something else than JSON.
     pub fn unsupported_media_type() -> Self {
         Self::refused(415, "unsupported_media_type", "send the body as application/json")
@@ -162,6 +167,11 @@ impl Problem {
     /// 503: the server is stopping and did nothing with the request.
     pub fn shutting_down() -> Self {
         Self::refused(503, "shutting_down", "the server is stopping; nothing was done, ask again").after(1)
+    }
+
+    /// 503: the tenant's book in this mode is halted.
+    pub fn account_halted() -> Self {
+        Self::refused(503, "account_halted", "this account is halted in this mode while its figures are checked; nothing was done, ask again later").after(60)
     }
 
     /// 503: a write failed, so its outcome is unknown.
@@ -302,12 +312,14 @@ mod tests {
             (Problem::idempotency_in_progress(), 409, "idempotency_in_progress"),
             (Problem::conflict("intent_completed", "x"), 409, "intent_completed"),
             (Problem::payload_too_large(1), 413, "payload_too_large"),
+            (Problem::record_too_large(), 413, "record_too_large"),
             (Problem::unsupported_media_type(), 415, "unsupported_media_type"),
             (Problem::idempotency_key_reused(), 422, "idempotency_key_reused"),
             (Problem::rate_limited(3), 429, "rate_limited"),
             (Problem::internal_error(), 500, "internal_error"),
             (Problem::overloaded(1), 503, "overloaded"),
             (Problem::rail_not_configured("C2P"), 503, "rail_not_configured"),
+            (Problem::account_halted(), 503, "account_halted"),
             (Problem::shutting_down(), 503, "shutting_down"),
             (Problem::storage_unavailable(), 503, "storage_unavailable"),
             (Problem::disk_nearly_full(), 503, "storage_unavailable"),

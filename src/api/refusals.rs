@@ -66,6 +66,8 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::ProductHasSales => Problem::conflict("product_has_sales", "a checkout of it was paid; deactivate the product or disable the link instead"),
         Refusal::SessionPaid => Problem::conflict("session_paid", "the checkout was paid; nothing was charged"),
         Refusal::SessionExpired => Problem::conflict("session_expired", "the checkout has expired; nothing was charged"),
+        Refusal::TooManyPayoutMethods => Problem::conflict("too_many_payout_methods", "a merchant has at most 100 payout methods; delete one first"),
+        Refusal::TooManyChargebacks => Problem::conflict("too_many_chargebacks", "a payment has at most 100 chargebacks, whatever became of them"),
         Refusal::TooManyWebhooks => Problem::conflict("too_many_webhooks", "there are 20 webhook endpoints in this mode; delete one first"),
         Refusal::WebhookBusy => {
             Problem::conflict("webhook_busy", "the endpoint was changed many times while its deliveries wait; let them be sent, or delete it")

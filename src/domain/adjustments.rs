@@ -49,7 +49,7 @@ pub fn adjust(book: &Book, ask: Adjustment, turn: &Turn) -> Outcome {
     draft.post(Posting { ledger: Ledger::Operator, currency: ask.currency, minor: -ask.minor, row: None });
     if ask.held {
         let hold = Id::derived(turn.now.unix_ms(), turn.seed, 0);
-        draft.hold(HoldChange { ledger, currency: ask.currency, release_at, hold, minor: ask.minor });
+        draft.hold(HoldChange { ledger, currency: ask.currency, release_at: release_at.into(), hold, minor: ask.minor });
     }
     Outcome::write(draft)
 }

@@ -5,7 +5,7 @@ use crate::domain::checkout::Sale;
 use crate::domain::conversions::totals::Totals;
 use crate::domain::identity::IdentityDocument;
 use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, UNTIL_DECIDED};
+use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::domain::merchants::Merchant;
 use crate::domain::money::{Currency, Ves};
 use crate::domain::own_account::Held;
@@ -296,10 +296,11 @@ impl Book {
                     seller.accounts.entry(change.currency).or_default().hold(change);
                     seller.accounts.values().any(|account| account.holds_until(change.release_at))
                 });
-                self.seller_releases.insert((change.release_at, merchant));
+                let Release::At(at) = change.release_at else { return };
+                self.seller_releases.insert((at, merchant));
                 // A release is told: the seller is due at every instant at which something of it ends.
-                let due = (change.release_at, EntityId::merchant(merchant));
-                if more_then && change.release_at != UNTIL_DECIDED {
+                let due = (at, EntityId::merchant(merchant));
+                if more_then && change.release_at.instant().is_some() {
                     self.releases.insert(due);
                 } else {
                     self.releases.remove(&due);

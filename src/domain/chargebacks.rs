@@ -16,6 +16,9 @@ use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 
+/// Chargebacks that a payment may have, won ones included: each record of the payment holds all of them.
+const CHARGEBACKS_MAX: usize = 100;
+
 /// Where a dispute stands. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 #[repr(u8)]
@@ -154,6 +157,9 @@ pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> 
     let by_card = matches!(payment.means, Means::Card { .. });
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
         return Outcome::refuse(Refusal::ChargebackNotAllowed);
+    }
+    if payment.chargebacks.len() >= CHARGEBACKS_MAX {
+        return Outcome::refuse(Refusal::TooManyChargebacks);
     }
     let left = payment.ves.minor() - taken(&payment.chargebacks);
     let amount = new.amount.unwrap_or(Ves::from_minor(left));

@@ -67,8 +67,8 @@ pub enum Ask {
     Heard(Heard),
     /// A deadline has come.
     Deadline,
-    /// The test clock moves.
-    MoveClock(i64),
+    /// The test clock has moved, to the instant of the turn.
+    MoveClock,
     /// A new version of the tenant's sheet.
     Sheet(Sheet),
     /// Of the platform's book.

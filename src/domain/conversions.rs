@@ -347,7 +347,7 @@ fn deliver(draft: &mut Draft, id: Id, accepted: &Accepted, turn: &Turn) {
     draft.post(Posting { ledger: Ledger::Tenant, currency, minor, row: row(id, MovementKind::Conversion, "USDT from a conversion", held_until) });
     draft.post(Posting { ledger: Ledger::Exchange, currency, minor: -minor, row: None });
     if let Some(release_at) = held_until {
-        draft.hold(HoldChange { ledger: Ledger::Tenant, currency, release_at, hold: id, minor });
+        draft.hold(HoldChange { ledger: Ledger::Tenant, currency, release_at: release_at.into(), hold: id, minor });
     }
     draft.event(EventKind::ConversionCompleted, EntityId::conversion(id));
 }

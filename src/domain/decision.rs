@@ -45,8 +45,6 @@ pub struct Draft {
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
     pub sheet: Option<Sheet>,
-    /// The test clock moves by so many milliseconds.
-    pub clock_advance_ms: i64,
     /// A change of tenants or keys.
     pub platform: Option<PlatformChange>,
     /// The answer that is kept, when it is not rendered from the record.
@@ -69,7 +67,6 @@ impl Draft {
             freed: Vec::new(),
             events: Vec::new(),
             sheet: None,
-            clock_advance_ms: 0,
             platform: None,
             answer: None,
             related: Vec::new(),

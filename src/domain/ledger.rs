@@ -5,7 +5,10 @@ use crate::domain::ids::{EntityId, Id};
 use crate::domain::money::Currency;
 use crate::domain::sorted::SortedMap;
 use crate::domain::time::Timestamp;
-use bincode::{Decode, Encode};
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode, impl_borrow_decode};
 
 /// Whose money it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
@@ -152,16 +155,73 @@ pub struct HoldChange {
     pub ledger: Ledger,
     /// In what.
     pub currency: Currency,
-    /// The instant at which it ends.
-    pub release_at: Timestamp,
+    /// When it ends.
+    pub release_at: Release,
     /// What is held for: the payment, the conversion, the deposit, or the adjustment's id.
     pub hold: Id,
     /// Added to what is held, in minor units.
     pub minor: i64,
 }
 
-/// A hold without an end: money set aside while a bank decides about a reversal.
-pub const UNTIL_DECIDED: Timestamp = Timestamp::from_unix_ms(i64::MAX);
+/// When a hold ends. Those that end at an instant come first, in the order of their ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Release {
+    /// By itself, at this instant.
+    At(Timestamp),
+    /// With a bank's decision: money that is set aside while it decides about a reversal or a refund. No clock ends it.
+    WhenDecided,
+}
+
+impl Release {
+    /// What earlier versions wrote for [`Release::WhenDecided`]: the last instant of the calendar. Their records mean what they meant then, so such a hold ends when a clock gets there;
+    /// until then it is one that a bank decides about.
+    const LAST_INSTANT: Release = Release::At(Timestamp::MAX);
+
+    /// The instant at which it ends by itself, if it does.
+    pub fn instant(self) -> Option<Timestamp> {
+        match self {
+            Release::LAST_INSTANT | Release::WhenDecided => None,
+            Release::At(at) => Some(at),
+        }
+    }
+
+    /// Whether it is over.
+    fn has_come(self, now: Timestamp) -> bool {
+        matches!(self, Release::At(at) if at <= now)
+    }
+
+    /// In milliseconds since 1970; what has no instant is later than all that have one.
+    const fn stored(self) -> i64 {
+        match self {
+            Release::At(at) => at.unix_ms(),
+            Release::WhenDecided => i64::MAX,
+        }
+    }
+}
+
+impl From<Timestamp> for Release {
+    fn from(at: Timestamp) -> Release {
+        Release::At(at)
+    }
+}
+
+/// Stored as milliseconds since 1970, as an instant is.
+impl Encode for Release {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.stored().encode(encoder)
+    }
+}
+
+impl<Context> Decode<Context> for Release {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Release, DecodeError> {
+        Ok(match i64::decode(decoder)? {
+            i64::MAX => Release::WhenDecided,
+            ms => Release::At(Timestamp::from_unix_ms(ms)),
+        })
+    }
+}
+
+impl_borrow_decode!(Release);
 
 /// Holds that one record may take from. It names each of them twice, about 60 bytes together, and a record has 16 MiB: so many are far below that, and no book's turn is long.
 pub const HOLDS_MAX: usize = 20_000;
@@ -173,15 +233,15 @@ pub struct Account {
     pub net: i64,
     /// The sum of all holds.
     pub held: i64,
-    /// What is held, by the instant at which it ends.
-    pub holds: SortedMap<(Timestamp, Id), i64>,
+    /// What is held, by when it ends.
+    pub holds: SortedMap<(Release, Id), i64>,
 }
 
 impl Account {
     /// Lets the holds that end at or before `now` go.
     pub fn settle(&mut self, now: Timestamp) {
         while let Some((&(release_at, _), &minor)) = self.holds.first_key_value()
-            && release_at <= now
+            && release_at.has_come(now)
         {
             self.holds.pop_first();
             self.held -= minor;
@@ -206,12 +266,25 @@ impl Account {
     }
 
     /// What is held under this name until then.
-    pub fn held_for(&self, release_at: Timestamp, hold: Id) -> i64 {
-        self.holds.get(&(release_at, hold)).copied().unwrap_or(0)
+    pub fn held_for(&self, release_at: impl Into<Release>, hold: Id) -> i64 {
+        self.holds.get(&(release_at.into(), hold)).copied().unwrap_or(0)
+    }
+
+    /// What is set aside under this name until a bank has decided: of an earlier version's record under the calendar's last instant, and nothing if a clock was there already.
+    pub fn set_aside_for(&self, hold: Id) -> impl Iterator<Item = (Release, i64)> {
+        [Release::LAST_INSTANT, Release::WhenDecided]
+            .map(|release_at| (release_at, self.held_for(release_at, hold)))
+            .into_iter()
+            .filter(|(_, minor)| *minor > 0)
+    }
+
+    /// All that is set aside until a bank has decided.
+    pub fn undecided(&self) -> i64 {
+        self.holds.iter_from(&(Release::LAST_INSTANT, Id::from_bytes([0; 16]))).map(|(_, minor)| minor).sum()
     }
 
     /// Whether anything is held until exactly then.
-    pub fn holds_until(&self, release_at: Timestamp) -> bool {
+    pub fn holds_until(&self, release_at: Release) -> bool {
         self.holds.iter_from(&(release_at, Id::from_bytes([0; 16]))).next().is_some_and(|((at, _), _)| *at == release_at)
     }
 
@@ -222,6 +295,6 @@ impl Account {
 
     /// When the next hold ends.
     pub fn next_release(&self) -> Option<Timestamp> {
-        self.holds.first_key_value().map(|((at, _), _)| *at).filter(|at| *at != UNTIL_DECIDED)
+        self.holds.first_key_value().and_then(|((release_at, _), _)| release_at.instant())
     }
 }

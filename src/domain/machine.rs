@@ -1,7 +1,7 @@
 //! The machine that the engine hosts: which rule answers which command, and what every record gets besides (numbers for its events, the kept answer).
 
 use crate::domain::adjustments;
-use crate::domain::bank::{Effect, Heard};
+use crate::domain::bank::{Effect, Heard, Order};
 use crate::domain::book::Book;
 use crate::domain::chargebacks;
 use crate::domain::checkout;
@@ -86,6 +86,11 @@ impl Machine for Domain {
     type Query = Query;
     type View = View;
 
+    fn is_essential(&self, tenant: u64) -> bool {
+        // Without the platform's book nobody can be let in.
+        tenant == PLATFORM
+    }
+
     fn empty(&self, tenant: u64) -> AnyBook {
         if tenant == PLATFORM { AnyBook::Platform(PlatformBook::default()) } else { AnyBook::Tenant(Box::default()) }
     }
@@ -102,6 +107,13 @@ impl Machine for Domain {
             AnyBook::Platform(_) => tenant_ms,
             AnyBook::Tenant(book) => tenant_ms.saturating_sub(book.offset_ms),
         }
+    }
+
+    fn may_reach(&self, now_ms: i64) -> Result<(), Refusal> {
+        if now_ms < Timestamp::CLOCKS_END.unix_ms() {
+            return Ok(());
+        }
+        Err(Refusal::Invalid { field: "advanceSeconds", message: "must leave the test clock before the year 9000" })
     }
 
     fn settle(&self, book: &mut AnyBook, now_ms: i64) {
@@ -126,7 +138,8 @@ impl Machine for Domain {
                 if is_refusable && overflows(book, &outcome) { Outcome::refuse(Refusal::AmountOverflow) } else { outcome }
             }
         };
-        self.complete(book, entity, outcome, keep, &rules)
+        let ahead_ms = if matches!(book, AnyBook::Tenant(_)) { turn.ahead_ms } else { 0 };
+        self.complete(book, entity, outcome, keep, &rules, ahead_ms)
     }
 
     fn evolve(&self, book: &mut AnyBook, record: &Record, time_ms: i64) {
@@ -184,10 +197,12 @@ impl Machine for Domain {
         effect.entity
     }
 
-    fn is_wanted(&self, target: Option<&Entity>, _effect: &Effect) -> bool {
+    fn is_wanted(&self, target: Option<&Entity>, effect: &Effect) -> bool {
         match target {
-            // Payouts of a batch are all that is sent at somebody else's word.
+            // Payouts of a batch are sent at the batch's word.
             Some(Entity::Payout(payout)) => payout.is_unsent(),
+            // The intent that this one supersedes was asked; the payer needs a code while the new one waits for it.
+            Some(Entity::Payment(payment)) => payment.awaits_otp() && matches!(effect.order, Order::RequestOtp { .. }),
             // A payment's record asks what its conversion costs.
             Some(Entity::Conversion(conversion)) => conversions::auto::is_waiting(conversion),
             _ => false,
@@ -291,11 +306,8 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::VerifyOwn(seen), Some(Entity::OwnAccount(account))) => own_account::verify(account, seen, turn),
         (Ask::Heard(heard), Some(Entity::OwnAccount(account))) => own_account::heard(account, &heard, turn),
         (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
-        (Ask::MoveClock(advance_ms), _) => {
-            let mut draft = Draft::new(Cause::ClockMoved);
-            draft.clock_advance_ms = advance_ms;
-            Outcome::write(draft)
-        }
+        // How far it moved is in every record that is made while it moves.
+        (Ask::MoveClock, _) => Outcome::write(Draft::new(Cause::ClockMoved)),
         (Ask::Sheet(sheet), _) => new_sheet(book, sheet),
         (Ask::Charge(new), None) => charge::create(book, *new, keep, turn),
         (Ask::Charge(new), Some(Entity::Payment(payment))) => charge::repeat(book, payment, &new),
@@ -392,7 +404,15 @@ fn new_sheet(book: &Book, sheet: Sheet) -> Outcome {
 
 impl Domain {
     /// Numbers the events, renders the answer that is to be kept, and makes the record.
-    fn complete(&self, book: &AnyBook, entity: Option<&Entity>, outcome: Outcome, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Decision<Self> {
+    fn complete(
+        &self,
+        book: &AnyBook,
+        entity: Option<&Entity>,
+        outcome: Outcome,
+        keep: Option<Arc<KeepRef>>,
+        turn: &Turn<'_>,
+        ahead_ms: i64,
+    ) -> Decision<Self> {
         let Outcome { draft, refusal, effects } = outcome;
         let draft = match (draft, &refusal, &keep) {
             (Some(draft), _, _) => draft,
@@ -420,7 +440,7 @@ impl Domain {
             first_event,
             events: draft.events,
             sheet: draft.sheet,
-            clock_advance_ms: draft.clock_advance_ms,
+            clock_advance_ms: ahead_ms,
             platform: draft.platform.map(Box::new),
             kept: None,
         };

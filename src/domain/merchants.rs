@@ -19,6 +19,9 @@ use crate::domain::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
+/// Payout methods that a merchant may have: each record of the merchant holds all of them, and so does its book.
+const METHODS_MAX: usize = 100;
+
 /// Where a merchant stands; derived from its methods. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -237,6 +240,9 @@ fn change_draft(was: &Merchant, changed: Merchant) -> Draft {
 pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn: &Turn) -> Outcome {
     if merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone)) {
         return Outcome::unchanged();
+    }
+    if merchant.methods.len() >= METHODS_MAX {
+        return Outcome::refuse(Refusal::TooManyPayoutMethods);
     }
     change(merchant, merchant.changed(turn.now, |merchant| attach(merchant, Some((bank, phone)), turn)))
 }

@@ -322,6 +322,11 @@ impl Payment {
         }
     }
 
+    /// Whether the payer needs a code now that the bank sends at our word.
+    pub fn awaits_otp(&self) -> bool {
+        matches!((self.status, &self.phase, &self.means), (Status::Pending, Phase::Idle, Means::C2p { otp_requested: true, .. }))
+    }
+
     /// How it is collected.
     pub fn method(&self) -> Method {
         self.means.method()

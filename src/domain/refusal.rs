@@ -175,6 +175,10 @@ pub enum Refusal {
     },
     /// It is known already what became of the payout.
     PayoutNotPending,
+    /// The merchant has as many payout methods as it may have.
+    TooManyPayoutMethods,
+    /// The payment was charged back as often as it may be.
+    TooManyChargebacks,
     /// The tenant has as many webhook endpoints as it may have.
     TooManyWebhooks,
     /// An endpoint was changed too often while its deliveries wait.

@@ -114,7 +114,7 @@ mod tests {
 
         fn ask(&mut self, entity: Option<&Entity>, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
             self.domain.settle(&mut self.book, now_ms);
-            let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs() };
+            let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs(), ahead_ms: 0 };
             let decision = self.domain.decide(&self.book, entity, ask.into(), turn);
             assert!(decision.refusal.is_none(), "{:?}", decision.refusal);
             let record = decision.record?;

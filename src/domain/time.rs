@@ -60,6 +60,8 @@ impl Timestamp {
     pub const MIN: Timestamp = Timestamp::from_unix_ms(FIRST_MS);
     /// 9999-12-31T23:59:59.999Z.
     pub const MAX: Timestamp = Timestamp::from_unix_ms(LAST_MS);
+    /// 9000-01-01T00:00:00.000Z. Test clocks stay before it, so that what is figured from their time, in centuries even, is no less than it should be.
+    pub const CLOCKS_END: Timestamp = Timestamp::from_unix_ms(221_845_392_000_000);
     /// 1970-01-01T00:00:00.000Z.
     pub const EPOCH: Timestamp = Timestamp::from_unix_ms(0);
 
@@ -220,6 +222,7 @@ mod tests {
     fn the_bounds_are_what_their_comments_say() {
         assert_eq!(Timestamp::MIN.to_string(), "0000-01-01T00:00:00.000Z");
         assert_eq!(Timestamp::MAX.to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::CLOCKS_END.to_string(), "9000-01-01T00:00:00.000Z");
         assert_eq!(Timestamp::MAX.plus_ms(i64::MAX), Timestamp::MAX);
         assert_eq!(Timestamp::from_unix_ms(i64::MIN), Timestamp::MIN);
         assert_eq!((Timestamp::EPOCH.unix_ms(), Timestamp::default()), (0, Timestamp::EPOCH));

@@ -97,7 +97,9 @@ fn engine(page: &mut Page, services: &Services) {
     page.gauge("pasarela_permits_max", "Requests that may be under way; one more is answered 503 overloaded.").is(status.permits_max);
     page.counter("pasarela_overloaded_total", "Requests that were refused because so many were under way or waited for the disk.").is(status.overloaded);
     page.counter("pasarela_invariants_checked_total", "Records whose invariants were checked before they were written.").is(status.checked);
-    page.counter("pasarela_invariants_breached_total", "Invariants that were broken; the server ends with the first.").is(status.breached);
+    page.counter("pasarela_invariants_breached_total", "Invariants that were broken, and books that the self-check found wrong.").is(status.breached);
+    page.gauge("pasarela_books_halted", "Books that are halted: their accounts are answered 503 account_halted until an operator resumes them.")
+        .is(status.halted);
     page.gauge("pasarela_snapshot_seq", "Every record up to this one is in snapshots.").is(status.snapshot_seq);
     let tail = status.durable_seq.saturating_sub(status.snapshot_seq);
     page.gauge("pasarela_snapshot_tail_records", "Records in no snapshot: what a restart replays.").is(tail);
@@ -111,8 +113,7 @@ fn selfcheck(page: &mut Page, metrics: &Metrics) {
     page.counter("pasarela_selfcheck_books_derived_total", "Those of them that were derived again from the records since their snapshot before.")
         .is(read(&counters.derived));
     page.counter("pasarela_selfcheck_records_total", "Records that the self-check applied again.").is(read(&counters.records));
-    page.counter("pasarela_selfcheck_breaches_total", "Books that were not what the records lead to; the server ends with the first.")
-        .is(read(&counters.breaches));
+    page.counter("pasarela_selfcheck_breaches_total", "Books that were not what the records lead to, each of which was halted.").is(read(&counters.breaches));
     page.gauge("pasarela_selfcheck_age_seconds", "Since the self-check last checked a book, or since the start; without writes there is nothing to check.")
         .is(counters.age());
 }

@@ -3,6 +3,7 @@
 //! A copy is a data directory itself: the log by a checkpoint of its store (files that never change are linked on the same disk, copied to another), then what lies beside it; then the
 //! marker, which says that the copy is whole and where it ends. The log comes first: then the simulated bank's books hold at least every order that the log has sent.
 
+use super::directory::halted::HALTED_FILE;
 use super::directory::{self, BALLAST_FILE, CARD_KEY_FILE, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log};
 use super::past::{MARKER, Past};
 use super::{Failed, Progress, at};
@@ -95,7 +96,7 @@ fn list(root: &Path, inside: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(
     for entry in fs::read_dir(&directory).map_err(at(&directory))? {
         let entry = entry.map_err(at(&directory))?;
         let (name, kind) = (entry.file_name(), entry.file_type().map_err(at(&directory))?);
-        let own = [MARKER, ENDED_BADLY_FILE, BALLAST_FILE, CARD_KEY_FILE, TOKEN_FILE, "OWNER", "LOCK"].into_iter().any(|own| name == own);
+        let own = [MARKER, ENDED_BADLY_FILE, HALTED_FILE, BALLAST_FILE, CARD_KEY_FILE, TOKEN_FILE, "OWNER", "LOCK"].into_iter().any(|own| name == own);
         if kind.is_dir() {
             list(root, &inside.join(&name), files)?;
         } else if kind.is_file() && !own {

@@ -7,7 +7,7 @@ use crate::domain::machine::{AnyBook, Domain};
 use crate::domain::record::Record;
 use actors::Machine;
 use std::collections::HashMap;
-use wal::{Damage, ReadError, Reader, Seq};
+use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
 
 /// Records handed from the thread that reads and checks to the one that applies.
 const GROUP_RECORDS: usize = 256;
@@ -43,7 +43,7 @@ impl Books {
         for tenant in tenants {
             let from = match reader.snapshot(*tenant, Some(seq))? {
                 Some(stored) => {
-                    let book = books.machine.restore(*tenant, &stored.state).map_err(|error| unreadable(*tenant, stored.seq, &error))?;
+                    let book = restored(&books.machine, &stored)?;
                     books.books.insert(*tenant, book);
                     stored.seq
                 }
@@ -118,6 +118,13 @@ impl Books {
     }
 }
 
+/// A book from a snapshot, as it is at the instant that the snapshot bears. An earlier version saved books as their last record left them, which may have put a hold back that was over.
+pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Damage> {
+    let mut book = machine.restore(stored.tenant, &stored.state).map_err(|error| unreadable(stored.tenant, stored.seq, &error))?;
+    machine.settle(&mut book, stored.time_ms);
+    Ok(book)
+}
+
 /// Whether two books are equal, each hold included.
 pub fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
     match (saved, replayed) {
@@ -150,7 +157,7 @@ pub fn balances(book: &AnyBook) -> Result<(), String> {
 }
 
 /// What is wrong with a snapshot whose state cannot be read.
-pub fn unreadable(tenant: u64, seq: Seq, error: &str) -> Damage {
+fn unreadable(tenant: u64, seq: Seq, error: &str) -> Damage {
     Damage { seq, detail: format!("the snapshot of book {tenant} at {seq} cannot be decoded: {error}") }
 }
 

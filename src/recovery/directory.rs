@@ -2,6 +2,8 @@
 //!
 //! Stores beside the log are copied entry by entry from a view for reading, so that whoever writes to them goes on, and so that a new one is carried without anybody thinking of it.
 
+pub mod halted;
+
 use super::{Failed, Progress, at};
 use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
 use std::fs::{self, File};

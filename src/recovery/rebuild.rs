@@ -116,14 +116,16 @@ impl Rebuild {
     /// A snapshot of every book that changed, then the floor, as the engine does it.
     fn snapshot(&mut self) -> Result<(), Failed> {
         for tenant in std::mem::take(&mut self.changed) {
-            let Some(book) = self.books.get(tenant) else { continue };
+            let Some(last_ms) = self.books.get(tenant).map(last_ms) else { continue };
+            // As the engine saves it: settled at its last record, which may have left it otherwise.
+            let book = &self.books.at(tenant, last_ms);
             let machine = &self.books.machine;
             let mut ops = IndexOps::new();
             match machine.next_due(book, &|_| false) {
                 Some(_) => ops.put(&wake_key(tenant), &[]),
                 None => ops.delete(&wake_key(tenant)),
             }
-            let snapshot = Snapshot { tenant, time_ms: last_ms(book), state: machine.save(book), index: ops };
+            let snapshot = Snapshot { tenant, time_ms: last_ms, state: machine.save(book), index: ops };
             self.log.snapshot(snapshot, Told(None));
             if !self.log.has_room() {
                 self.wait_for_the_fence_before()?;

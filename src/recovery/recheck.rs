@@ -4,16 +4,15 @@
 //! what is in memory is what is written down, hold by hold. Memory holds the books of one call.
 
 use super::Failed;
-use super::books::{Books, balances, same, unreadable};
-use actors::Machine;
+use super::books::{Books, balances, restored, same};
 use std::collections::HashMap;
 use wal::{Damage, Reader, Seq, StoredSnapshot};
 
 /// Records between two calls of `pace`.
 const PACE_RECORDS: u64 = 256;
 
-/// What was found right.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rechecked {
     /// Books whose totals are what their parts add up to.
     pub books: u64,
@@ -21,20 +20,24 @@ pub struct Rechecked {
     pub derived: u64,
     /// Records that were applied for it.
     pub records: u64,
+    /// Tenant keys whose books are not right, and at which record that shows.
+    pub breaches: Vec<(u64, Damage)>,
 }
 
-/// Checks the newest snapshot of each of these tenant keys. One whose snapshot before is more than `records_max` records back is only added up. `pace` is called now and then, and ends the work by
-/// saying no; what is returned then was right so far.
+/// Checks the newest snapshot of each of these tenant keys; a book that is not right does not keep the others from being checked. One whose snapshot before is more than `records_max` records back is
+/// only added up. `pace` is called now and then, and ends the work by saying no; what is returned then was found so far. A log that cannot be read is an error.
 pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dyn FnMut() -> bool) -> Result<Rechecked, Failed> {
     let mut done = Rechecked::default();
     let mut books = Books::default();
     let mut newest: HashMap<u64, (Seq, StoredSnapshot)> = HashMap::new();
     for tenant in tenants {
         let Some(stored) = reader.snapshot(*tenant, None)? else { continue };
-        let saved = books.machine.restore(*tenant, &stored.state).map_err(|error| unreadable(*tenant, stored.seq, &error))?;
-        balances(&saved).map_err(|breach| damage(&stored, &breach))?;
         // A large one is not in memory beside the one before it.
-        drop(saved);
+        let added_up = restored(&books.machine, &stored).and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach)));
+        if let Err(breach) = added_up {
+            done.breaches.push((*tenant, breach));
+            continue;
+        }
         done.books += 1;
         let before = match stored.seq {
             0 => None,
@@ -45,8 +48,13 @@ pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dy
             continue;
         }
         if let Some(before) = before {
-            let book = books.machine.restore(*tenant, &before.state).map_err(|error| unreadable(*tenant, before.seq, &error))?;
-            books.put(*tenant, book);
+            match restored(&books.machine, &before) {
+                Ok(book) => books.put(*tenant, book),
+                Err(breach) => {
+                    done.breaches.push((*tenant, breach));
+                    continue;
+                }
+            }
         }
         newest.insert(*tenant, (from, stored));
         if !pace() {
@@ -57,8 +65,13 @@ pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dy
         for record in reader.records(after + 1, Some(to)) {
             let record = record?;
             if newest.get(&record.tenant).is_some_and(|(from, stored)| record.seq > *from && record.seq <= stored.seq) {
-                books.apply(&record)?;
-                done.records += 1;
+                match books.apply(&record) {
+                    Ok(_) => done.records += 1,
+                    Err(breach) => {
+                        newest.remove(&record.tenant);
+                        done.breaches.push((record.tenant, breach));
+                    }
+                }
             }
             if record.seq.is_multiple_of(PACE_RECORDS) && !pace() {
                 return Ok(done);
@@ -66,12 +79,12 @@ pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dy
         }
     }
     for (tenant, (_, stored)) in newest {
-        let saved = books.machine.restore(tenant, &stored.state).map_err(|error| unreadable(tenant, stored.seq, &error))?;
         let derived = books.at(tenant, stored.time_ms);
-        if !same(&saved, &derived) {
-            return Err(damage(&stored, "it is not what the records lead to").into());
+        match restored(&books.machine, &stored) {
+            Ok(saved) if same(&saved, &derived) => done.derived += 1,
+            Ok(_) => done.breaches.push((tenant, damage(&stored, "it is not what the records lead to"))),
+            Err(breach) => done.breaches.push((tenant, breach)),
         }
-        done.derived += 1;
         if !pace() {
             return Ok(done);
         }

@@ -3,7 +3,7 @@
 //! Promises: what is found right is what the records say, in both directions: nothing is missing in the index and nothing is there that no record wrote. Memory holds the books, not the
 //! history: what the records write into the index goes through files that are sorted in a scratch directory, and is then compared in one walk with what is there.
 
-use super::books::{Books, balances, each_record, same, unreadable};
+use super::books::{Books, balances, each_record, restored, same};
 use super::{Failed, Progress};
 use crate::domain::codec;
 use crate::domain::index;
@@ -158,7 +158,7 @@ impl<'a> Replay<'a> {
         let damage = |detail: String| Damage { seq, detail };
         let stored = self.reader.snapshot(tenant, Some(seq))?.filter(|stored| stored.seq == seq);
         let stored = stored.ok_or_else(|| damage(format!("the snapshot of book {tenant} at {seq} is gone")))?;
-        let saved = self.books.machine.restore(tenant, &stored.state).map_err(|error| unreadable(tenant, seq, &error))?;
+        let saved = restored(&self.books.machine, &stored)?;
         let replayed = self.books.at(tenant, stored.time_ms);
         if !same(&saved, &replayed) {
             return Err(damage(format!("the snapshot of book {tenant} at {seq} is not what the records lead to")).into());

@@ -92,6 +92,8 @@ pub fn failure(failure: Failure) -> Problem {
     match failure {
         Failure::Overloaded => Problem::overloaded(1),
         Failure::ShuttingDown => Problem::shutting_down(),
+        Failure::Halted => Problem::account_halted(),
+        Failure::TooLarge => Problem::record_too_large(),
         Failure::Storage(why) => {
             tracing::error!(why, "the outcome of a request is unknown");
             Problem::storage_unavailable()
@@ -158,6 +160,10 @@ impl Gateway {
         measuring.found(meter);
         let caller = self.admit(&arrival.head.headers, route)?;
         measuring.of(caller.tenant.id);
+        // Also what is only read: a list that is right beside a balance that cannot be told would be taken for all there is.
+        if self.services.engine.is_halted(caller.tenant_key) {
+            return Err(Problem::account_halted());
+        }
         let routed = Routed { route, parameters: found.parameters, caller };
         // Before any work is put into it: refusing must cost next to nothing, or there is nothing left for those who are not refused.
         if routed.writes() && self.services.engine.refuses() {

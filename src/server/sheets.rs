@@ -85,6 +85,10 @@ pub async fn push_sheet(services: &Services, number: u32) -> Result<(), Problem>
 /// At a start: pushes what the last run left unpushed.
 pub async fn push_pending(services: &Services) -> Result<(), Problem> {
     for tenant in services.directory.tenants() {
+        // A book that is set aside gets it when it is resumed.
+        if Mode::ALL.into_iter().any(|mode| services.engine.is_halted(tenant_key(tenant.number, mode))) {
+            continue;
+        }
         push_sheet(services, tenant.number).await?;
     }
     Ok(())

@@ -44,6 +44,8 @@ const PAGE: usize = 64;
 const WRITE_AT: usize = 256;
 /// Before a write that was refused for want of room is tried again, and before a courier that broke off is replaced.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Between two tries to have outcomes written while the tenant's book is halted.
+const HALTED_PAUSE: Duration = Duration::from_secs(5);
 /// Terms that are not worth a record of their own to be rid of.
 const TERMS_KEPT: usize = 8;
 
@@ -414,9 +416,15 @@ impl Courier {
                     return ControlFlow::Continue(());
                 }
                 Err(Failure::Overloaded) => sleep(PAUSE).await,
+                // Until the tenant's book goes on.
+                Err(Failure::Halted) => sleep(HALTED_PAUSE).await,
                 // What has no outcome is sent again after the next start.
                 Err(Failure::ShuttingDown | Failure::Storage(_)) => return ControlFlow::Break(()),
-                Err(Failure::Defect(why)) => {
+                Err(failure @ (Failure::Defect(_) | Failure::TooLarge)) => {
+                    let why = match &failure {
+                        Failure::Defect(why) => why.as_str(),
+                        _ => "they are more than one record takes",
+                    };
                     tracing::error!(tenant = self.line.tenant, webhook = %self.line.id, why, "outcomes cannot be written; deliveries wait for the next start");
                     return ControlFlow::Break(());
                 }

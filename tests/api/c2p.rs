@@ -6,7 +6,11 @@ use crate::harness::check::{assert_id, assert_movements, assert_nulls, assert_nu
 use crate::harness::flows::{MS, SECOND, UNKNOWN, execution, fresh, merged, number};
 use crate::harness::server::Server;
 use chrono::TimeDelta;
+use pasarela::domain::ids::Id;
+use pasarela::domain::payments::REQUEST_OTP;
 use serde_json::{Value, json};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 #[test]
 fn an_intent_is_a_pending_payment() {
@@ -71,6 +75,27 @@ fn only_one_bank_sends_a_code() {
         let intent = api.request_c2p(1, json!({ "debtorBankCode": bank })).expect(201);
         assert_eq!(intent["otpRequested"], asked, "{bank}");
         assert_eq!(text(&api.payment(&intent), "debtorBankCode"), format!("{bank:04}"));
+    }
+}
+
+#[test]
+fn the_bank_sends_a_code_for_every_intent_that_says_so() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    let over = json!({ "debtorBankCode": 102, "externalRef": fresh("pay") });
+    let first = api.request_c2p(1, over.clone()).expect(201);
+    let second = api.request_c2p(1, over).expect(201);
+    assert_texts(&api.payment(&first), &[("status", "CANCELED"), ("cancelReason", "superseded")]);
+    for intent in [first, second] {
+        assert_eq!(intent["otpRequested"], true);
+        // The operation's id is in the simulated bank's books alone.
+        let asked = Id::parse(text(&intent, "intentId")).expect("an id").operation(REQUEST_OTP);
+        let asked = *uuid::Uuid::from(asked).as_bytes();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !server.has_on_disk(&asked) {
+            assert!(Instant::now() < deadline, "no bank was asked for {intent}");
+            sleep(Duration::from_millis(20));
+        }
     }
 }
 

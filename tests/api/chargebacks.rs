@@ -270,3 +270,17 @@ fn operators_do_the_same() {
     admin.post(&format!("/admin/chargebacks/{UNKNOWN}/close"), &json!({ "outcome": "won" })).refused(404, "not_found");
     api.assert_books("1970.00", "1970.00", "0.00");
 }
+
+#[test]
+fn a_payment_has_at_most_a_hundred_chargebacks() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let payment = api.vpos_pay(10);
+    for _ in 0..100 {
+        let chargeback = api.charge_back(&payment, json!({ "amountVes": "1.00", "feeVes": "0.00" })).expect(201);
+        api.close(&chargeback, "won").expect(200);
+    }
+    api.charge_back(&payment, json!({ "amountVes": "1.00" })).refused(409, "too_many_chargebacks");
+    api.assert_books("1970.00", "1970.00", "0.00");
+    assert_eq!(list(&api.payment(&payment), "chargebacks").len(), 100);
+}

@@ -112,3 +112,20 @@ fn of_two_methods_the_wrong_persons_goes_and_the_other_stays() {
     assert_eq!(list(&now, "payoutMethods")[0]["isDefault"], true, "what is left is the default");
     api.payout(&merchant, "1.00", json!({})).expect(201);
 }
+
+#[test]
+fn a_merchant_has_at_most_a_hundred_methods() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let merchant = api.create_merchant(json!({})).expect(201);
+    let methods = format!("/v1/merchants/{}/payout-methods", text(&merchant, "merchantId"));
+    let method = |n: u32| json!({ "bankCode": "0105", "phone": format!("0424{:07}", 2_000_000 + n) });
+    for n in 1..100 {
+        api.post(&methods, &method(n)).expect(201);
+    }
+    api.post(&methods, &method(100)).refused(409, "too_many_payout_methods");
+    let known = api.post(&methods, &method(1)).json();
+    api.request("DELETE", &format!("{methods}/{}", text(&known, "payoutMethodId")));
+    api.post(&methods, &method(100)).expect(201);
+    assert_eq!(list(&api.merchant_now(&merchant), "payoutMethods").len(), 100);
+}

@@ -79,6 +79,22 @@ fn the_bank_may_refuse() {
 }
 
 #[test]
+fn a_refusal_that_comes_after_the_hold_has_ended_leaves_the_money_available() {
+    let mut server = Server::start_with(&[("PASARELA__RAILS__SIMULATOR_DELAY_MS", "4000")]);
+    let api = server.tenant().test;
+    let paid = api.pay_with(10, "55555555");
+    api.advance_to(instant(&paid["availableAt"]) - SECOND * 3);
+    // The bank says no a second after the sale's hold is over. Nobody asks the book anything then, and a stop writes it as that record left it.
+    api.reverse(&paid).refused(409, "reversal_refused");
+    assert!(server.terminate().success());
+    let proof = server.command(&["wal", "verify", "--data-dir", server.data().to_str().expect("a path")]);
+    assert!(proof.status.success(), "{}", String::from_utf8_lossy(&proof.stderr));
+    server.restart();
+    assert!(api.clock() > instant(&paid["availableAt"]));
+    api.assert_books("1970.00", "0.00", "1970.00");
+}
+
+#[test]
 fn after_24_hours_it_is_too_late() {
     let server = Server::shared();
     let api = server.tenant().test;

@@ -6,6 +6,7 @@ mod harness;
 mod auto_convert;
 mod batches;
 mod checkout;
+mod clock;
 mod collections;
 mod conversions;
 mod durability;

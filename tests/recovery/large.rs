@@ -39,6 +39,8 @@ async fn engine(data: &Path) -> Engine<Domain> {
         idle_seconds: u64::MAX,
         patience: Duration::from_secs(60),
         on_fatal: Arc::new(|why| panic!("{why}")),
+        set_aside: Default::default(),
+        on_halt: Arc::new(|_| {}),
         clock: Clock::system(),
     };
     let domain = Domain { live_rails: false, holidays: Vec::new(), render };

@@ -9,6 +9,7 @@ mod large;
 mod looking;
 mod operators;
 mod past;
+mod planted;
 mod selfcheck;
 
 use harness::server::Server;

@@ -98,7 +98,7 @@ impl World {
         self.seed += 1;
         self.machine.settle(&mut self.book, self.now);
         let entity = self.entities.get(&id).cloned();
-        let turn = Turn { tenant: TENANT, now_ms: self.now, seed: self.seed };
+        let turn = Turn { tenant: TENANT, now_ms: self.now, seed: self.seed, ahead_ms: 0 };
         let decision = self.machine.decide(&self.book, entity.as_deref(), ask.into(), turn);
         if let Some(record) = decision.record {
             assert_eq!(record.first_event, self.events + 1, "events are numbered without gaps");
@@ -186,7 +186,7 @@ impl World {
             self.perform(effects, bank);
         }
         self.now = target;
-        self.agree(EntityId::payment(Id::derived(0, 0, 0)), Ask::MoveClock(ms), Ok(()));
+        self.agree(EntityId::payment(Id::derived(0, 0, 0)), Ask::MoveClock, Ok(()));
     }
 
     /// A snapshot now and then, as the book's actor takes one.

@@ -2,18 +2,19 @@
 //!
 //! Promises: `append` never blocks; what one thread appends keeps its order; every completion is called exactly once, with `Durable` only after the sync. Must not know what records mean.
 
+use crate::batch::Family;
 use crate::config::Config;
 use crate::opening;
 use crate::pieces::{self, Writing};
 use crate::poison::Poisoned;
 use crate::reader::{Published, Reader};
 use crate::record::PAYLOAD_BYTES_MAX;
-use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
+use crate::snapshot::{self, STATE_BYTES_MAX, Snapshot};
 use crate::stats::{Counters, Stats};
 use crate::store::{Store, StoreError};
 use crate::told::Teller;
 use crate::writer::{Entry, Writer};
-use crate::{IndexOps, OpenError, Seq};
+use crate::{IndexOps, OpenError, ReadError, Seq};
 use crossbeam::channel::{self, Sender};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -209,6 +210,17 @@ impl<C: Completion> Log<C> {
         assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
         assert!(seq <= self.durable_seq(), "an image is of what is durable");
         self.inner.send(0, completion, |completion| Entry::Image(Box::new(Writing::new(snapshot, seq, completion))));
+    }
+
+    /// Removes snapshots of a tenant. A newer one must have been written before, so that the floor stands on that.
+    pub fn forget_snapshots(&self, tenant: u64, seqs: &[Seq], completion: C) -> Result<(), ReadError> {
+        let mut keys = Vec::new();
+        for seq in seqs {
+            keys.push((Family::Snapshots, snapshot::key(tenant, *seq).to_vec()));
+            keys.extend(pieces::keys_of(&*self.inner.reader.store, tenant, *seq)?.into_iter().map(|key| (Family::Pieces, key)));
+        }
+        self.inner.send(0, completion, |completion| Entry::Forget { keys, completion, at: Instant::now() });
+        Ok(())
     }
 
     /// States that every tenant's records up to `floor` are in snapshots that were written before, those of images durable, so that replay may start after it. The floor never falls, and never passes the last record.

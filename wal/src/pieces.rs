@@ -74,6 +74,18 @@ fn pieces_of(tenant: u64, seq: Seq) -> Scan {
     Scan { family: Family::Pieces, from: Some(key(tenant, seq, 0).to_vec()), to: Some(key(tenant, seq, u32::MAX).to_vec()), way: Way::Walk }
 }
 
+/// The keys of the pieces of a state.
+pub(crate) fn keys_of(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Vec<Vec<u8>>, ReadError> {
+    let mut keys = Vec::new();
+    let mut cursor = store.cursor(pieces_of(tenant, seq));
+    cursor.first();
+    while let Some((key, _)) = checked_item(&*cursor)? {
+        keys.push(key.to_vec());
+        cursor.next();
+    }
+    Ok(keys)
+}
+
 /// The snapshot of a head, each piece and the whole checked.
 pub(crate) fn read(store: &dyn Store, head: &Head) -> Result<StoredSnapshot, ReadError> {
     let Head { tenant, seq, time_ms, .. } = *head;

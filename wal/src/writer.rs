@@ -23,11 +23,32 @@ use std::time::Instant;
 
 /// What travels in the channel.
 pub(crate) enum Entry<C> {
-    Record { record: Append, completion: C, at: Instant },
-    Snapshot { snapshot: Snapshot, completion: C, at: Instant },
+    Record {
+        record: Append,
+        completion: C,
+        at: Instant,
+    },
+    Snapshot {
+        snapshot: Snapshot,
+        completion: C,
+        at: Instant,
+    },
     Image(Box<Writing<C>>),
-    Floor { floor: Seq, completion: C, at: Instant },
-    Fence { completion: C, at: Instant },
+    Floor {
+        floor: Seq,
+        completion: C,
+        at: Instant,
+    },
+    /// Keys of snapshots and of their pieces, to be removed.
+    Forget {
+        keys: Vec<(Family, Vec<u8>)>,
+        completion: C,
+        at: Instant,
+    },
+    Fence {
+        completion: C,
+        at: Instant,
+    },
     Close,
 }
 
@@ -35,7 +56,7 @@ impl<C> Entry<C> {
     /// When it was sent.
     fn at(&self) -> Option<Instant> {
         match self {
-            Entry::Record { at, .. } | Entry::Snapshot { at, .. } | Entry::Floor { at, .. } | Entry::Fence { at, .. } => Some(*at),
+            Entry::Record { at, .. } | Entry::Snapshot { at, .. } | Entry::Floor { at, .. } | Entry::Forget { at, .. } | Entry::Fence { at, .. } => Some(*at),
             // It takes its time; nobody is to be alarmed.
             Entry::Image(_) | Entry::Close => None,
         }
@@ -187,6 +208,10 @@ impl<C: Completion> Writer<C> {
                 self.building.raise_floor(floor);
                 (completion, at)
             }
+            Entry::Forget { keys, completion, at } => {
+                keys.iter().for_each(|(family, key)| self.building.rest.delete(*family, key));
+                (completion, at)
+            }
             Entry::Fence { completion, at } => (completion, at),
             Entry::Image(image) => {
                 self.images.push_back(image);
@@ -275,7 +300,7 @@ impl<C: Completion> Writer<C> {
         let (bytes, completion) = match entry {
             Entry::Record { record, completion, .. } => (record.len_bytes(), completion),
             Entry::Snapshot { snapshot, completion, .. } => (snapshot.len_bytes(), completion),
-            Entry::Floor { completion, .. } | Entry::Fence { completion, .. } => (0, completion),
+            Entry::Floor { completion, .. } | Entry::Forget { completion, .. } | Entry::Fence { completion, .. } => (0, completion),
             Entry::Image(image) => (0, image.completion),
             Entry::Close => {
                 self.closing = true;

@@ -41,7 +41,7 @@ async fn take(rig: &Rig, tenant: u64, id: u32, step: Step) -> Result<Option<u64>
         Step::Reserve(amount) => rig.book(tenant, Command::Reserve { amount, for_ms: 50 }).await,
         Step::Withdraw(amount, how) => rig.withdraw(tenant, id, amount, how).await,
         Step::Tick(every_ms) => rig.ask(tenant, id, Command::Tick { every_ms, times: 2, how: None }).await,
-        Step::Advance(ms) => rig.engine.advance(tenant, ms, (0, Command::MoveClock(ms)), None).await,
+        Step::Advance(ms) => rig.engine.advance(tenant, ms, (0, Command::MoveClock), None).await,
         Step::Snapshot => return rig.engine.snapshot().await.map(|_| None),
     };
     outcome.map(|settled| settled.seq)

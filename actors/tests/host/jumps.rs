@@ -21,7 +21,7 @@ async fn what_falls_due_happens_in_order_and_bears_its_own_instant() {
     rig.tick(T, 1, 1_000, 3, None).await;
     rig.tick(T, 2, 700, 3, None).await;
     rig.tick(T, 3, HOUR_MS, 1, None).await;
-    let landed = done(rig.engine.advance(T, 10_000, (0, Command::MoveClock(10_000)), None).await);
+    let landed = done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
     assert_eq!(landed.time_ms, START_MS + 10_000);
     let expected = [(700, 2), (1_000, 1), (1_400, 2), (2_000, 1), (2_100, 2), (3_000, 1)];
     let mut expected: Vec<_> = expected.into_iter().map(|(ms, id)| (ms, Some(id))).collect();
@@ -38,7 +38,7 @@ async fn the_outside_worlds_answers_belong_to_the_instant() {
     rig.tick(T, 2, 1_500, 1, Some(How::AtOnce(true))).await;
     let jump = tokio::spawn({
         let rig = Arc::clone(&rig);
-        async move { done(rig.engine.advance(T, 5_000, (0, Command::MoveClock(5_000)), None).await) }
+        async move { done(rig.engine.advance(T, 5_000, (0, Command::MoveClock), None).await) }
     });
     until("the first is asked", || rig.world.begun() == 1).await;
     assert_eq!(rig.transfer(T, 2).unwrap().stamps.len(), 1, "the clock waits for the answer");
@@ -57,7 +57,7 @@ async fn deadlines_of_one_instant_all_bear_it() {
         rig.tick(T, id, 1_000, 1, Some(How::Slow)).await;
     }
     rig.tick(T, 900, 1_001, 1, None).await;
-    done(rig.engine.advance(T, 2_000, (0, Command::MoveClock(2_000)), None).await);
+    done(rig.engine.advance(T, 2_000, (0, Command::MoveClock), None).await);
     for id in 1..=20 {
         assert_eq!(rig.transfer(T, id).unwrap().stamps, [0, 1_000, 1_000].map(|ms| START_MS + ms));
     }
@@ -72,7 +72,7 @@ async fn concurrent_jumps_come_one_after_the_other() {
     let mut jumps = tokio::task::JoinSet::new();
     for _ in 0..10 {
         let rig = Arc::clone(&rig);
-        jumps.spawn(async move { done(rig.engine.advance(T, 3_000, (0, Command::MoveClock(3_000)), None).await).time_ms - START_MS });
+        jumps.spawn(async move { done(rig.engine.advance(T, 3_000, (0, Command::MoveClock), None).await).time_ms - START_MS });
     }
     let mut landed = jumps.join_all().await;
     landed.sort_unstable();
@@ -87,7 +87,7 @@ async fn a_caller_who_goes_away_does_not_break_a_jump() {
     rig.tick(T, 1, 1_000, 3, Some(How::Late(true))).await;
     let jump = tokio::spawn({
         let rig = Arc::clone(&rig);
-        async move { drop(rig.engine.advance(T, 10_000, (0, Command::MoveClock(10_000)), None).await) }
+        async move { drop(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await) }
     });
     until("the jump is in the air", || rig.world.begun() == 1).await;
     jump.abort();
@@ -107,7 +107,7 @@ async fn a_caller_who_goes_away_does_not_break_a_jump() {
 async fn alarms_are_right_after_a_jump() {
     let rig = Rig::new().await;
     rig.tick(T, 1, HOUR_MS, 1, None).await;
-    done(rig.engine.advance(T, HOUR_MS - 10, (0, Command::MoveClock(HOUR_MS - 10)), None).await);
+    done(rig.engine.advance(T, HOUR_MS - 10, (0, Command::MoveClock), None).await);
     assert_eq!(rig.transfer(T, 1).unwrap().stamps.len(), 1);
     rig.setup.clock.forward(10);
     until("it comes an hour early by the wall", || rig.transfer(T, 1).unwrap().phase == Phase::Done).await;
@@ -123,11 +123,11 @@ async fn a_deadline_that_changes_nothing_is_met_once() {
     let rig = Rig::new().await;
     done(rig.ask(T, 1, Command::Stubborn { in_ms: 1_000 }).await);
     rig.tick(T, 2, 2_000, 1, None).await;
-    done(rig.engine.advance(T, 10_000, (0, Command::MoveClock(10_000)), None).await);
+    done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
     assert_eq!(rig.transfer(T, 2).unwrap().phase, Phase::Done);
     // It is still due, rests, and does not stop a further jump.
     rig.tick(T, 3, 1_000, 1, None).await;
-    done(rig.engine.advance(T, 10_000, (0, Command::MoveClock(10_000)), None).await);
+    done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
     assert_eq!(rig.transfer(T, 3).unwrap().stamps[1], START_MS + 11_000);
 }
 
@@ -136,7 +136,7 @@ async fn a_silent_bank_does_not_hold_the_clock_for_ever() {
     let rig = Rig::new().await;
     rig.tick(T, 1, 1_000, 1, Some(How::Never)).await;
     rig.tick(T, 2, 2_000, 1, None).await;
-    done(rig.engine.advance(T, 10_000, (0, Command::MoveClock(10_000)), None).await);
+    done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
     assert_eq!(rig.transfer(T, 2).unwrap().stamps[1], START_MS + 2_000);
 }
 
@@ -147,7 +147,7 @@ async fn effects_for_others_are_part_of_the_jump() {
     rig.tick(T, 3, 1_500, 1, None).await;
     let jump = tokio::spawn({
         let rig = Arc::clone(&rig);
-        async move { done(rig.engine.advance(T, 5_000, (0, Command::MoveClock(5_000)), None).await) }
+        async move { done(rig.engine.advance(T, 5_000, (0, Command::MoveClock), None).await) }
     });
     until("the other is told", || rig.world.begun() == 1).await;
     until("the first is done", || rig.engine.status().entities == 1).await;
@@ -164,7 +164,7 @@ async fn commands_during_a_jump_keep_the_order_of_time() {
     rig.tick(T, 1, 10, 300, None).await;
     let jump = tokio::spawn({
         let rig = Arc::clone(&rig);
-        async move { done(rig.engine.advance(T, 5_000, (0, Command::MoveClock(5_000)), None).await) }
+        async move { done(rig.engine.advance(T, 5_000, (0, Command::MoveClock), None).await) }
     });
     while !jump.is_finished() {
         done(rig.deposit(T, 1).await);
@@ -173,4 +173,23 @@ async fn commands_during_a_jump_keep_the_order_of_time() {
     let times: Vec<i64> = history(&rig, 1).into_iter().map(|(ms, _)| ms).collect();
     assert!(times.is_sorted());
     assert_eq!(rig.transfer(T, 1).unwrap().phase, Phase::Done);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_jump_that_breaks_off_leaves_a_clock_that_ticks() {
+    let rig = Arc::new(Rig::new().await);
+    rig.tick(T, 1, HOUR_MS, 1, None).await;
+    rig.tick(T, 2, HOUR_MS + 1_000, 1, Some(How::Late(true))).await;
+    let jump = tokio::spawn({
+        let rig = Arc::clone(&rig);
+        async move { drop(rig.engine.advance(T, 10 * HOUR_MS, (0, Command::MoveClock), None).await) }
+    });
+    until("it waits for the outside world", || rig.world.begun() == 1).await;
+    let store = rig.faults.crash(Crash::Lost);
+    let next = Rig::with(crate::rig::Setup { store, ..rig.setup.clone() }).await;
+    assert_eq!(next.view(T).await.unwrap().now_ms, START_MS + HOUR_MS + 1_000);
+    next.setup.clock.forward(10);
+    assert_eq!(next.view(T).await.unwrap().now_ms, START_MS + HOUR_MS + 1_010);
+    rig.world.open();
+    jump.await.unwrap();
 }

@@ -8,6 +8,7 @@ mod deadlines;
 mod effects;
 mod entities;
 mod failure;
+mod halts;
 mod images;
 mod jumps;
 mod memory;

@@ -38,7 +38,7 @@ async fn one_too_many_is_refused_at_once_and_capacity_comes_back() {
     assert_eq!(failure(rig.deposit(T, 1).await), Failure::Overloaded);
     assert_eq!(failure(rig.ask(T, 1, Command::Remark).await), Failure::Overloaded);
     assert_eq!(rig.view(T).await.unwrap_err(), Failure::Overloaded);
-    assert_eq!(failure(rig.engine.advance(T, 1, (0, Command::MoveClock(1)), None).await), Failure::Overloaded);
+    assert_eq!(failure(rig.engine.advance(T, 1, (0, Command::MoveClock), None).await), Failure::Overloaded);
     rig.faults.release_syncs();
     while let Some(answer) = asked.join_next().await {
         answer.unwrap();

@@ -23,6 +23,8 @@ pub struct Setup {
     pub patience: Duration,
     pub snapshot_records: u64,
     pub log: wal::Config,
+    /// Books that the start leaves alone.
+    pub set_aside: Vec<u64>,
 }
 
 impl Default for Setup {
@@ -36,6 +38,7 @@ impl Default for Setup {
             snapshot_records: u64::MAX,
             // Small, so that a small book is in pieces.
             log: wal::Config { piece_bytes_max: 16, ..wal::Config::default() },
+            set_aside: Vec::new(),
         }
     }
 }
@@ -49,6 +52,8 @@ pub struct Rig {
     pub setup: Setup,
     pub faults: Faults,
     pub fatal: Arc<Mutex<Vec<String>>>,
+    /// The books that are halted, as the engine last told.
+    pub halted: Arc<Mutex<Vec<u64>>>,
 }
 
 /// Lets the writer go when a test ends while it is held, so that a failure is not a hang.
@@ -73,6 +78,8 @@ impl Rig {
     pub async fn over(store: Box<dyn Store>, setup: Setup) -> Result<Rig, actors::StartError> {
         let fatal = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&fatal);
+        let halted = Arc::new(Mutex::new(Vec::new()));
+        let halts = Arc::clone(&halted);
         let config = Config {
             permits_max: setup.permits_max,
             snapshot_records: setup.snapshot_records,
@@ -80,6 +87,8 @@ impl Rig {
             idle_seconds: setup.idle_seconds,
             patience: setup.patience,
             on_fatal: Arc::new(move |why| heard.lock().expect("nobody panics with it").push(why.to_owned())),
+            set_aside: setup.set_aside.iter().map(|tenant| (*tenant, "set aside".to_owned())).collect(),
+            on_halt: Arc::new(move |now| *halts.lock().expect("nobody panics with it") = now.iter().map(|halted| halted.tenant).collect()),
             clock: setup.clock.clone(),
         };
         let world = Arc::new(World::new());
@@ -87,7 +96,7 @@ impl Rig {
         let engine = Engine::start(Purses, effects, store, setup.log.clone(), config).await?;
         let faults = setup.store.faults();
         let _release = Release(faults.clone());
-        Ok(Rig { _release, engine, world, setup, faults, fatal })
+        Ok(Rig { _release, engine, world, setup, faults, fatal, halted })
     }
 
     /// The next engine, on what a clean end leaves.
@@ -111,6 +120,10 @@ impl Rig {
 
     pub fn fatal(&self) -> Vec<String> {
         self.fatal.lock().expect("nobody panics with it").clone()
+    }
+
+    pub fn halted(&self) -> Vec<u64> {
+        self.halted.lock().expect("nobody panics with it").clone()
     }
 
     pub async fn book(&self, tenant: u64, command: Command) -> Outcome<Purses> {

@@ -52,8 +52,8 @@ pub enum Command {
     Poked,
     /// The deadline has come.
     Deadline,
-    /// Moves the clock.
-    MoveClock(i64),
+    /// The clock has moved.
+    MoveClock,
     /// A defect in `decide`.
     PanicInDecide,
     /// A defect in `evolve`.
@@ -181,6 +181,10 @@ impl Machine for Purses {
     type Query = Query;
     type View = View;
 
+    fn is_essential(&self, tenant: u64) -> bool {
+        tenant == 0
+    }
+
     fn empty(&self, _tenant: u64) -> Purse {
         Purse::default()
     }
@@ -203,48 +207,11 @@ impl Machine for Purses {
     }
 
     fn decide(&self, book: &Purse, transfer: Option<&Transfer>, (id, command): (u32, Command), turn: Turn) -> Decision<Self> {
-        let now_ms = turn.now_ms;
-        let entry = Entry { id: Some(id), ..Entry::default() };
-        match (command, transfer) {
-            (Command::Deposit { amount, memo }, _) => Decision::write(Entry { balance: amount, memo, ..Entry::default() }),
-            (Command::Reserve { amount, .. } | Command::Withdraw { amount, .. }, None) if amount > book.balance => Decision::refuse(Refusal::Insufficient),
-            (Command::Reserve { amount, for_ms }, None) => {
-                Decision::write(Entry { balance: -amount, reserve: Some((amount, now_ms + for_ms)), ..Entry::default() })
-            }
-            (Command::Withdraw { amount, how, due_in_ms }, None) => {
-                let transfer = Transfer { amount, due_ms: Some(now_ms + due_in_ms), how: Some(how), ..begun(now_ms) };
-                let entry = Entry { balance: -amount, pending: amount, transfer: Some(transfer), ..entry };
-                Decision::write_then(entry, vec![Effect { id, how, poke: false }])
-            }
-            (Command::Tick { every_ms, times, how }, None) => {
-                let transfer = Transfer { due_ms: Some(now_ms + every_ms), every_ms, times, how, ..begun(now_ms) };
-                Decision::write(Entry { transfer: Some(transfer), ..entry })
-            }
-            (Command::PokeLater { in_ms, other, how }, None) => {
-                let transfer = Transfer { due_ms: Some(now_ms + in_ms), times: 1, how: Some(how), other: Some(other), ..begun(now_ms) };
-                Decision::write(Entry { transfer: Some(transfer), ..entry })
-            }
-            (Command::Stubborn { in_ms }, None) => {
-                let transfer = Transfer { due_ms: Some(now_ms + in_ms), stubborn: true, ..begun(now_ms) };
-                Decision::write(Entry { transfer: Some(transfer), ..entry })
-            }
-            (Command::Remark, _) => Decision::write(entry),
-            (Command::Remove, Some(_)) => Decision::write(Entry { removed: true, ..entry }),
-            (Command::Poke { other, how }, _) => Decision::write_then(entry, vec![Effect { id: other, how, poke: true }]),
-            (Command::Poked, transfer) => {
-                let transfer = transfer.cloned().map_or_else(|| begun(now_ms), |transfer| stamped(transfer, now_ms));
-                Decision::write(Entry { transfer: Some(transfer), ..entry })
-            }
-            (Command::Heard(good), Some(transfer)) if transfer.phase == Phase::Pending => Decision::write(heard(entry, transfer, good, now_ms)),
-            (Command::Deadline, Some(transfer)) if transfer.phase == Phase::Pending => deadline(entry, id, transfer, now_ms),
-            (Command::MoveClock(advance_ms), _) => Decision::write(Entry { advance_ms, ..Entry::default() }),
-            (Command::PanicInDecide, _) => panic!("a defect, on purpose"),
-            (Command::PanicInEvolve, _) => Decision::write(Entry { panics: true, ..entry }),
-            (Command::Breach, _) => Decision::write(Entry { breach: true, ..entry }),
-            (Command::Mine, _) => Decision::write(Entry { mined: true, ..entry }),
-            (Command::Deadline | Command::Heard(_), _) => Decision::unchanged(),
-            _ => Decision::refuse(Refusal::WrongState),
+        let mut decision = rule(book, transfer, id, command, turn.now_ms);
+        if let Some(entry) = &mut decision.record {
+            Arc::make_mut(entry).advance_ms = turn.ahead_ms;
         }
+        decision
     }
 
     fn evolve(&self, book: &mut Purse, entry: &Entry, time_ms: i64) {
@@ -347,6 +314,51 @@ impl Machine for Purses {
             Query::All => View { purse: book.clone(), now_ms },
             Query::Panic => panic!("a defect, on purpose"),
         }
+    }
+}
+
+/// Which record answers which command.
+fn rule(book: &Purse, transfer: Option<&Transfer>, id: u32, command: Command, now_ms: i64) -> Decision<Purses> {
+    let entry = Entry { id: Some(id), ..Entry::default() };
+    match (command, transfer) {
+        (Command::Deposit { amount, memo }, _) => Decision::write(Entry { balance: amount, memo, ..Entry::default() }),
+        (Command::Reserve { amount, .. } | Command::Withdraw { amount, .. }, None) if amount > book.balance => Decision::refuse(Refusal::Insufficient),
+        (Command::Reserve { amount, for_ms }, None) => {
+            Decision::write(Entry { balance: -amount, reserve: Some((amount, now_ms + for_ms)), ..Entry::default() })
+        }
+        (Command::Withdraw { amount, how, due_in_ms }, None) => {
+            let transfer = Transfer { amount, due_ms: Some(now_ms + due_in_ms), how: Some(how), ..begun(now_ms) };
+            let entry = Entry { balance: -amount, pending: amount, transfer: Some(transfer), ..entry };
+            Decision::write_then(entry, vec![Effect { id, how, poke: false }])
+        }
+        (Command::Tick { every_ms, times, how }, None) => {
+            let transfer = Transfer { due_ms: Some(now_ms + every_ms), every_ms, times, how, ..begun(now_ms) };
+            Decision::write(Entry { transfer: Some(transfer), ..entry })
+        }
+        (Command::PokeLater { in_ms, other, how }, None) => {
+            let transfer = Transfer { due_ms: Some(now_ms + in_ms), times: 1, how: Some(how), other: Some(other), ..begun(now_ms) };
+            Decision::write(Entry { transfer: Some(transfer), ..entry })
+        }
+        (Command::Stubborn { in_ms }, None) => {
+            let transfer = Transfer { due_ms: Some(now_ms + in_ms), stubborn: true, ..begun(now_ms) };
+            Decision::write(Entry { transfer: Some(transfer), ..entry })
+        }
+        (Command::Remark, _) => Decision::write(entry),
+        (Command::Remove, Some(_)) => Decision::write(Entry { removed: true, ..entry }),
+        (Command::Poke { other, how }, _) => Decision::write_then(entry, vec![Effect { id: other, how, poke: true }]),
+        (Command::Poked, transfer) => {
+            let transfer = transfer.cloned().map_or_else(|| begun(now_ms), |transfer| stamped(transfer, now_ms));
+            Decision::write(Entry { transfer: Some(transfer), ..entry })
+        }
+        (Command::Heard(good), Some(transfer)) if transfer.phase == Phase::Pending => Decision::write(heard(entry, transfer, good, now_ms)),
+        (Command::Deadline, Some(transfer)) if transfer.phase == Phase::Pending => deadline(entry, id, transfer, now_ms),
+        (Command::MoveClock, _) => Decision::write(Entry::default()),
+        (Command::PanicInDecide, _) => panic!("a defect, on purpose"),
+        (Command::PanicInEvolve, _) => Decision::write(Entry { panics: true, ..entry }),
+        (Command::Breach, _) => Decision::write(Entry { breach: true, ..entry }),
+        (Command::Mine, _) => Decision::write(Entry { mined: true, ..entry }),
+        (Command::Deadline | Command::Heard(_), _) => Decision::unchanged(),
+        _ => Decision::refuse(Refusal::WrongState),
     }
 }
 

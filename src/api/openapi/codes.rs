@@ -2,12 +2,14 @@
 
 /// Status, code, meaning. Status 0 stands for any: most codes have one status alone.
 const CODES: &[(u16, &str, &str)] = &[
+    (0, "account_halted", "the account is halted in this mode while its figures are checked; nothing was done, ask again after `Retry-After`"),
     (0, "already_verified", "it is verified"),
     (400, "amount_below_minimum", "below the least amount; `minimumCop` has it"),
     (422, "amount_below_minimum", "below the least USDT of one conversion"),
     (0, "amounts_mismatch", "these are not the amounts of the micro-deposits; `attemptsLeft` counts down"),
     (0, "backup_failed", "no usable copy was made; the server's log says why"),
     (0, "bank_feed_unavailable", "the feed of banks did not answer; the catalogue is as it was"),
+    (0, "book_not_proved", "the records of a halted book do not prove right; the message names the first that does not, and the book stays halted"),
     (0, "channel_mismatch", "the payment's channel takes no code"),
     (0, "charge_in_progress", "the charge is on its way to the bank; read the payment until it is settled"),
     (0, "chargeback_closed", "the dispute is decided"),
@@ -65,6 +67,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "rail_not_configured", "this server has no connector for it in this mode"),
     (0, "rate_limited", "too many requests; nothing was done, ask again after `Retry-After`"),
     (0, "rate_unavailable", "there is no current rate; ask again later"),
+    (0, "record_too_large", "what was asked makes one record larger than the log takes; nothing was done"),
     (0, "reference_already_used", "this transfer pays for something already"),
     (0, "refund_in_progress", "another refund of the payment is under way"),
     (0, "refund_window_expired", "96 hours have passed since the completion"),
@@ -83,7 +86,10 @@ const CODES: &[(u16, &str, &str)] = &[
         "storage_unavailable",
         "a write failed and its outcome is unknown, or the disk is nearly full and nothing was done, as `message` says: ask again with the same Idempotency-Key or externalRef",
     ),
+    (0, "tenant_not_halted", "no book of the tenant is halted"),
     (0, "test_mode_only", "the call exists for test keys alone"),
+    (0, "too_many_chargebacks", "100 chargebacks of one payment are the most"),
+    (0, "too_many_payout_methods", "100 payout methods of one merchant are the most"),
     (0, "too_many_webhooks", "20 endpoints per mode are the most"),
     (0, "unauthorized", "no valid key, token or secret"),
     (0, "unsupported_media_type", "send the body as application/json"),

@@ -308,7 +308,7 @@ fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
     }
     if !reads {
         add(408, &["request_timeout"]);
-        add(413, &["payload_too_large"]);
+        add(413, &["payload_too_large", "record_too_large"]);
         add(415, &["unsupported_media_type"]);
     }
     if row.takes_key {
@@ -316,6 +316,9 @@ fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
         add(422, &["idempotency_key_reused"]);
     }
     add(500, &["internal_error"]);
+    if matches!(row.access, Access::Key { .. } | Access::Buyer) || (matches!(row.access, Access::Operator) && !reads) {
+        add(503, &["account_halted"]);
+    }
     add(503, if reads { &["overloaded", "shutting_down"] } else { &["overloaded", "shutting_down", "storage_unavailable"] });
     refusals
 }

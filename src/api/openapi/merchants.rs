@@ -48,7 +48,8 @@ fn operations() -> Vec<Operation> {
             .body("NewPayoutMethod")
             .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
             .answers(201, "PayoutMethod", "The new method")
-            .answers(200, "PayoutMethod", "The merchant has it already"),
+            .answers(200, "PayoutMethod", "The merchant has it already")
+            .refuses(409, &["too_many_payout_methods"]),
         operation("listPayoutMethods", "List payout methods").answers(200, "PayoutMethodList", "Oldest first"),
         operation("deletePayoutMethod", "Delete a payout method")
             .about("When it was the default, the oldest verified one takes its place.")

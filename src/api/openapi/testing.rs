@@ -31,7 +31,7 @@ pub fn chapter() -> Chapter {
                 .example("the whole payment", r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#)
                 .answers(201, "Chargeback", "The chargeback")
                 .refuses(404, &["not_found"])
-                .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment"]),
+                .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"]),
             operation("closeTestChargeback", "Decide a dispute, as the bank would")
                 .body("ChargebackOutcome")
                 .example("won", r#"{"outcome":"won"}"#)
@@ -40,7 +40,7 @@ pub fn chapter() -> Chapter {
         ],
         schemas: vec![
             ("TestClock", object().member("now", instant()).member("livemode", livemode())),
-            ("ClockMove", object().member("advanceSeconds", integer().range("1", "31536000")).closed()),
+            ("ClockMove", object().member("advanceSeconds", integer().range("1", "31536000").about("The clock stays before the year 9000.")).closed()),
             (
                 "TestFund",
                 object()

@@ -161,6 +161,16 @@ pub const VERBS: &[Verb] = &[
         options: &[may("reason", "reason", Is::Text, "Why")],
     },
     Verb {
+        noun: "tenant",
+        verb: "resume",
+        about: "Have a tenant's halted books go on, if their records prove right",
+        example: "tenant resume 01930a4b-5c6d-7e8f-9012-3456789a0000",
+        method: "POST",
+        path: "/admin/tenants/:id/resume",
+        operands: &[ID],
+        options: &[],
+    },
+    Verb {
         noun: "key",
         verb: "create",
         about: "Make an API key, which is shown only now",

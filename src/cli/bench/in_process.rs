@@ -18,6 +18,7 @@ use crate::recovery::directory::LOG_DIRECTORY;
 use actors::{Clock, Config, Effects, Engine};
 use clap::Args;
 use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
@@ -74,6 +75,8 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
         idle_seconds: u64::MAX,
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| eprintln!("pasarela bench: the engine stops: {why}")),
+        set_aside: BTreeMap::new(),
+        on_halt: Arc::new(|halted| eprintln!("pasarela bench: halted: {halted:?}")),
         clock: Clock::system(),
     };
     let domain = Domain { live_rails: false, holidays: Vec::new(), render };

@@ -12,17 +12,19 @@ use crate::domain::events::Event;
 use crate::domain::ids::Id;
 use crate::domain::ledger::{Ledger, Posting};
 use crate::domain::money::Currency;
+use crate::domain::platform::{Mode, PlatformChange, tenant_key};
 use crate::domain::record::Record;
 use crate::domain::time::Timestamp;
 use crate::recovery::Failed;
 use crate::recovery::books::each_record;
+use crate::recovery::directory::halted;
 use clap::Args;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// Say everything that ever happened to a payment, payout, merchant, conversion, chargeback, tenant or key, in order, with its money
 ///
-/// The id of an operation at a bank, of a movement or of an event leads there too.
+/// The id of an operation at a bank, of a movement or of an event leads there too. If the book it is in is halted, the last line says why.
 ///
 /// Example: pasarela wal explain 01930a4b-5c6d-7e8f-9012-3456789a0000
 #[derive(Args, Debug)]
@@ -45,13 +47,14 @@ impl Explain {
     pub fn run(self) -> Result<(), Failure> {
         let id =
             Id::parse(self.id.trim()).ok_or_else(|| Failure::Other(format!("{}: is no id; ids look like 01930a4b-5c6d-7e8f-9012-3456789a0000", self.id)))?;
-        let (_, reader) = super::open(&self.settings)?;
+        let (config, reader) = super::open(&self.settings)?;
         let last = reader.last_seq();
         let mut out = io::BufWriter::new(io::stdout().lock());
         let mut progress = Shown::new();
         let (mut found, mut open) = (0_u64, true);
         let mut total: BTreeMap<(String, Currency), i64> = BTreeMap::new();
         let mut newest = (0, Timestamp::EPOCH);
+        let mut keys: BTreeSet<u64> = BTreeSet::new();
         each_record(&reader, 1, last, |stored| {
             if stored.seq.is_multiple_of(65_536) {
                 progress.tell("search", stored.seq, last);
@@ -65,6 +68,7 @@ impl Explain {
                 return Ok(());
             }
             found += 1;
+            keys.extend(keys_of(&stored, &record, id));
             newest = (stored.seq, time);
             let money = money_of(&record, time, id);
             for posting in &money {
@@ -89,8 +93,25 @@ impl Explain {
             let money = if total.is_empty() { "no money moved".to_owned() } else { format!("in all {}", total.join(", ")) };
             super::print(&mut out, format!("{found} records; {money}").as_bytes())?;
         }
+        for book in halted::read(&config.storage.path).into_iter().filter(|book| open && keys.contains(&book.tenant_key)) {
+            let line = if self.json {
+                Object::new().plain("type", "halted").number("tenantKey", book.tenant_key).plain("since", book.since).text("why", &book.why).end()
+            } else {
+                format!("the book of tenant key {} is halted since {}: {}", book.tenant_key, book.since, book.why).into_bytes()
+            };
+            super::print(&mut out, &line)?;
+        }
         super::end(out)
     }
+}
+
+/// The tenant keys that a record is about: whose it is and, of a tenant's own record, that tenant's.
+fn keys_of(stored: &wal::Record, record: &Record, id: Id) -> Vec<u64> {
+    let tenant = match record.platform.as_deref() {
+        Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) if tenant.id == id => tenant,
+        _ => return vec![stored.tenant],
+    };
+    Mode::ALL.map(|mode| tenant_key(tenant.number, mode)).to_vec()
 }
 
 /// A look at the bytes alone, which passes nearly everything else by.

@@ -2,7 +2,7 @@
 
 use crate::domain::book::Book;
 use crate::domain::ids::Id;
-use crate::domain::ledger::{HOLDS_MAX, HoldChange, Ledger, UNTIL_DECIDED};
+use crate::domain::ledger::{HOLDS_MAX, HoldChange, Ledger, Release};
 use crate::domain::money::Currency;
 use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
@@ -22,7 +22,7 @@ pub struct Taken {
 impl Taken {
     /// The hold's change; `sign` −1 takes it, 1 gives it back.
     pub const fn change(&self, currency: Currency, sign: i64) -> HoldChange {
-        HoldChange { ledger: Ledger::Tenant, currency, release_at: self.release_at, hold: self.hold, minor: sign * self.minor }
+        HoldChange { ledger: Ledger::Tenant, currency, release_at: Release::At(self.release_at), hold: self.hold, minor: sign * self.minor }
     }
 }
 
@@ -36,12 +36,13 @@ pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, R
     };
     let account = book.account(currency);
     let mut taken = Vec::new();
-    for ((release_at, hold), held) in account.holds.iter().take_while(|((release_at, _), _)| *release_at != UNTIL_DECIDED).take(HOLDS_MAX) {
+    let with_an_end = account.holds.iter().map_while(|((release_at, hold), held)| Some((release_at.instant()?, hold, held)));
+    for (release_at, hold, held) in with_an_end.take(HOLDS_MAX) {
         if left <= 0 {
             break;
         }
         let minor = left.min(*held);
-        taken.push(Taken { release_at: *release_at, hold: *hold, minor });
+        taken.push(Taken { release_at, hold: *hold, minor });
         left -= minor;
     }
     if left > 0 {

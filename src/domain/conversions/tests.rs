@@ -5,7 +5,7 @@ use super::*;
 use crate::domain::adjustments::Adjustment;
 use crate::domain::bank::{Effect, Order};
 use crate::domain::commands::Ask;
-use crate::domain::ledger::{Account, HOLDS_MAX, UNTIL_DECIDED};
+use crate::domain::ledger::{Account, HOLDS_MAX, Release};
 use crate::domain::machine::{AnyBook, Domain};
 use crate::domain::money::{Cop, Usdt, Ves};
 use crate::domain::payments::sale::HOLD_MS;
@@ -61,7 +61,7 @@ impl World {
     fn ask(&mut self, entity: Option<&Entity>, ask: Ask) -> Result<Option<Arc<Entity>>, Refusal> {
         self.turns += 1;
         self.domain.settle(&mut self.book, self.now);
-        let turn = actors::Turn { tenant: 3, now_ms: self.now, seed: self.turns.wrapping_mul(0x9E37_79B9_7F4A_7C15) };
+        let turn = actors::Turn { tenant: 3, now_ms: self.now, seed: self.turns.wrapping_mul(0x9E37_79B9_7F4A_7C15), ahead_ms: 0 };
         let decision = self.domain.decide(&self.book, entity, ask.into(), turn);
         if let Some(refusal) = decision.refusal {
             return Err(refusal);
@@ -154,7 +154,7 @@ fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
     let n = world.quote(Source::Ves, Amount::Source(20_000), 100).expect("a price");
     assert_eq!(world.accept(n, false), Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: -100, spendable: 0 }));
     world.fund(Currency::Ves, 100, false);
-    let aside = HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: UNTIL_DECIDED, hold: Id::derived(1, 1, 0), minor: 40_000 };
+    let aside = HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: Release::WhenDecided, hold: Id::derived(1, 1, 0), minor: 40_000 };
     let AnyBook::Tenant(book) = &mut world.book else { panic!("a tenant's book") };
     let account = book.accounts.get_mut(&Currency::Ves).expect("an account");
     let (held, key) = (account.held, *account.holds.keys().next().expect("a hold"));
@@ -306,7 +306,7 @@ fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<
     let row = Row { kind: MovementKind::Payment, subject: None, chargeback: None, external_ref: None, description: String::new(), available_at: None };
     draft.post(Posting { ledger, currency, minor: net, row: Some(Box::new(row)) });
     draft.post(Posting { ledger: Ledger::Rail, currency, minor: -net, row: None });
-    draft.hold(HoldChange { ledger, currency, release_at, hold: payment, minor: net });
+    draft.hold(HoldChange { ledger, currency, release_at: release_at.into(), hold: payment, minor: net });
     let of = auto::Completed { payment, reference, net: Cop::from_minor(net), release_at };
     world.domain.settle(&mut world.book, world.now);
     let effect = auto::arrange(world.book(), &mut draft, &of, &turn);

@@ -8,7 +8,7 @@ use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{BalanceReason, EventKind};
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::KeepRef;
-use crate::domain::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, UNTIL_DECIDED};
+use crate::domain::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Release};
 use crate::domain::money::{Cop, Currency};
 use crate::domain::payments::Status;
 use crate::domain::record::{Cause, Entity};
@@ -59,16 +59,15 @@ pub struct Aside {
 /// What an account can give in all: what is available, the hold of `own`, and of the others with an end the first [`HOLDS_MAX`]. In pesos; may be negative.
 pub fn spendable(account: &Account, own: Option<(Timestamp, Id)>) -> i64 {
     if account.holds.len() <= HOLDS_MAX {
-        let undecided: i64 = account.holds.iter_from(&(UNTIL_DECIDED, Id::from_bytes([0; 16]))).map(|(_, minor)| minor).sum();
-        return account.net - undecided;
+        return account.net - account.undecided();
     }
     account.free() + own.map_or(0, |key| account.held_for(key.0, key.1)) + others(account, own).map(|(_, held)| held).sum::<i64>()
 }
 
 /// The holds beside that of `own` that may be taken from, in the order of their ends.
 fn others(account: &Account, own: Option<(Timestamp, Id)>) -> impl Iterator<Item = ((Timestamp, Id), i64)> {
-    let holds = account.holds.iter().map(|(key, held)| (*key, *held));
-    holds.take_while(|(key, _)| key.0 != UNTIL_DECIDED).filter(move |(key, _)| Some(*key) != own).take(HOLDS_MAX)
+    let holds = account.holds.iter().map_while(|((release_at, hold), held)| Some(((release_at.instant()?, *hold), *held)));
+    holds.filter(move |(key, _)| Some(*key) != own).take(HOLDS_MAX)
 }
 
 /// Takes `minor` pesos from an account: first from the hold of `own`, then from what is available, then from the other holds in the order of their ends. `None` when all of that does
@@ -119,7 +118,7 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let refunding = CopPayment { phase, refunds: payment.refunds.saturating_add(1), kept, ..payment.clone() };
     let effect = order(&refunding, completed_at, How::Send, turn);
     let mut draft = Draft::new(Cause::CopRefundBegun);
-    move_aside(&mut draft, payment, &aside, 1, turn.now);
+    move_aside(&mut draft, payment, &aside);
     draft.change(payment, Entity::CopPayment(refunding));
     Outcome::write_then(draft, vec![effect])
 }
@@ -139,14 +138,44 @@ fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
     Some(Aside { own, sellers })
 }
 
-/// Moves money between its places and the hold without an end; `sign` −1 moves it back, where a hold that has ended meanwhile is what is available.
-fn move_aside(draft: &mut Draft, payment: &CopPayment, aside: &Aside, sign: i64, now: Timestamp) {
+/// The accounts that give the money back, and what each gives.
+fn givers<'a>(payment: &CopPayment, aside: &'a Aside) -> impl Iterator<Item = (Ledger, &'a Taken)> {
     let seller = payment.marketplace.as_ref().map(|sale| (Ledger::Seller(sale.merchant), &aside.sellers));
-    for (ledger, taken) in std::iter::once((Ledger::Tenant, &aside.own)).chain(seller) {
-        draft.hold(HoldChange { ledger, currency: Currency::Cop, release_at: UNTIL_DECIDED, hold: payment.id, minor: sign * taken.total() });
-        for part in taken.from_holds.iter().filter(|part| part.release_at > now) {
-            draft.hold(HoldChange { ledger, currency: Currency::Cop, release_at: part.release_at, hold: part.hold, minor: -sign * part.minor });
+    std::iter::once((Ledger::Tenant, &aside.own)).chain(seller)
+}
+
+/// A change of a part of a hold.
+const fn change(ledger: Ledger, part: &Part, sign: i64) -> HoldChange {
+    HoldChange { ledger, currency: Currency::Cop, release_at: Release::At(part.release_at), hold: part.hold, minor: sign * part.minor }
+}
+
+/// Moves money from its places to the hold that lasts until the processor has decided.
+fn move_aside(draft: &mut Draft, payment: &CopPayment, aside: &Aside) {
+    for (ledger, taken) in givers(payment, aside) {
+        let release_at = Release::WhenDecided;
+        draft.hold(HoldChange { ledger, currency: Currency::Cop, release_at, hold: payment.id, minor: taken.total() });
+        taken.from_holds.iter().for_each(|part| draft.hold(change(ledger, part, -1)));
+    }
+}
+
+/// The processor has decided: what was set aside is not any more.
+fn release(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside) {
+    for (ledger, _) in givers(payment, aside) {
+        let account = match ledger {
+            Ledger::Seller(merchant) => book.sellers.get(&merchant).map(|seller| seller.account(Currency::Cop)),
+            _ => Some(book.account(Currency::Cop)),
+        };
+        for (release_at, minor) in account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id)) {
+            draft.hold(HoldChange { ledger, currency: Currency::Cop, release_at, hold: payment.id, minor: -minor });
         }
+    }
+}
+
+/// Gives the money back to its places; a hold that has ended meanwhile is what is available.
+fn put_back(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside, now: Timestamp) {
+    release(draft, book, payment, aside);
+    for (ledger, taken) in givers(payment, aside) {
+        taken.from_holds.iter().filter(|part| part.release_at > now).for_each(|part| draft.hold(change(ledger, part, 1)));
     }
 }
 
@@ -182,7 +211,7 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
         (Answer::Refused { code: _ }, _) => {
             let restored = CopPayment { phase: Phase::Idle, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::CopRefundRefused);
-            move_aside(&mut draft, payment, aside, -1, turn.now);
+            put_back(&mut draft, book, payment, aside, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
             draft.replace_kept(payment.kept.clone());
             Outcome::write_and_refuse(draft, Refusal::ProcessorUnavailable)
@@ -218,16 +247,14 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
     post(Ledger::Fees, fee.negated(), None);
     post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
     post(Ledger::Fees, payment.platform_fee().negated(), None);
-    let released = |ledger, taken: &Taken| HoldChange { ledger, currency: Currency::Cop, release_at: UNTIL_DECIDED, hold: payment.id, minor: -taken.total() };
     let mut sold = None;
     if let Some(sale) = &payment.marketplace {
         let (share, seller) = (sale.seller_net.unwrap_or_default(), Ledger::Seller(sale.merchant));
         post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
         post(seller, share.negated(), row(MovementKind::SellerTransferReversal, "share of the payment returned"));
         sold = (!share.is_zero()).then_some(sale.merchant);
-        draft.hold(released(seller, &aside.sellers));
     }
-    draft.hold(released(Ledger::Tenant, &aside.own));
+    release(&mut draft, book, payment, aside);
     draft.change(payment, Entity::CopPayment(refunded));
     draft.event(EventKind::PaymentReversed, EntityId::cop_payment(payment.id));
     if let Some(merchant) = sold {

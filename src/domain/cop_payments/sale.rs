@@ -126,9 +126,9 @@ fn post(draft: &mut Draft, payment: &CopPayment, available_at: Timestamp) -> Cop
         let seller = Ledger::Seller(sale.merchant);
         post(Ledger::Tenant, share.negated(), row(MovementKind::SellerTransfer, "seller's share of the payment", available_at));
         post(seller, share, row(MovementKind::SellerTransfer, "share of the payment", at));
-        draft.hold(HoldChange { ledger: seller, currency: Currency::Cop, release_at: at, hold: payment.id, minor: share.minor() });
+        draft.hold(HoldChange { ledger: seller, currency: Currency::Cop, release_at: at.into(), hold: payment.id, minor: share.minor() });
         own = own.minus(share).unwrap_or_default();
     }
-    draft.hold(HoldChange { ledger: Ledger::Tenant, currency: Currency::Cop, release_at: available_at, hold: payment.id, minor: own.minor() });
+    draft.hold(HoldChange { ledger: Ledger::Tenant, currency: Currency::Cop, release_at: available_at.into(), hold: payment.id, minor: own.minor() });
     own
 }

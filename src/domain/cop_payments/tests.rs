@@ -13,7 +13,7 @@ use crate::domain::events::EventKind;
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::ids::EntityId;
 use crate::domain::kept::{KEPT_MS, KeepRef, Shape};
-use crate::domain::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, UNTIL_DECIDED};
+use crate::domain::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, Release};
 use crate::domain::machine::{AnyBook, Domain};
 use crate::domain::merchants::Registration;
 use crate::domain::money::Currency;
@@ -90,7 +90,7 @@ fn payment_of(id: Id) -> CopPayment {
 fn a_refund_takes_of_so_many_holds_and_no_more() {
     let mut account = Account::default();
     for name in 0..30_000 {
-        hold(&mut account, T0 + i64::from(name), name, 2);
+        hold(&mut account, Timestamp::from_unix_ms(T0 + i64::from(name)).into(), name, 2);
     }
     let own = Some((Timestamp::from_unix_ms(T0 + 25_000), Id::derived(1, 1, 25_000)));
     let most = 2 * (1 + HOLDS_MAX as i64);
@@ -140,7 +140,7 @@ impl World {
 
     fn keyed(&mut self, entity: Option<&Entity>, command: Command, now_ms: i64) -> Option<Arc<Record>> {
         self.domain.settle(&mut self.book, now_ms);
-        let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs() };
+        let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs(), ahead_ms: 0 };
         let decision = self.domain.decide(&self.book, entity, command, turn);
         (self.effects, self.refusal) = (decision.effects, decision.refusal);
         let record = decision.record?;
@@ -594,9 +594,8 @@ fn what_a_new_payment_needs() {
     assert!(matches!(refuse(&mut world, Some((seller, percent(999_999)))), Some(Refusal::Invalid { field: "applicationFeePercent", .. })));
 }
 
-fn hold(account: &mut Account, release_at: i64, name: u16, minor: i64) {
-    let change =
-        HoldChange { ledger: Ledger::Tenant, currency: Currency::Cop, release_at: Timestamp::from_unix_ms(release_at), hold: Id::derived(1, 1, name), minor };
+fn hold(account: &mut Account, release_at: Release, name: u16, minor: i64) {
+    let change = HoldChange { ledger: Ledger::Tenant, currency: Currency::Cop, release_at, hold: Id::derived(1, 1, name), minor };
     account.net += minor;
     account.hold(&change);
 }
@@ -613,10 +612,10 @@ proptest! {
     ) {
         let mut account = Account { net: free, ..Account::default() };
         for (name, (at, minor)) in holds.iter().enumerate() {
-            hold(&mut account, *at, name as u16, *minor);
+            hold(&mut account, Timestamp::from_unix_ms(*at).into(), name as u16, *minor);
         }
         if aside > 0 {
-            hold(&mut account, UNTIL_DECIDED.unix_ms(), 99, aside);
+            hold(&mut account, Release::WhenDecided, 99, aside);
         }
         let own_key = holds.get(own).map(|(at, _)| (Timestamp::from_unix_ms(*at), Id::derived(1, 1, own as u16)));
         let taken = take(&account, own_key, wanted);
@@ -626,7 +625,7 @@ proptest! {
         prop_assert_eq!(from_available + from_holds.iter().map(|part| part.minor).sum::<i64>(), wanted);
         prop_assert!(from_available >= 0 && from_available <= account.free().max(0));
         for part in &from_holds {
-            prop_assert!(part.release_at != UNTIL_DECIDED && part.minor > 0 && part.minor <= account.held_for(part.release_at, part.hold));
+            prop_assert!(part.minor > 0 && part.minor <= account.held_for(part.release_at, part.hold));
         }
         let of_own = own_key.map_or(0, |key| account.held_for(key.0, key.1).min(wanted));
         let from_own: i64 = from_holds.iter().filter(|part| Some((part.release_at, part.hold)) == own_key).map(|part| part.minor).sum();

@@ -223,10 +223,10 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
         let (seller, share) = (Ledger::Seller(merchant), amount.minor());
         post(Ledger::Tenant, -share, row(MovementKind::SellerTransfer, "seller's share of the deposit".to_owned(), available_at));
         post(seller, share, row(MovementKind::SellerTransfer, "share of the deposit".to_owned(), at));
-        draft.hold(HoldChange { ledger: seller, currency, release_at: at, hold: incoming.id, minor: share });
+        draft.hold(HoldChange { ledger: seller, currency, release_at: at.into(), hold: incoming.id, minor: share });
         own -= share;
     }
-    draft.hold(HoldChange { ledger: Ledger::Tenant, currency, release_at: available_at, hold: incoming.id, minor: own });
+    draft.hold(HoldChange { ledger: Ledger::Tenant, currency, release_at: available_at.into(), hold: incoming.id, minor: own });
     if let Some(till) = till {
         draft.change(to, Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..to.clone() }));
     }

@@ -7,11 +7,12 @@ use crate::domain::decision::{Draft, Outcome, Turn};
 use crate::domain::events::{BalanceReason, EventKind};
 use crate::domain::ids::EntityId;
 use crate::domain::kept::KeepRef;
-use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row, UNTIL_DECIDED};
+use crate::domain::ledger::{Account, HoldChange, Ledger, MovementKind, Posting, Release, Row};
 use crate::domain::money::{Currency, Ves};
 use crate::domain::record::{Cause, Entity};
 use crate::domain::refusal::Refusal;
 use crate::domain::sellers;
+use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     let reversing = Payment { phase, kept, ..payment.clone() };
     let effect = order(&reversing, debtor, How::Send, turn);
     let mut draft = Draft::new(Cause::ReversalBegun);
-    move_aside(&mut draft, payment, aside, 1);
+    move_aside(&mut draft, payment, aside);
     draft.change(payment, Entity::Payment(reversing));
     Outcome::write_then(draft, vec![effect])
 }
@@ -78,18 +79,50 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     Ok(aside)
 }
 
-/// Moves money between its holds and the one without an end; `sign` −1 moves it back.
-fn move_aside(draft: &mut Draft, payment: &Payment, aside: Aside, sign: i64) {
-    let mut hold = |ledger, release_at, minor| draft.hold(HoldChange { ledger, currency: Currency::Ves, release_at, hold: payment.id, minor: sign * minor });
-    hold(Ledger::Tenant, UNTIL_DECIDED, aside.from_hold + aside.from_available);
-    if let Some(at) = payment.available_at {
-        hold(Ledger::Tenant, at, -aside.from_hold);
+/// The accounts that give the money of a payment back, what each gives of the sale's own hold on it and in all, and when that hold ends.
+fn givers(payment: &Payment, aside: Aside) -> impl Iterator<Item = (Ledger, Option<Timestamp>, i64, i64)> {
+    let own = (Ledger::Tenant, payment.available_at, aside.from_hold, aside.from_hold + aside.from_available);
+    let seller = payment.marketplace.as_ref().map(|sale| {
+        let all = aside.seller_from_hold + aside.seller_from_available;
+        (Ledger::Seller(sale.merchant), sale.seller_available_at, aside.seller_from_hold, all)
+    });
+    std::iter::once(own).chain(seller)
+}
+
+/// A change of what is held for a payment.
+const fn change(payment: &Payment, ledger: Ledger, release_at: Release, minor: i64) -> HoldChange {
+    HoldChange { ledger, currency: Currency::Ves, release_at, hold: payment.id, minor }
+}
+
+/// Moves money from its holds to the one that lasts until the bank has decided.
+fn move_aside(draft: &mut Draft, payment: &Payment, aside: Aside) {
+    for (ledger, available_at, from_hold, all) in givers(payment, aside) {
+        draft.hold(change(payment, ledger, Release::WhenDecided, all));
+        if let Some(at) = available_at {
+            draft.hold(change(payment, ledger, at.into(), -from_hold));
+        }
     }
-    if let Some(sale) = &payment.marketplace {
-        let seller = Ledger::Seller(sale.merchant);
-        hold(seller, UNTIL_DECIDED, aside.seller_from_hold + aside.seller_from_available);
-        if let Some(at) = sale.seller_available_at {
-            hold(seller, at, -aside.seller_from_hold);
+}
+
+/// The bank has decided: what was set aside is not any more.
+fn release(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside) {
+    for (ledger, ..) in givers(payment, aside) {
+        let account = match ledger {
+            Ledger::Seller(merchant) => book.sellers.get(&merchant).map(|seller| seller.account(Currency::Ves)),
+            _ => Some(book.account(Currency::Ves)),
+        };
+        for (release_at, minor) in account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id)) {
+            draft.hold(change(payment, ledger, release_at, -minor));
+        }
+    }
+}
+
+/// Gives the money back to where it was taken from; a hold that has ended meanwhile is what is available.
+fn put_back(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside, now: Timestamp) {
+    release(draft, book, payment, aside);
+    for (ledger, available_at, from_hold, _) in givers(payment, aside) {
+        if let Some(at) = available_at.filter(|at| *at > now) {
+            draft.hold(change(payment, ledger, at.into(), from_hold));
         }
     }
 }
@@ -125,7 +158,7 @@ pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outco
         (Answer::Refused { code: _ }, _) => {
             let restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::ReversalRefused);
-            move_aside(&mut draft, payment, aside, -1);
+            put_back(&mut draft, book, payment, aside, turn.now);
             draft.change(payment, Entity::Payment(restored));
             draft.replace_kept(payment.kept.clone());
             Outcome::write_and_refuse(draft, Refusal::ReversalRefused)
@@ -170,12 +203,10 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
     post(Ledger::Fees, fee.negated(), None);
     post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
     post(Ledger::Fees, payment.platform_fee().negated(), None);
-    let mut hold = |ledger, minor: i64| draft.hold(HoldChange { ledger, currency: Currency::Ves, release_at: UNTIL_DECIDED, hold: payment.id, minor: -minor });
-    hold(Ledger::Tenant, aside.from_hold + aside.from_available);
+    release(&mut draft, book, payment, aside);
     if let Some(sale) = &payment.marketplace {
         let share = sale.seller_net.unwrap_or_default();
         let seller = Ledger::Seller(sale.merchant);
-        hold(seller, aside.seller_from_hold + aside.seller_from_available);
         let mut post = |ledger, amount: Ves, row| draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row });
         post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
         post(seller, share.negated(), row(MovementKind::SellerTransferReversal, "share of the payment returned"));

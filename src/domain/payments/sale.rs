@@ -131,8 +131,8 @@ fn post(draft: &mut Draft, payment: &Payment, available_at: Timestamp, seller_av
         let seller = Ledger::Seller(sale.merchant);
         post(Ledger::Tenant, share.negated(), row(MovementKind::SellerTransfer, "seller's share of the payment", available_at));
         post(seller, share, row(MovementKind::SellerTransfer, "share of the payment", seller_available_at));
-        draft.hold(HoldChange { ledger: seller, currency: Currency::Ves, release_at: seller_available_at, hold: payment.id, minor: share.minor() });
+        draft.hold(HoldChange { ledger: seller, currency: Currency::Ves, release_at: seller_available_at.into(), hold: payment.id, minor: share.minor() });
         own = own.minus(share).unwrap_or_default();
     }
-    draft.hold(HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: available_at, hold: payment.id, minor: own.minor() });
+    draft.hold(HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: available_at.into(), hold: payment.id, minor: own.minor() });
 }

@@ -55,7 +55,7 @@ impl Case {
         self.now_ms += 1000;
         self.turns += 1;
         self.domain.settle(&mut self.book, self.now_ms);
-        let turn = actors::Turn { tenant: TENANT, now_ms: self.now_ms, seed: self.turns };
+        let turn = actors::Turn { tenant: TENANT, now_ms: self.now_ms, seed: self.turns, ahead_ms: 0 };
         let decided = self.domain.decide(&self.book, self.entity.as_deref(), ask.into(), turn);
         if let Some(record) = &decided.record {
             self.domain.evolve(&mut self.book, record, self.now_ms);

@@ -119,7 +119,7 @@ impl Gateway {
                 reply(tenant, shape, engine.ask_entity(tenant, payment, false, command, None, held).await, request_id)
             }
             Plan::Advance(advance_ms) => {
-                let (command, held) = doing.command(Ask::MoveClock(advance_ms), Shape::Clock);
+                let (command, held) = doing.command(Ask::MoveClock, Shape::Clock);
                 reply(tenant, Shape::Clock, engine.advance(tenant, advance_ms, command, held).await, request_id)
             }
             Plan::Clock => {

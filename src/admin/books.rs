@@ -1,0 +1,69 @@
+//! Books that are halted: which they are, and their way back.
+
+use super::call::{Call, Done, Outcome};
+use super::sheets::push_sheet;
+use crate::api::fields::Fields;
+use crate::api::problem::Problem;
+use crate::api::writer::Object;
+use crate::domain::acts::Deed;
+use crate::domain::platform::{Mode, PlatformAsk, is_live, tenant_key};
+use crate::domain::time::Timestamp;
+use crate::recovery::rederive::{Rederived, rederive};
+use crate::server::ask;
+use crate::server::dispatch::failure;
+use crate::server::services::Services;
+
+/// The halted books, as the state of the server shows them.
+pub fn show(services: &Services) -> Vec<Vec<u8>> {
+    let show = |book: actors::Halted| {
+        let tenant = services.directory.tenants().into_iter().find(|tenant| u64::from(tenant.number) == book.tenant / 2);
+        Object::new()
+            .number("tenantKey", book.tenant)
+            .maybe_plain("tenantId", tenant.map(|tenant| tenant.id))
+            .plain("mode", if is_live(book.tenant) { Mode::Live.name() } else { Mode::Test.name() })
+            .plain("since", Timestamp::from_unix_ms(book.since_ms))
+            .text("why", book.why)
+            .end()
+    };
+    services.engine.halted().into_iter().map(show).collect()
+}
+
+/// POST /admin/tenants/:id/resume
+pub async fn resume(call: Call) -> Outcome {
+    Fields::parse_optional(&call.body)?.finish()?;
+    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let _turn = call.turns.of(tenant.number).await;
+    let halted: Vec<Mode> = Mode::ALL.into_iter().filter(|mode| call.services.engine.is_halted(tenant_key(tenant.number, *mode))).collect();
+    if halted.is_empty() {
+        return Err(Problem::conflict("tenant_not_halted", "no book of this tenant is halted"));
+    }
+    // Also so that what is saved now bears another sequence than every snapshot before it.
+    let act = call.act(Deed::Called { operation: "resumeTenant".to_owned(), path: call.path.clone() });
+    ask::platform(&call.services, PlatformAsk::Note(act), None).await?;
+    let mut resumed = Vec::new();
+    for mode in halted {
+        let key = tenant_key(tenant.number, mode);
+        let derived = go_on(&call.services, key).await?;
+        tracing::info!(tenant_key = key, records = derived.records, snapshots_removed = derived.wrong.len(), "an operator resumed a book");
+        let shown = Object::new().plain("mode", mode.name()).number("tenantKey", key).number("records", derived.records);
+        resumed.push(shown.number("snapshotsRemoved", derived.wrong.len()).end());
+    }
+    // What was changed of the tenant's settings meanwhile.
+    push_sheet(&call.services, tenant.number).await?;
+    Ok(Done::ok(Object::new().plain("tenantId", tenant.id).list("resumed", resumed).end()))
+}
+
+/// Has a halted book go on as what its records lead to, if they prove right.
+async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
+    let engine = &services.engine;
+    engine.halted_fence(key).await.map_err(failure)?;
+    let reader = engine.reader().clone();
+    let seq = reader.last_seq();
+    let derived = tokio::task::spawn_blocking(move || rederive(&reader, key, seq)).await;
+    let derived = derived.map_err(|_| ask::defect("a panic while a book was derived"))?.map_err(|failed| {
+        tracing::error!(tenant_key = key, %failed, "a book cannot be resumed");
+        Problem::conflict("book_not_proved", format!("the records of tenant key {key} do not prove right, so it stays halted: {failed}"))
+    })?;
+    engine.resume(key, seq, derived.book.clone(), derived.settled_ms, &derived.wrong).await.map_err(failure)?;
+    Ok(derived)
+}

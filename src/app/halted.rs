@@ -1,0 +1,36 @@
+//! Which books are halted, in a file of the data directory: for `wal explain`, and for who comes to look when the server is gone. What counts is in the engine; the file follows it.
+
+use crate::domain::time::Timestamp;
+use crate::recovery::directory::halted::{self, HaltedBook};
+use actors::Halted;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The file, and what is to be in it.
+pub struct HaltedFile {
+    data: PathBuf,
+    newest: Mutex<Vec<HaltedBook>>,
+    /// Whoever writes takes the newest list, so that no older one comes last.
+    writing: Mutex<()>,
+}
+
+impl HaltedFile {
+    /// The file of a data directory.
+    pub fn new(data: PathBuf) -> Arc<HaltedFile> {
+        Arc::new(HaltedFile { data, newest: Mutex::default(), writing: Mutex::new(()) })
+    }
+
+    /// These are halted now. Returns at once: a book's turn is no place to wait for a disk.
+    pub fn note(self: &Arc<Self>, now: &[Halted]) {
+        let book = |halted: &Halted| HaltedBook { tenant_key: halted.tenant, since: Timestamp::from_unix_ms(halted.since_ms), why: halted.why.clone() };
+        *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = now.iter().map(book).collect();
+        let file = Arc::clone(self);
+        std::thread::spawn(move || {
+            let _writing = file.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let newest = file.newest.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Err(error) = halted::write(&file.data, &newest) {
+                tracing::error!(%error, "which books are halted could not be written down");
+            }
+        });
+    }
+}

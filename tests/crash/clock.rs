@@ -1,0 +1,48 @@
+//! SIGKILL while a test clock jumps: the clock goes on from where the jump was, and stands at no instant.
+
+use crate::harness::check::text;
+use crate::harness::server::Server;
+use chrono::TimeDelta;
+use serde_json::json;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// So many deadlines that a crash hits the jump before it has met all of them.
+const INTENTS: usize = 1_000;
+/// A clock that stands would stand for a quarter of an hour.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits for what must come to be.
+#[track_caller]
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "{what}");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_clock_that_was_jumping_ticks_on_after_a_crash() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    // They expire one after the other, which takes the jump a while.
+    let intents: Vec<_> = (0..INTENTS).map(|_| api.intent(1)).collect();
+    let before = api.clock();
+    std::thread::scope(|scope| {
+        let jumping = scope.spawn(|| api.try_post("/v1/test/clock", &json!({ "advanceSeconds": 30 * 86_400 })));
+        until("the first expires on the way", || text(&api.payment(&intents[0]), "status") == "CANCELED");
+        server.kill();
+        drop(jumping.join());
+    });
+    server.restart();
+    let after = api.clock();
+    assert!(after - before > TimeDelta::minutes(10), "it went back: {before} and then {after}");
+    assert!(after - before < TimeDelta::days(1), "the jump ended before the crash");
+    until("the clock ticks", || api.clock() > after);
+    // What was due goes on being due.
+    until("the last expires by itself or in the next jump", || {
+        api.advance(60);
+        text(&api.payment(&intents[INTENTS - 1]), "status") == "CANCELED"
+    });
+}

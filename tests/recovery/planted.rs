@@ -1,0 +1,215 @@
+//! Directories in the states that earlier builds left behind: they start, prove right and serve.
+//!
+//! An earlier build's record is planted as that build would have written it; a rule that no longer writes such records cannot make one.
+
+use crate::harness::check::{assert_texts, instant};
+use crate::harness::client::Api;
+use crate::harness::flows::SECOND;
+use crate::harness::server::Server;
+use crate::verified;
+use actors::Machine;
+use pasarela::domain::ids::Id;
+use pasarela::domain::index;
+use pasarela::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Release, Row};
+use pasarela::domain::machine::AnyBook;
+use pasarela::domain::money::Currency;
+use pasarela::domain::record::{Cause, Record};
+use pasarela::domain::time::{DAY_MS, Timestamp};
+use pasarela::recovery::books::{Books, machine};
+use serde_json::json;
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use wal::{Append, Completion, Config, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot, StoredSnapshot};
+
+struct Told(Sender<bool>);
+
+impl Completion for Told {
+    fn complete(self, outcome: Result<Durable, Poisoned>) {
+        let _ = self.0.send(outcome.is_ok());
+    }
+}
+
+/// A record of a tenant that does nothing yet.
+fn nothing(book: &AnyBook, cause: Cause) -> Record {
+    let AnyBook::Tenant(book) = book else { unreachable!("a tenant's book") };
+    Record {
+        cause,
+        seed: 7,
+        postings: Vec::new(),
+        holds: Vec::new(),
+        entities: Vec::new(),
+        removed: Vec::new(),
+        freed: Vec::new(),
+        first_event: book.events + 1,
+        events: Vec::new(),
+        sheet: None,
+        clock_advance_ms: 0,
+        platform: None,
+        kept: None,
+    }
+}
+
+/// The key of the tenant that has money.
+fn with_money(reader: &Reader) -> u64 {
+    let has_money = |stored: &StoredSnapshot| match machine().restore(stored.tenant, &stored.state) {
+        Ok(AnyBook::Tenant(book)) => book.account(Currency::Ves).net > 0,
+        _ => false,
+    };
+    reader.latest_snapshots().map(|stored| stored.expect("a snapshot")).find(has_money).expect("a tenant with money").tenant
+}
+
+/// Appends a record of the tenant that has money, so long after its newest one, and a snapshot of the book as it stood after that record, which nobody settled again.
+fn plant(data: &Path, after_ms: i64, make: impl FnOnce(&mut Record, Timestamp)) {
+    let store = RocksStore::open(data.join("log")).expect("the log's store");
+    let log: Log<Told> = Log::open(Box::new(store), Config::default()).expect("the log");
+    let (machine, reader) = (machine(), log.reader());
+    let tenant = with_money(&reader);
+    let books = Books::after(&reader, &[tenant], reader.last_seq()).expect("the books");
+    let last = books.machine.now_ms(books.get(tenant).expect("a book"), i64::MIN / 4);
+    let time = Timestamp::from_unix_ms(last).plus_ms(after_ms);
+    let mut book = books.at(tenant, time.unix_ms());
+    let mut record = nothing(&book, Cause::ClockMoved);
+    make(&mut record, time);
+    let mut ops = IndexOps::new();
+    index::entries(tenant, time, &record, &mut ops);
+    machine.evolve(&mut book, &record, time.unix_ms());
+    machine.check(&book, &record).expect("an earlier build wrote it");
+    let (to, told) = channel();
+    log.append(Append { tenant, time_ms: time.unix_ms(), payload: machine.encode(&record), index: ops }, Told(to.clone()));
+    let snapshot = Snapshot { tenant, time_ms: time.unix_ms(), state: machine.save(&book), index: IndexOps::new() };
+    log.snapshot(snapshot, Told(to));
+    assert!(told.recv().expect("told") && told.recv().expect("told"), "it is durable");
+    log.close();
+}
+
+/// Appends a record that no rule writes: more is taken from what is held than is held.
+fn plant_breach(data: &Path) {
+    let store = RocksStore::open(data.join("log")).expect("the log's store");
+    let log: Log<Told> = Log::open(Box::new(store), Config::default()).expect("the log");
+    let (machine, reader) = (machine(), log.reader());
+    let tenant = with_money(&reader);
+    let books = Books::after(&reader, &[tenant], reader.last_seq()).expect("the books");
+    let book = books.get(tenant).expect("a book");
+    let mut record = nothing(book, Cause::Adjusted);
+    let row = Row { kind: MovementKind::Adjustment, subject: None, chargeback: None, external_ref: None, description: String::new(), available_at: None };
+    let posting = |ledger, minor, row| Posting { ledger, currency: Currency::Ves, minor, row };
+    record.postings = vec![posting(Ledger::Tenant, 1, Some(Box::new(row))), posting(Ledger::Operator, -1, None)];
+    record.holds =
+        vec![HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: Release::WhenDecided, hold: Id::derived(1, 1, 0), minor: -5 }];
+    let (to, told) = channel();
+    let time_ms = books.machine.now_ms(book, i64::MIN / 4) + 1;
+    log.append(Append { tenant, time_ms, payload: machine.encode(&record), index: IndexOps::new() }, Told(to));
+    assert!(told.recv().expect("told"), "it is durable");
+    log.close();
+}
+
+/// The tenant goes on, the self-check finds its book right, and so does the proof of the directory.
+#[track_caller]
+fn goes_on(server: &mut Server, api: &Api, net: &str) {
+    api.fund("1.00");
+    server.admin().post("/admin/snapshot", &json!({})).expect(200);
+    assert_texts(&api.balance(), &[("ledgerNetVes", net), ("heldVes", "0.00")]);
+    assert!(server.terminate().success(), "{}", server.log_tail());
+    verified(server, &server.data());
+}
+
+#[test]
+fn a_hold_that_was_put_back_after_its_end_is_no_breach() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let paid = api.pay(10);
+    api.advance_to(instant(&paid["availableAt"]) + SECOND);
+    assert!(server.terminate().success());
+    // What an earlier build wrote when a bank refused a reversal after the sale's hold had ended.
+    let ended = Timestamp::parse(paid["availableAt"].as_str().expect("a text")).expect("an instant");
+    let hold = Id::parse(paid["paymentId"].as_str().expect("a text")).expect("an id");
+    plant(&server.data(), 1_000, |record, _| {
+        record.cause = Cause::ReversalRefused;
+        record.holds = vec![HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: ended.into(), hold, minor: 197_000 }];
+    });
+    verified(&server, &server.data());
+    server.restart();
+    goes_on(&mut server, &api, "1971.00");
+    server.restart();
+    goes_on(&mut server, &api, "1972.00");
+}
+
+#[test]
+fn a_clock_at_the_end_of_the_calendar_starts_and_the_test_clock_stays_away_from_it() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    api.fund("1.00");
+    assert!(server.terminate().success());
+    // An earlier build let a test clock get here by some 7,000 calls.
+    let near = Timestamp::parse("8999-06-01T00:00:00Z").expect("an instant");
+    plant(&server.data(), 1_000, |record, time| record.clock_advance_ms = near.since_ms(time));
+    server.restart();
+    api.post("/v1/test/clock", &json!({ "advanceSeconds": 300 * 86_400 })).names(&["advanceSeconds"]);
+    api.advance(200 * 86_400);
+    api.post("/v1/test/clock", &json!({ "advanceSeconds": 20 * 86_400 })).names(&["advanceSeconds"]);
+    api.advance(60);
+    goes_on(&mut server, &api, "2.00");
+    plant(&server.data(), 1_000, |record, _| record.clock_advance_ms = 1_100 * 365 * DAY_MS);
+    server.restart();
+    assert!(api.clock() >= instant(&json!("9999-12-31T23:59:59.999Z")));
+    api.post("/v1/test/clock", &json!({ "advanceSeconds": 1 })).names(&["advanceSeconds"]);
+    goes_on(&mut server, &api, "3.00");
+}
+
+#[test]
+fn a_start_can_leave_one_book_alone() {
+    let mut server = Server::start();
+    let (tenant, other) = (server.tenant(), server.tenant().test);
+    tenant.test.fund("1.00");
+    assert!(server.terminate().success());
+    plant_breach(&server.data());
+    let refused = server.command(&["serve"]);
+    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{why}");
+    assert!(why.contains("the book of tenant key 3: record") && why.contains("pasarela serve --set-aside 3"), "{why}");
+    // Twice: what the others write and save in the first run must not keep the second from starting.
+    server.arguments = vec!["--set-aside", "3"];
+    for net in ["1.00", "2.00"] {
+        server.restart();
+        let halted = server.admin().get("/admin/status").expect(200)["haltedBooks"].clone();
+        assert_eq!((&halted[0]["tenantKey"], &halted[0]["tenantId"]), (&json!(3), &json!(tenant.id)));
+        tenant.test.get("/v1/balance").refused(503, "account_halted");
+        tenant.live.get("/v1/balance").refused(403, "live_mode_not_activated");
+        other.fund("1.00");
+        server.admin().post("/admin/snapshot", &json!({})).expect(200);
+        other.assert_books(net, "0.00", net);
+        let refused = server.admin().post(&format!("/admin/tenants/{}/resume", tenant.id), &json!({})).refused(409, "book_not_proved");
+        assert!(refused["message"].as_str().is_some_and(|message| message.contains("less than nothing is held")), "{refused}");
+        assert!(server.terminate().success());
+    }
+}
+
+#[test]
+fn a_reversal_that_was_under_way_when_a_clock_reached_the_end_of_the_calendar_is_decided() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let paid = api.pay(10);
+    assert!(server.terminate().success());
+    server.set("PASARELA__RAILS__ANSWER_SECONDS", "1");
+    server.set("PASARELA__RAILS__SIMULATOR_DELAY_MS", "30000");
+    server.restart();
+    api.reverse(&paid).expect(202);
+    server.kill();
+    let id = Id::parse(paid["paymentId"].as_str().expect("a text")).expect("an id");
+    // What an earlier build wrote for "until decided", and what its clocks could reach.
+    plant(&server.data(), 1, |record, _| {
+        let hold = |release_at, minor| HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at, hold: id, minor };
+        record.holds = vec![hold(Release::WhenDecided, -197_000), hold(Release::At(Timestamp::MAX), 197_000)];
+    });
+    plant(&server.data(), 1, |record, time| record.clock_advance_ms = Timestamp::MAX.since_ms(time));
+    server.set("PASARELA__RAILS__SIMULATOR_DELAY_MS", "0");
+    server.restart();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while api.payment(&paid)["status"] != "REVERSED" {
+        assert!(Instant::now() < deadline, "{}", server.log_tail());
+        sleep(Duration::from_millis(50));
+    }
+    goes_on(&mut server, &api, "1.00");
+}
