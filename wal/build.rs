@@ -13,6 +13,11 @@ fn main() {
     let lock = fs::read_to_string("../Cargo.lock").unwrap_or_default();
     let wanted = lock.split("name = \"librocksdb-sys\"\nversion = \"").nth(1).and_then(|rest| rest.split('"').next());
     if wanted.is_some_and(|wanted| wanted != built.trim()) {
-        println!("cargo::error=the RocksDB in {} is {}, and Cargo.lock has {}: run wal/rocksdb/build", library.display(), built.trim(), wanted.unwrap_or_default());
+        println!(
+            "cargo::error=the RocksDB in {} is {}, and Cargo.lock has {}: run wal/rocksdb/build",
+            library.display(),
+            built.trim(),
+            wanted.unwrap_or_default()
+        );
     }
 }
