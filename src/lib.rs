@@ -29,4 +29,5 @@ pub mod recovery;
 pub mod selfcheck;
 pub mod server;
 pub mod telemetry;
+pub mod thinning;
 pub mod webhooks;

@@ -13,6 +13,7 @@ mod crypto;
 mod description;
 mod kept;
 mod keys;
+pub mod operations;
 mod rates;
 pub mod routes;
 mod secret;

@@ -160,6 +160,9 @@ impl Gateway {
         if routed.writes() && self.services.engine.refuses() {
             return Err(Problem::overloaded(1));
         }
+        if routed.writes() && is_live(routed.caller.tenant_key) && self.services.clock_is_stepped() {
+            return Err(Problem::clock_stepped());
+        }
         Ok(routed)
     }
 

@@ -3,6 +3,8 @@
 #[path = "../api/harness/mod.rs"]
 mod harness;
 
+mod clock;
+mod contradictions;
 mod copies;
 mod corruption;
 mod large;
@@ -10,6 +12,7 @@ mod looking;
 mod operators;
 mod past;
 mod selfcheck;
+mod thinning;
 
 use harness::server::Server;
 use serde_json::Value;
