@@ -18,7 +18,8 @@ use crate::api::render::render;
 use crate::checkout::{self, Front};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
 use crate::domain::machine::Domain;
-use crate::domain::platform::PLATFORM;
+use crate::domain::platform::{PLATFORM, is_live};
+use crate::domain::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
@@ -40,6 +41,7 @@ use crate::server::public::Public;
 use crate::server::services::{Ids, Services, system_now};
 use crate::server::tls::{self, Certificates, Files};
 use crate::telemetry::spans::Spans;
+use crate::thinning::Thinning;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Engine, StartError};
 use door::Door;
@@ -52,7 +54,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use wal::RocksStore;
+use wal::{Retention, RocksStore};
 
 /// A book without a deadline leaves memory after so long without a request.
 const IDLE_SECONDS: u64 = 60;
@@ -62,6 +64,8 @@ const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 const EXIT_FATAL: i32 = 70;
 /// Deliveries under way may end within so long; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
+/// Records at the end of the log that a start compares with its clock.
+const LOOKED_AT: u64 = 1_000;
 /// Time for the answers of a failed write to leave, and for the reason to be written down, before the process ends.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -124,6 +128,7 @@ pub async fn run(config: Config, take_over: bool, set_aside: &[u64], spans: Opti
         AdminAccess::Insecure => None,
     };
     let selfcheck = Arc::new(SelfCheck::start(services.engine.clone())?);
+    let thinning = Thinning::start(services.engine.clone(), retention(&config))?;
     let ended_badly = ended_badly::last(&config.storage.path);
     let metrics = Metrics::new(Arc::clone(&services), Arc::clone(&selfcheck), traffic, certificates, ended_badly, config.admin.listen.ip().is_loopback());
     let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin)).map_err(|bad| bad.to_string())?);
@@ -151,6 +156,7 @@ pub async fn run(config: Config, take_over: bool, set_aside: &[u64], spans: Opti
     }
     drop(feeds);
     selfcheck.stop();
+    thinning.stop();
     services.webhooks.stop(WEBHOOKS_STOP).await;
     banks.abort();
     looking.abort();
@@ -199,7 +205,7 @@ async fn start(
     let card_key = directory::card_key(data, config.storage.card_key_file.as_deref()).map_err(|failed| failed.to_string())?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
-    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay).map_err(|error| error.to_string())?);
+    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay, config.rails.simulator_fault).map_err(|error| error.to_string())?);
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
@@ -249,6 +255,7 @@ async fn start(
         outcomes,
         spans,
     });
+    compare_with_the_log(&services);
     world.settle(data, &services.engine).await?;
     let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
@@ -259,6 +266,18 @@ async fn start(
     Ok((services, feeds))
 }
 
+/// Says when the log bears a later time than the clock: one of the two was wrong. Test clocks run ahead by themselves.
+fn compare_with_the_log(services: &Services) {
+    let reader = services.engine.reader();
+    let first = reader.last_seq().saturating_sub(LOOKED_AT);
+    let records = reader.records(first, None).map_while(Result::ok);
+    let latest_ms = records.filter(|record| record.tenant == PLATFORM || is_live(record.tenant)).map(|record| record.time_ms).max();
+    let ahead_ms = latest_ms.map_or(0, |latest_ms| latest_ms.saturating_sub(services.now().unix_ms()));
+    if ahead_ms > MINUTE_MS {
+        tracing::warn!(ahead_ms, "the log is ahead of the clock: the clock is behind, or was ahead before; until it has caught up live books stand still");
+    }
+}
+
 /// The history of rates, and a board that begins with the latest of them and writes to it.
 fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), String> {
     let failed = |error: rates::RateStoreError| format!("{}: {error}", directory.display());
@@ -267,6 +286,16 @@ fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), Stri
     let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
     rates.newest(system_now()).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
     Ok((rates, board))
+}
+
+fn retention(config: &Config) -> Retention {
+    let storage = &config.storage;
+    let ms = |units: u32, unit_ms: i64| i64::from(units) * unit_ms;
+    Retention {
+        all_ms: ms(storage.snapshot_all_hours, HOUR_MS),
+        hourly_ms: ms(storage.snapshot_hourly_days, DAY_MS),
+        daily_ms: ms(storage.snapshot_daily_days, DAY_MS),
+    }
 }
 
 /// Why each book is set aside: the operator's word, and what it was halted for before.

@@ -15,6 +15,7 @@ pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use tenants::{BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw};
 
 use crate::network::Network;
+use crate::rails::simulator::Fault;
 use chrono::NaiveDate;
 use keys::{Keys, Source};
 use std::fmt;
@@ -178,6 +179,12 @@ pub struct Storage {
     pub snapshot_records: u64,
     /// Seconds between two rounds of snapshots, if anything was written.
     pub snapshot_seconds: u64,
+    /// Hours for which every snapshot of a book is kept, counted back from its newest.
+    pub snapshot_all_hours: u32,
+    /// Days for which one of each hour is.
+    pub snapshot_hourly_days: u32,
+    /// Days for which one of each day is; older ones monthly, for ever.
+    pub snapshot_daily_days: u32,
     /// Bytes that wait for the disk.
     pub pending_bytes_max: usize,
     /// Records that wait for the disk.
@@ -200,6 +207,8 @@ pub struct Rails {
     pub answer_seconds: u64,
     /// Between an order to the simulated bank and its answer.
     pub simulator_delay_ms: u64,
+    /// What the simulated bank does wrong.
+    pub simulator_fault: Fault,
 }
 
 /// `[limits]`: requests per key, and what a client without a key may do.
@@ -362,12 +371,21 @@ impl Storage {
             reserve_bytes: keys.integer("reserve_bytes", 256 << 20, 0..=1 << 50),
             snapshot_records: keys.integer("snapshot_records", 100_000, 1..=1_000_000_000),
             snapshot_seconds: keys.integer("snapshot_seconds", 60, 1..=86_400),
+            snapshot_all_hours: keys.integer("snapshot_all_hours", 1, 1..=87_600),
+            snapshot_hourly_days: keys.integer("snapshot_hourly_days", 1, 1..=3_650),
+            snapshot_daily_days: keys.integer("snapshot_daily_days", 365, 1..=36_500),
             pending_bytes_max: keys.integer("pending_bytes_max", 64 << 20, 16 << 20..=4 << 30),
             pending_records_max: keys.integer("pending_records_max", 65_536, 64..=16_777_216),
             batch_records_max: keys.integer("batch_records_max", 8_192, 1..=1_048_576),
         };
         if storage.batch_records_max > storage.pending_records_max {
             keys.bad("batch_records_max", "must not exceed storage.pending_records_max");
+        }
+        if storage.snapshot_all_hours > 24 * storage.snapshot_hourly_days {
+            keys.bad("snapshot_all_hours", "must not exceed storage.snapshot_hourly_days");
+        }
+        if storage.snapshot_hourly_days > storage.snapshot_daily_days {
+            keys.bad("snapshot_hourly_days", "must not exceed storage.snapshot_daily_days");
         }
         keys.done();
         storage
@@ -397,7 +415,11 @@ impl Limits {
 
 impl Rails {
     fn read(mut keys: Keys<'_>) -> Self {
-        let rails = Rails { answer_seconds: keys.integer("answer_seconds", 10, 1..=30), simulator_delay_ms: keys.integer("simulator_delay_ms", 0, 0..=60_000) };
+        let rails = Rails {
+            answer_seconds: keys.integer("answer_seconds", 10, 1..=30),
+            simulator_delay_ms: keys.integer("simulator_delay_ms", 0, 0..=60_000),
+            simulator_fault: keys.one_of("simulator_fault", Fault::None, &Fault::ALL),
+        };
         keys.done();
         rails
     }

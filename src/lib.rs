@@ -30,4 +30,5 @@ pub mod recovery;
 pub mod selfcheck;
 pub mod server;
 pub mod telemetry;
+pub mod thinning;
 pub mod webhooks;

@@ -1,56 +1,16 @@
-//! Time: where "now" comes from, and the alarm that wakes a book at its next deadline.
+//! The alarm that wakes a book at its next deadline.
 
+use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::machine::Machine;
 use crate::slot::BookMessage;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 /// The longest the alarm sleeps in one go, so that a wall clock that was set is noticed.
 const NAP_MAX: Duration = Duration::from_secs(1);
-
-/// Where "now" comes from.
-#[derive(Clone, Default)]
-pub struct Clock {
-    /// A watch and not a bell: several engines may hang on one clock, and none misses a move.
-    manual: Option<Arc<watch::Sender<i64>>>,
-}
-
-impl Clock {
-    /// The machine's clock.
-    pub fn system() -> Self {
-        Clock { manual: None }
-    }
-
-    /// A clock that stands at `now_ms` until it is moved.
-    pub fn manual(now_ms: i64) -> Self {
-        Clock { manual: Some(Arc::new(watch::Sender::new(now_ms))) }
-    }
-
-    /// Milliseconds since the epoch.
-    pub fn wall_ms(&self) -> i64 {
-        match &self.manual {
-            Some(manual) => *manual.borrow(),
-            None => {
-                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-            }
-        }
-    }
-
-    /// Moves a manual clock forward; the machine's clock moves by itself.
-    pub fn forward(&self, by_ms: i64) {
-        if let Some(manual) = &self.manual {
-            manual.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
-        }
-    }
-
-    fn moves(&self) -> Option<watch::Receiver<i64>> {
-        self.manual.as_ref().map(|manual| manual.subscribe())
-    }
-}
 
 /// Waits until a manual clock moves; the machine's clock has no moves.
 async fn moved(moves: &mut Option<watch::Receiver<i64>>) {

@@ -1,8 +1,9 @@
 //! The handle to a running engine: what the rest of the program asks.
 
 use crate::admission::{Admission, Gate};
-use crate::alarm::{Alarm, Clock};
+use crate::alarm::Alarm;
 use crate::at_hand::AtHand;
+use crate::clock::Clock;
 use crate::entity::{Attended, EntityMessage, EntitySlot, deliver};
 use crate::halt::{Halted, Halts};
 use crate::housekeeping;
@@ -20,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use wal::{Log, OpenError, Reader, Seq, Store};
+use wal::{Log, OpenError, Reader, Seq, Store, Superfluous};
 
 /// Open entities whose states are kept at hand: some hundreds of megabytes if there are ever so many.
 const AT_HAND_MAX: usize = 1 << 19;
@@ -396,6 +397,11 @@ impl<M: Machine> Engine<M> {
         self.shared.saved_seq.load(Ordering::Acquire)
     }
 
+    /// Where "now" comes from.
+    pub fn clock(&self) -> &Clock {
+        &self.shared.config.clock
+    }
+
     /// The tenants whose books are in memory.
     pub fn books_in_memory(&self) -> Vec<u64> {
         self.shared.books.iter().map(|slot| *slot.key()).collect()
@@ -410,6 +416,20 @@ impl<M: Machine> Engine<M> {
     /// Writes a snapshot of every book that changed; returns the sequence up to which no replay is needed.
     pub async fn snapshot(&self) -> Result<Seq, Failure> {
         housekeeping::snapshot_round(self).await
+    }
+
+    /// Removes snapshots that nobody needs; the answer comes when that is durable.
+    pub fn remove_snapshots(&self, superfluous: Superfluous) -> oneshot::Receiver<Result<Seq, Failure>> {
+        let (to, from) = oneshot::channel();
+        self.shared.log.remove_snapshots(superfluous, Rider::Done(to));
+        from
+    }
+
+    /// Removes index entries that nobody needs, where they still have these values; the answer comes when that is durable.
+    pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> oneshot::Receiver<Result<Seq, Failure>> {
+        let (to, from) = oneshot::channel();
+        self.shared.log.prune_index(entries, Rider::Done(to));
+        from
     }
 
     /// A consistent copy of the data directory at `path`, taken while the engine runs.

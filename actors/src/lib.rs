@@ -7,13 +7,14 @@
 //! It promises: a command is decided on the state that all commands before it left; nothing is answered before it is durable; the book never waits; a panic in `decide` changes
 //! nothing; a panic in `evolve` ends the engine before the record is written. It must not know what a payment is, nor how it was asked for.
 //!
-//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `slot` where a book is found · `admission` how much may be under way · `rider` what travels with a record · `errands` what it asks of other entities · `asker` who waits for one · `at_hand` states that need not be read · `halt` books in doubt · `jump` and `alarm` time · `recovery` · `housekeeping`.
+//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `slot` where a book is found · `admission` how much may be under way · `rider` what travels with a record · `errands` what it asks of other entities · `asker` who waits for one · `at_hand` states that need not be read · `halt` books in doubt · `clock`, `jump` and `alarm` time · `recovery` · `housekeeping`.
 
 mod admission;
 mod alarm;
 mod asker;
 mod at_hand;
 mod book;
+mod clock;
 pub mod engine;
 mod entity;
 mod errands;
@@ -27,8 +28,8 @@ mod rider;
 mod slot;
 mod teller;
 
-pub use alarm::Clock;
 pub use book::wake_key;
+pub use clock::Clock;
 pub use engine::{Config, Engine, StartError, Status};
 pub use errands::Performed;
 pub use halt::Halted;

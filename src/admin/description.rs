@@ -1,5 +1,6 @@
 //! The description of the operators' API in OpenAPI 3.1: in the words of `api/openapi`, one entry per row of the table.
 
+use super::operations;
 use super::routes::routes;
 use crate::api::openapi::document::{Access, Chapter, Document, ErrorShape, Row};
 use crate::api::openapi::operation::{Operation, operation};
@@ -34,7 +35,7 @@ pub fn document() -> Document {
         title: "Pasarela for operators",
         about: ABOUT,
         rows: rows.collect(),
-        chapters: vec![tenants(), keys(), money(), crypto_payouts(), cop_payouts(), rates_and_banks(), bank_changes(), server()],
+        chapters: vec![tenants(), keys(), money(), crypto_payouts(), cop_payouts(), orders(), rates_and_banks(), bank_changes(), server()],
         security: vec![("operator", operator)],
     }
 }
@@ -255,6 +256,46 @@ fn crypto_payouts() -> Chapter {
     }
 }
 
+fn orders() -> Chapter {
+    let entity = || object().member("type", one_of(operations::ENTITIES)).member("id", uuid());
+    Chapter {
+        tag: "Operations",
+        about: "Orders to banks that need an operator. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
+        operations: vec![
+            operation("listOperations", "List the operations that banks contradicted themselves about")
+                .query("status", one_of(operations::STATUSES))
+                .query("rail", text())
+                .query("tenantId", uuid())
+                .pages()
+                .answers(200, "OperationPage", "Newest first"),
+        ],
+        schemas: vec![
+            (
+                "BankOperation",
+                object()
+                    .member("operationId", uuid())
+                    .member("kind", one_of(operations::KINDS))
+                    .member("rail", text())
+                    .member("tenantId", uuid().or_null())
+                    .member("mode", one_of(["live", "test"]))
+                    .member("entity", entity())
+                    .member("amount", text())
+                    .member("currency", currency())
+                    .member("sentAt", instant())
+                    .member("askedAt", instant().or_null())
+                    .member("asks", integer().at_least("0"))
+                    .member("bankCode", text().or_null().about("With which the bank refused it."))
+                    .member("bankText", text().or_null())
+                    .member("bankReference", text().or_null().about("Under which the bank did it."))
+                    .member("contradictedAt", instant())
+                    .member("status", one_of(operations::STATUSES)),
+            ),
+            ("OperationPage", page("BankOperation")),
+        ],
+        ..Chapter::default()
+    }
+}
+
 fn cop_payouts() -> Chapter {
     let settle = |operation: Operation| operation.answers(200, "CopPayout", "The payout").refuses(409, &["payout_not_pending"]);
     let word = || text().chars(1..=64).pattern(r"\S");
@@ -397,6 +438,9 @@ fn server() -> Chapter {
         about: "How it is, and copies of what it knows.",
         operations: vec![
             operation("getStatus", "How the server is").answers(200, "Status", "Its figures"),
+            operation("confirmClock", "Believe the machine's clock after it was set")
+                .about("A step of more than a minute that the clock since boot does not explain is not believed: live money waits (503 `clock_stepped`) until the step is undone or confirmed here.")
+                .answers_with(200, object().member("stepMs", integer()).member("now", instant()), "How far the clock had been set; 0 when it was believed already"),
             operation("takeSnapshot", "Write a snapshot now").answers_with(200, object().member("walSeq", count()), "It holds everything up to here"),
             operation("makeBackup", "Copy everything without stopping")
                 .body("NewBackup")
@@ -417,6 +461,10 @@ fn server() -> Chapter {
                     .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")))
                     .member("log", log)
                     .member("rates", history)
+                    .member(
+                        "clock",
+                        object().member("now", instant()).member("stepMs", integer().about("How far the wall clock was set; 0 while it is believed.")),
+                    )
                     .member("outbound", one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.")),
             ),
             (

@@ -15,6 +15,7 @@ mod description;
 mod guard;
 mod kept;
 mod keys;
+pub mod operations;
 mod rates;
 pub mod routes;
 mod secret;

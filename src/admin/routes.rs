@@ -1,7 +1,7 @@
 //! THE TABLE of the operators' API: one row per endpoint. Everything that holds for a row as a whole is in it.
 
 use super::call::{Call, Working};
-use super::{adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, rates, state, tenants};
+use super::{adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, operations, rates, state, tenants};
 use hyper::Method;
 
 /// Reads a request, does what it asks, and says what came of it.
@@ -63,6 +63,7 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
         row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
         row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call))).noted(),
+        row(post(), "/admin/clock/confirm", "confirmClock", |call| Box::pin(state::confirm_clock(call))).noted(),
         row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| Box::pin(chargebacks::open(call))),
         row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| Box::pin(chargebacks::close(call))),
         row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call))),
@@ -73,6 +74,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| Box::pin(cop_payouts::complete(call))),
         row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call))),
         row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call))),
+        list("/admin/operations", "listOperations", |call| Box::pin(operations::list(call))),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call))),
     ]
 }

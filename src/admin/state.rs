@@ -42,6 +42,7 @@ pub async fn read(call: Call) -> Outcome {
         .json("rails", &Object::new().number("duplicateCalls", call.services.simulator.duplicate_calls()).end())
         .json("log", &log)
         .json("rates", &show_rates(&call.services))
+        .json("clock", &Object::new().plain("now", call.services.now()).number("stepMs", call.services.engine.clock().step_ms()).end())
         .plain("outbound", if call.services.outbound.is_open() { "open" } else { "past" })
         .end();
     Ok(Done::ok(body))
@@ -64,6 +65,14 @@ fn show_rates(services: &Services) -> Vec<u8> {
             .end()
     };
     Object::new().number("written", history.written).number("lost", history.lost).list("feeds", services.feeds.iter().map(feed)).end()
+}
+
+/// POST /admin/clock/confirm
+pub async fn confirm_clock(call: Call) -> Outcome {
+    Fields::parse_optional(&call.body)?.finish()?;
+    let step_ms = call.services.engine.clock().confirm();
+    tracing::warn!(step_ms, "an operator confirmed the wall clock");
+    Ok(Done::ok(Object::new().number("stepMs", step_ms).plain("now", call.services.now()).end()))
 }
 
 /// POST /admin/snapshot

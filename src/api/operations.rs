@@ -14,6 +14,8 @@ struct Operation<'a> {
     status: &'static str,
     code: Option<&'a str>,
     reference: Option<&'a str>,
+    /// Whether the bank said both that it was done and that it was not.
+    contradicted: bool,
     updated_at: Timestamp,
 }
 
@@ -42,6 +44,7 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         .plain("status", operation.status)
         .maybe_text("code", operation.code)
         .maybe_text("reference", operation.reference)
+        .boolean("contradicted", operation.contradicted)
         .maybe_plain("paymentId", payment)
         .maybe_plain("payoutId", payout)
         .plain("createdAt", created_at)
@@ -62,16 +65,24 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 status,
                 code: payment.failure_code.as_deref(),
                 reference: payment.bank_reference.as_deref(),
+                contradicted: payment.contradicted() == Some(payments::CHARGE),
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             })
         }
-        payments::REVERSE if matches!(payment.phase, Phase::Reversing { .. }) || payment.reversed_at.is_some() => Some(Operation {
-            kind: "reversal",
-            status: if payment.reversed_at.is_some() { "completed" } else { "pending" },
-            code: None,
-            reference: payment.reversal_ref.as_deref(),
-            updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
-        }),
+        payments::REVERSE if matches!(payment.phase, Phase::Reversing { .. }) || payment.reversed_at.is_some() || payment.reversal_ref.is_some() => {
+            Some(Operation {
+                kind: "reversal",
+                status: match (payment.reversed_at, &payment.phase) {
+                    (Some(_), _) => "completed",
+                    (None, Phase::Reversing { .. }) => "pending",
+                    (None, _) => "failed",
+                },
+                code: None,
+                reference: payment.reversal_ref.as_deref(),
+                contradicted: payment.contradicted() == Some(payments::REVERSE),
+                updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
+            })
+        }
         _ => None,
     }
 }
@@ -96,6 +107,7 @@ fn of_otp(otp: &Otp, n: u16) -> Option<Operation<'_>> {
         status: otp.status.name(),
         code: otp.failure_code.as_deref(),
         reference: otp.reference.as_deref(),
+        contradicted: false,
         updated_at: otp.settled_at.unwrap_or(otp.created_at),
     })
 }
@@ -106,6 +118,7 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
         status: payout.status.name(),
         code: payout.failure_code.as_deref(),
         reference: payout.reference.as_deref(),
+        contradicted: payout.is_contradicted(),
         updated_at: payout.settled_at.unwrap_or(payout.created_at),
     })
 }
@@ -122,6 +135,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             status,
             code: payment.failure.map(Failure::name),
             reference: payment.processor_reference.as_deref(),
+            contradicted: false,
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }
@@ -135,6 +149,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
         },
         code: None,
         reference: payment.refund_reference.as_deref(),
+        contradicted: false,
         updated_at: payment.refunded_at.or(payment.completed_at).unwrap_or(payment.created_at),
     })
 }

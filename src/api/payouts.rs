@@ -184,8 +184,9 @@ pub fn show(payout: &Payout) -> Vec<u8> {
         .plain("object", "payout")
         .plain("kind", payout.kind.name())
         .plain("status", payout.status.name())
-        .maybe_text("reference", payout.reference.as_deref())
-        .maybe_text("failureCode", payout.failure_code.as_deref())
+        // What contradicts an outcome is told of the operation.
+        .maybe_text("reference", payout.reference.as_deref().filter(|_| payout.status == Status::Completed))
+        .maybe_text("failureCode", payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed))
         .text("externalRef", &*payout.external_ref)
         .maybe_plain("batchId", payout.batch)
         .maybe_plain("merchantId", payout.merchant)

@@ -159,6 +159,11 @@ impl Problem {
         Self::refused(503, "overloaded", "too much work is under way; nothing was done, ask again").after(retry_after)
     }
 
+    /// 503: the server's clock was set, and live money waits until that is undone or an operator confirms it.
+    pub fn clock_stepped() -> Self {
+        Self::refused(503, "clock_stepped", "the server's clock was set and is being looked into; nothing was done, ask again").after(60)
+    }
+
     /// 503: the mode has no connector for this way of moving money.
     pub fn rail_not_configured(rail: &str) -> Self {
         Self::refused(503, "rail_not_configured", format!("{rail} is not configured on this server"))

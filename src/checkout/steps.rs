@@ -21,6 +21,7 @@ use crate::domain::machine::Domain;
 use crate::domain::money::{Cop, Usdt};
 use crate::domain::payments::charge::Price;
 use crate::domain::payments::{Debtor, c2p};
+use crate::domain::platform::is_live;
 use crate::domain::record::Entity;
 use crate::domain::refusal::Refusal;
 use crate::domain::token::Token;
@@ -190,6 +191,9 @@ impl Visit {
 
     async fn ask(&self, services: &Services, id: EntityId, is_new: bool, ask: Ask, held: Option<NameHeld>) -> Result<Box<Settled<Domain>>, Problem> {
         let held = held.map(|held| Box::new(held) as actors::Held);
+        if is_live(self.shop.tenant_key) && services.clock_is_stepped() {
+            return Err(Problem::clock_stepped());
+        }
         services.engine.ask_entity(self.shop.tenant_key, id, is_new, ask.into(), held, None).await.map_err(failure)
     }
 }

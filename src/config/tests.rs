@@ -126,6 +126,8 @@ fn a_value_out_of_bounds_is_named() {
         ("[server]\npublic_base_url = \"ftp://x\"", "server.public_base_url: must be an http or https URL"),
         ("server = 1", "server: must be a section"),
         ("[storage]\npath = \"\"", "storage.path: must be a path"),
+        ("[storage]\nsnapshot_all_hours = 25", "storage.snapshot_all_hours: must not exceed"),
+        ("[storage]\nsnapshot_hourly_days = 366", "storage.snapshot_hourly_days: must not exceed"),
         ("[storage]\nbatch_records_max = 100\npending_records_max = 99", "storage.batch_records_max: must not exceed"),
         ("[admin]\ninsecure_dev_token = 1", "admin.insecure_dev_token: must be true or false"),
         ("[admin]\ntoken = \"a b\"", "admin.token: must be visible ASCII"),

@@ -9,7 +9,8 @@
 //! | `l` | kind, facet, id | | lists of entities, by facet; ids sort by time |
 //! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant. The USDT of a conversion are found by what was paid for them |
 //! | `v` | event number | sequence | the record with this event and those after it |
-//! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer; of operators under the platform's key, and with a byte for the mode that it is about |
+//! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer; of operators under the platform's key, and with a byte for the mode that it is about. It is taken out when the answer has expired |
+//! | `o` | 1, sequence | | under the platform's key, the records by which banks contradicted themselves |
 //! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
 //!
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all tenants: the tenant key (8 bytes), then the id.
@@ -83,6 +84,13 @@ pub const OTHER: u8 = 0;
 /// What the paths of operators begin with.
 const OPERATORS: &str = "/admin/";
 
+/// The letter of kept answers.
+const KEPT: u8 = b'k';
+/// What the key of an operators' kept answer ends with, by the mode that the call was about.
+const LIVE_MODE: u8 = 0;
+const TEST_MODE: u8 = 1;
+const NO_MODE: u8 = 2;
+
 fn begin(tenant: u64, letter: u8) -> Vec<u8> {
     let tenant = u32::try_from(tenant).unwrap_or(u32::MAX);
     let mut key = Vec::with_capacity(48);
@@ -150,7 +158,7 @@ pub fn events_end(tenant: u64) -> Vec<u8> {
 
 /// The uses of an Idempotency-Key: its entries are this followed by the hash of the path.
 pub fn kept(tenant: u64, idempotency_key: &str) -> Vec<u8> {
-    let mut key = begin(tenant, b'k');
+    let mut key = begin(tenant, KEPT);
     key.extend_from_slice(&short_hash(idempotency_key));
     key
 }
@@ -165,8 +173,37 @@ pub fn kept_on(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
 /// Where the answer to an operator's call is kept: all are in one place, as neither the tenant nor the mode is known before the body is read, and no tenant sees them.
 fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
     let mut key = kept_on(PLATFORM, idempotency_key, path);
-    key.push(if tenant == PLATFORM { 2 } else { u8::from(!is_live(tenant)) });
+    key.push(match tenant {
+        PLATFORM => NO_MODE,
+        tenant if is_live(tenant) => LIVE_MODE,
+        _ => TEST_MODE,
+    });
     key
+}
+
+/// The operations of all tenants of which banks said both that they were done and that they were not: its entries are this followed by the sequence of the record.
+pub fn contradicted() -> Vec<u8> {
+    let mut key = begin(PLATFORM, b'o');
+    key.push(1);
+    key
+}
+
+/// The answers that are kept for a tenant: the keys of all its entries are from the first up to and without the second.
+pub fn kept_of(tenant: u64) -> (Vec<u8>, Vec<u8>) {
+    (begin(tenant, KEPT), begin(tenant, KEPT + 1))
+}
+
+/// Whether an operators' entry is of a call about test mode, whose records bear the time of a test clock.
+pub fn is_of_test_clock(key: &[u8]) -> bool {
+    key.last() == Some(&TEST_MODE)
+}
+
+/// The tenant of an entry that names a kept answer; nothing for any other entry.
+pub fn keeper(key: &[u8]) -> Option<u64> {
+    match key {
+        [a, b, c, d, KEPT, ..] => Some(u32::from_be_bytes([*a, *b, *c, *d]).into()),
+        _ => None,
+    }
 }
 
 fn short_hash(text: &str) -> [u8; 16] {
@@ -241,6 +278,9 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
     index_movements(tenant, time, record, ops);
     if !record.events.is_empty() {
         ops.put_seq(&event(tenant, record.first_event));
+    }
+    if record.cause == Cause::OperationContradicted {
+        ops.put_at_seq(&contradicted(), &[]);
     }
     if let Some(kept) = &record.kept {
         let place = if kept.of.path.starts_with(OPERATORS) { kept_of_operator } else { kept_on };

@@ -248,9 +248,9 @@ pub struct Payment {
     pub fee: Option<Ves>,
     /// The seller, for a marketplace sale.
     pub marketplace: Option<Box<Marketplace>>,
-    /// The bank's reference of the charge.
+    /// The bank's reference of the charge. On a failed payment it contradicts the failure.
     pub bank_reference: Option<String>,
-    /// The bank's code when it failed.
+    /// The bank's code when it failed. On a completed payment it contradicts the completion.
     pub failure_code: Option<String>,
     /// Why it was canceled.
     pub cancel_reason: Option<CancelReason>,
@@ -260,7 +260,7 @@ pub struct Payment {
     pub description: Option<String>,
     /// When it was reversed.
     pub reversed_at: Option<Timestamp>,
-    /// The bank's reference of the reversal.
+    /// The bank's reference of the reversal. On a payment that is not reversed it contradicts the refusal.
     pub reversal_ref: Option<String>,
     /// The attempt before it on the same reference.
     pub previous: Option<Id>,
@@ -391,6 +391,16 @@ impl Payment {
             Phase::Idle => None,
             Phase::Charging { .. } => Some(self.id.operation(CHARGE)),
             Phase::Reversing { .. } => Some(self.id.operation(REVERSE)),
+        }
+    }
+
+    /// The operation of which the bank said both that it was done and that it was not.
+    pub fn contradicted(&self) -> Option<u16> {
+        match self.status {
+            Status::Failed => self.bank_reference.is_some().then_some(CHARGE),
+            Status::Completed | Status::Reversed if self.failure_code.is_some() => Some(CHARGE),
+            Status::Completed => (self.reversal_ref.is_some() && self.phase == Phase::Idle).then_some(REVERSE),
+            Status::Pending | Status::Reversed | Status::Canceled => None,
         }
     }
 

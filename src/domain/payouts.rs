@@ -145,11 +145,11 @@ pub struct Payout {
     pub destination: Destination,
     /// Whether the seller's balance paid it.
     pub from_merchant_balance: bool,
-    /// The bank's reference.
+    /// The bank's reference. On a failed payout it contradicts the failure.
     pub reference: Option<String>,
-    /// The bank's code when it failed.
+    /// The bank's code when it failed. On a completed payout it contradicts the completion.
     pub failure_code: Option<String>,
-    /// How often it was sent: twice at most, the second time when the bank says that it never received it.
+    /// How often it was sent: twice at most; the second time when the bank says that it never received it.
     pub sends: u32,
     /// How often the bank was asked about it.
     pub looks: u32,
@@ -179,6 +179,11 @@ impl Payout {
     /// The operation that the bank is working on.
     pub fn operation(&self) -> Option<Id> {
         (self.status == Status::Pending).then(|| self.id.operation(CREDIT))
+    }
+
+    /// Whether the bank said it was paid and that it was not.
+    pub fn is_contradicted(&self) -> bool {
+        self.reference.is_some() && self.failure_code.is_some()
     }
 
     /// Whether its money is still to be sent for the first time.
@@ -472,15 +477,14 @@ pub fn deadline(payout: &Payout, turn: &Turn) -> Outcome {
     }
 }
 
-/// What the bank says. A second answer finds the payout settled and changes nothing.
+/// What the bank says. A second answer finds the payout settled and moves no money; the opposite of the first is written down.
 pub fn heard(payout: &Payout, heard: Heard, turn: &Turn) -> Outcome {
     if payout.status != Status::Pending {
-        return Outcome::unchanged();
+        return contradicted(payout, heard.answer);
     }
     match (heard.answer, heard.how) {
         (Answer::Done { reference }, _) => completed(payout, reference, turn),
         (Answer::Refused { code }, _) => failed(payout, code, turn),
-        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
         (Answer::NeverReceived, _) if payout.sends < 2 => {
             let again = Payout { sends: payout.sends + 1, next_look: Some(turn.now.plus_ms(POLL_MS)), ..payout.clone() };
             let effect = order(&again, How::Send, turn);
@@ -488,9 +492,9 @@ pub fn heard(payout: &Payout, heard: Heard, turn: &Turn) -> Outcome {
             draft.change(payout, Entity::Payout(again));
             Outcome::write_then(draft, vec![effect])
         }
-        // Twice sent and never received: the bank is not reachable, and says itself that nothing was paid.
-        (Answer::NeverReceived, _) => failed(payout, "AB07".to_owned(), turn),
-        (Answer::Waiting | Answer::Silent, How::Ask) => {
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
+        // Sent twice: the second order had no answer either and may still be on its way, so the money stays set aside until the bank says what became of it.
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
             let looks = payout.looks + 1;
             let later = Payout { looks, next_look: Some(next_poll(turn.now, looks)), ..payout.clone() };
             let mut draft = Draft::new(Cause::BankAsked);
@@ -498,6 +502,18 @@ pub fn heard(payout: &Payout, heard: Heard, turn: &Turn) -> Outcome {
             Outcome::write(draft)
         }
     }
+}
+
+/// What the bank says of a payout that is settled.
+fn contradicted(payout: &Payout, answer: Answer) -> Outcome {
+    let said = match (payout.status, answer) {
+        (Status::Failed, Answer::Done { reference }) if payout.reference.is_none() => Payout { reference: Some(reference), ..payout.clone() },
+        (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => Payout { failure_code: Some(code), ..payout.clone() },
+        _ => return Outcome::unchanged(),
+    };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payout, Entity::Payout(said));
+    Outcome::write(draft)
 }
 
 fn completed(payout: &Payout, reference: String, turn: &Turn) -> Outcome {

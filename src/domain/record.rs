@@ -156,6 +156,8 @@ pub enum Cause {
     EventResent,
     /// An operator did something that is no record of another kind.
     OperatorActed,
+    /// A bank said the opposite of what it had said of an operation; no money moves by it.
+    OperationContradicted,
 }
 
 impl Cause {
@@ -226,6 +228,7 @@ impl Cause {
             Cause::WebhookProgress => "webhook.progress",
             Cause::EventResent => "event.resent",
             Cause::OperatorActed => "operator.acted",
+            Cause::OperationContradicted => "operation.contradicted",
         }
     }
 }

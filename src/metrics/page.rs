@@ -95,6 +95,13 @@ fn engine(page: &mut Page, services: &Services) {
     page.gauge("pasarela_mailbox_depth_max", "Messages that wait for the book that most wait for.").is(status.waiting_most);
     page.gauge("pasarela_permits_in_use", "Requests under way in the engine.").is(status.under_way);
     page.gauge("pasarela_permits_max", "Requests that may be under way; one more is answered 503 overloaded.").is(status.permits_max);
+    services.engine.clock().wall_ms();
+    page.gauge("pasarela_clock_step_seconds", "How far the wall clock is from what is believed; 0 while it is believed itself.").is(services
+        .engine
+        .clock()
+        .step_ms()
+        .unsigned_abs()
+        / 1_000);
     page.counter("pasarela_overloaded_total", "Requests that were refused because so many were under way or waited for the disk.").is(status.overloaded);
     page.counter("pasarela_invariants_checked_total", "Records whose invariants were checked before they were written.").is(status.checked);
     page.counter("pasarela_invariants_breached_total", "Invariants that were broken, and books that the self-check found wrong.").is(status.breached);
@@ -189,6 +196,11 @@ fn rails(page: &mut Page, services: &Services) {
             times.counted(&[("rail", outcomes.rail), ("call", how)], &tally.answer_us(), Value::Micros);
         }
     }
+    page.counter(
+        "pasarela_rail_contradicted_total",
+        "Operations of which a bank said both that they were done and that they were not, over all runs; GET /admin/operations lists them.",
+    )
+    .is(crate::admin::operations::contradicted(services));
     let duplicates = services.simulator.duplicate_calls();
     page.counter("pasarela_rail_duplicate_calls_total", "Orders that reached the simulated bank twice, over all runs: 0, unless there is a defect.")
         .is(duplicates);

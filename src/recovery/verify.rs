@@ -7,6 +7,7 @@ use super::books::{Books, balances, each_record, restored, same};
 use super::{Failed, Progress};
 use crate::domain::codec;
 use crate::domain::index;
+use crate::domain::kept::KEPT_MS;
 use crate::domain::record::{Record, Was};
 use crate::domain::time::Timestamp;
 use actors::{Machine, wake_key};
@@ -78,6 +79,8 @@ struct Replay<'a> {
     ahead: BinaryHeap<Reverse<(Seq, u64)>>,
     ends: HashMap<u64, Ends>,
     floor: Seq,
+    /// The latest instant that each tenant's records and snapshots bear.
+    latest_ms: HashMap<u64, i64>,
     verified: Verified,
 }
 
@@ -95,7 +98,16 @@ impl<'a> Replay<'a> {
             }
         }
         let verified = Verified { records: 0, bytes: 0, books: 0, snapshots: 0, index_entries: 0, states: 0, head: Hash::default() };
-        Ok(Replay { reader, books: Books::default(), sorter: Sorter::new(scratch)?, ahead, ends: HashMap::new(), floor: reader.floor(), verified })
+        Ok(Replay {
+            reader,
+            books: Books::default(),
+            sorter: Sorter::new(scratch)?,
+            ahead,
+            ends: HashMap::new(),
+            floor: reader.floor(),
+            latest_ms: HashMap::new(),
+            verified,
+        })
     }
 
     fn take(&mut self, stored: &wal::Record) -> Result<(), Failed> {
@@ -104,9 +116,10 @@ impl<'a> Replay<'a> {
         let mut ops = IndexOps::new();
         index::entries(stored.tenant, Timestamp::from_unix_ms(stored.time_ms), &record, &mut ops);
         for (key, value) in ops.iter(stored.seq) {
-            self.expect(stored.seq, &key, value.as_deref())?;
+            self.expect(stored.seq, stored.time_ms, &key, value.as_deref())?;
         }
         self.states(stored, &record)?;
+        self.lived(stored.tenant, stored.time_ms);
         if stored.seq <= self.floor {
             self.ends.entry(stored.tenant).or_default().record = stored.seq;
         }
@@ -116,9 +129,15 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Notes what the index should say under `key` after record `seq`.
-    fn expect(&mut self, seq: Seq, key: &[u8], value: Option<&[u8]>) -> Result<(), Failed> {
+    fn lived(&mut self, tenant: u64, time_ms: i64) {
+        let latest_ms = self.latest_ms.entry(tenant).or_insert(time_ms);
+        *latest_ms = time_ms.max(*latest_ms);
+    }
+
+    /// Notes what the index should say under `key` after record `seq`, which was written at `time_ms`.
+    fn expect(&mut self, seq: Seq, time_ms: i64, key: &[u8], value: Option<&[u8]>) -> Result<(), Failed> {
         let mut noted = seq.to_be_bytes().to_vec();
+        noted.extend_from_slice(&time_ms.to_be_bytes());
         noted.push(u8::from(value.is_some()));
         noted.extend_from_slice(value.unwrap_or_default());
         Ok(self.sorter.put(&[&[INDEX], key].concat(), &noted)?)
@@ -164,7 +183,8 @@ impl<'a> Replay<'a> {
             return Err(damage(format!("the snapshot of book {tenant} at {seq} is not what the records lead to")).into());
         }
         let wakes = self.books.machine.next_due(&saved, &|_| false).is_some();
-        self.expect(seq, &wake_key(tenant), wakes.then_some(&[][..]))
+        self.lived(tenant, stored.time_ms);
+        self.expect(seq, stored.time_ms, &wake_key(tenant), wakes.then_some(&[][..]))
     }
 
     /// What replay leaves out, up to the floor, must be in snapshots.
@@ -181,7 +201,12 @@ impl<'a> Replay<'a> {
 
     /// Walks what the records wrote and what is there side by side, to the end of both: of all faults the first by sequence is told.
     fn compare_index(&mut self, last: Seq, progress: Progress<'_>) -> Result<(), Failed> {
-        let Replay { reader, sorter, verified, .. } = self;
+        let Replay { reader, sorter, latest_ms, verified, .. } = self;
+        // Answers that have expired may have been taken out of the index.
+        let has_expired = |key: &[u8], time_ms: i64| {
+            let latest_ms = index::keeper(key).and_then(|tenant| latest_ms.get(&tenant));
+            latest_ms.is_some_and(|latest_ms| time_ms.saturating_add(KEPT_MS) <= *latest_ms)
+        };
         let mut first: Option<Damage> = None;
         let mut blame = |seq: Seq, detail: String| {
             if first.as_ref().is_none_or(|first| seq < first.seq) {
@@ -211,6 +236,7 @@ impl<'a> Replay<'a> {
                 (Some((expected, _)), Some((found, _))) => (*expected).cmp(*found),
             };
             match (order, expected, found) {
+                (Ordering::Less, Some((key, Noted { time_ms, .. })), _) if has_expired(key, time_ms) => sorted.advance(),
                 (Ordering::Less, Some((key, Noted { seq, .. })), _) => {
                     blame(seq, format!("an index entry of record {seq} is missing: {}", described(key)));
                     sorted.advance();
@@ -219,7 +245,7 @@ impl<'a> Replay<'a> {
                     blame(suspect(key, value, last), format!("the index has an entry that no record wrote: {}", described(key)));
                     stored.advance();
                 }
-                (_, Some((key, Noted { seq, value })), Some((_, found))) => {
+                (_, Some((key, Noted { seq, value, .. })), Some((_, found))) => {
                     if value != Some(found) {
                         blame(seq, format!("an index entry of record {seq} says something else: {}", described(key)));
                     }
@@ -256,6 +282,8 @@ impl<'a> Replay<'a> {
 /// What a record wrote under a key.
 struct Noted<'a> {
     seq: Seq,
+    /// When it was written.
+    time_ms: i64,
     /// Nothing when the entry was taken away.
     value: Option<&'a [u8]>,
 }
@@ -263,7 +291,8 @@ struct Noted<'a> {
 impl Noted<'_> {
     fn read(noted: &[u8]) -> Noted<'_> {
         let (seq, rest) = noted.split_first_chunk::<8>().map_or((0, noted), |(seq, rest)| (Seq::from_be_bytes(*seq), rest));
-        Noted { seq, value: rest.split_first().and_then(|(put, value)| (*put == 1).then_some(value)) }
+        let (time_ms, rest) = rest.split_first_chunk::<8>().map_or((0, rest), |(time, rest)| (i64::from_be_bytes(*time), rest));
+        Noted { seq, time_ms, value: rest.split_first().and_then(|(put, value)| (*put == 1).then_some(value)) }
     }
 }
 

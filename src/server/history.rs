@@ -386,14 +386,10 @@ pub fn balance_at(machine: &Domain, reader: &Reader, tenant: u64, at: Timestamp)
     let mut book = machine.empty(tenant);
     let mut since: Seq = 0;
     let mut from = Timestamp::from_unix_ms(0);
-    for stored in reader.snapshots_of(tenant) {
-        let stored = stored?;
-        if Timestamp::from_unix_ms(stored.time_ms) <= at {
-            book = machine.restore(tenant, &stored.state).map_err(Unreadable)?;
-            since = stored.seq;
-            from = Timestamp::from_unix_ms(stored.time_ms);
-            break;
-        }
+    if let Some(stored) = reader.snapshot_taken_by(tenant, at.unix_ms())? {
+        book = machine.restore(tenant, &stored.state).map_err(Unreadable)?;
+        since = stored.seq;
+        from = Timestamp::from_unix_ms(stored.time_ms);
     }
     let ledger = LedgerKey::Tenant(Currency::Ves);
     let kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).chain([OTHER]);

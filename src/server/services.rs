@@ -90,7 +90,14 @@ pub struct Services {
 impl Services {
     /// The server's clock.
     pub fn now(&self) -> Timestamp {
-        system_now()
+        Timestamp::from_unix_ms(self.engine.clock().wall_ms())
+    }
+
+    /// Whether the wall clock was set and nobody has confirmed that: what is decided in live mode now could bear a wrong time.
+    pub fn clock_is_stepped(&self) -> bool {
+        let clock = self.engine.clock();
+        clock.wall_ms();
+        clock.step_ms() != 0
     }
 
     /// The id of something new of a tenant in a mode, or of the platform.

@@ -55,6 +55,60 @@ fn examples_fit_their_schemas() {
     }
 }
 
+/// Every answer of every operation: its place, its status, and what stands under `application/json`.
+fn answers(document: &Value) -> Vec<(String, u16, &Value)> {
+    let mut found = Vec::new();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("methods") {
+            let Some(responses) = operation.get("responses").and_then(Value::as_object) else { continue };
+            for (status, response) in responses {
+                let content = response.pointer("/content/application~1json");
+                let place = format!("{method} {path} {status}");
+                found.extend(content.map(|content| (place, status.parse().expect("a status"), content)));
+            }
+        }
+    }
+    found
+}
+
+/// The examples that a reader sees for an answer: those at its place, or those of its schema.
+fn seen<'a>(schemas: &'a Schemas<'_>, content: &'a Value) -> Vec<&'a Value> {
+    let here =
+        content.get("example").into_iter().chain(content.get("examples").and_then(Value::as_object).into_iter().flatten().map(|(_, named)| &named["value"]));
+    let here: Vec<&Value> = here.collect();
+    if !here.is_empty() {
+        return here;
+    }
+    let schema = &content["schema"];
+    let of_schema = [schema, schemas.resolve(schema)];
+    of_schema.into_iter().filter_map(|schema| schema.get("examples")).filter_map(Value::as_array).flatten().collect()
+}
+
+#[test]
+fn every_answer_has_an_example_that_is_true_in_its_place() {
+    for document in documents() {
+        let schemas = Schemas(document);
+        let mut wrong = Vec::new();
+        for (place, status, content) in answers(document) {
+            let examples = seen(&schemas, content);
+            if examples.is_empty() {
+                wrong.push(format!("{place}: no example"));
+            }
+            let codes = content.pointer("/schema/properties/error/enum").and_then(Value::as_array);
+            for example in examples {
+                wrong.extend(schemas.misfits(example, &content["schema"]).into_iter().map(|misfit| format!("{place}: {misfit}")));
+                if let Some(codes) = codes.filter(|codes| !codes.contains(&example["error"])) {
+                    wrong.push(format!("{place}: {} is none of {codes:?}", example["error"]));
+                }
+                if example.get("statusCode").is_some_and(|code| *code != status) {
+                    wrong.push(format!("{place}: {example}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
+    }
+}
+
 #[test]
 fn every_refusal_says_what_it_means() {
     for document in documents() {

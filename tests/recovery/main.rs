@@ -3,6 +3,8 @@
 #[path = "../api/harness/mod.rs"]
 mod harness;
 
+mod clock;
+mod contradictions;
 mod copies;
 mod corruption;
 mod large;
@@ -11,6 +13,7 @@ mod operators;
 mod past;
 mod planted;
 mod selfcheck;
+mod thinning;
 
 use harness::server::Server;
 use serde_json::Value;

@@ -42,7 +42,7 @@
 //!                    1   i64   time, milliseconds since 1970
 //!                    9   ..    state
 //!                    end u32   crc32c of the key and of all before this
-//!             or the head of a state that is in pieces
+//!             or the head of a state that is in pieces, as one of more than 4 KiB always is
 //!                    0   u8    version = 2
 //!                    1   i64   time, milliseconds since 1970
 //!                    9   u64   bytes of the state
@@ -77,6 +77,7 @@ mod poison;
 mod reader;
 mod record;
 mod replay;
+mod retention;
 mod rocks;
 mod salvage;
 mod snapshot;
@@ -104,8 +105,9 @@ pub use poison::Poisoned;
 pub use reader::{Reader, Snapshots};
 pub use record::{Hash, PAYLOAD_BYTES_MAX, RECORD_OVERHEAD_BYTES, RECORD_VERSION, Record};
 pub use replay::Records;
+pub use retention::{Retention, Superfluous};
 pub use rocks::RocksStore;
-pub use snapshot::{STATE_BYTES_MAX, Snapshot, StoredSnapshot};
+pub use snapshot::{STATE_BYTES_MAX, Snapshot, SnapshotHead, StoredSnapshot};
 pub use sorter::{Sorted, Sorter};
 pub use stats::Stats;
 pub use store::{Item, Scan, Store, StoreCursor, StoreError};

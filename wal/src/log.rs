@@ -9,7 +9,8 @@ use crate::pieces::{self, Writing};
 use crate::poison::Poisoned;
 use crate::reader::{Published, Reader};
 use crate::record::PAYLOAD_BYTES_MAX;
-use crate::snapshot::{self, STATE_BYTES_MAX, Snapshot};
+use crate::retention::Superfluous;
+use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
 use crate::stats::{Counters, Stats};
 use crate::store::{Store, StoreError};
 use crate::told::Teller;
@@ -212,20 +213,27 @@ impl<C: Completion> Log<C> {
         self.inner.send(0, completion, |completion| Entry::Image(Box::new(Writing::new(snapshot, seq, completion))));
     }
 
-    /// Removes snapshots of a tenant. A newer one must have been written before, so that the floor stands on that.
+    /// Removes snapshots of a tenant that are not what its records lead to. A newer one must have been written before, so that the floor stands on that.
     pub fn forget_snapshots(&self, tenant: u64, seqs: &[Seq], completion: C) -> Result<(), ReadError> {
-        let mut keys = Vec::new();
-        for seq in seqs {
-            keys.push((Family::Snapshots, snapshot::key(tenant, *seq).to_vec()));
-            keys.extend(pieces::keys_of(&*self.inner.reader.store, tenant, *seq)?.into_iter().map(|key| (Family::Pieces, key)));
-        }
-        self.inner.send(0, completion, |completion| Entry::Forget { keys, completion, at: Instant::now() });
+        let mut heads = self.inner.reader.snapshot_heads(tenant)?;
+        heads.retain(|head| seqs.contains(&head.seq));
+        self.remove_snapshots(Superfluous(heads), completion);
         Ok(())
     }
 
     /// States that every tenant's records up to `floor` are in snapshots that were written before, those of images durable, so that replay may start after it. The floor never falls, and never passes the last record.
     pub fn raise_floor(&self, floor: Seq, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Floor { floor, completion, at: Instant::now() });
+    }
+
+    /// Removes snapshots, each with its pieces in one batch: after a crash it is there whole or not at all. Whoever reads one meanwhile has it whole, or gets the one before it.
+    pub fn remove_snapshots(&self, superfluous: Superfluous, completion: C) {
+        self.inner.send(0, completion, |completion| Entry::Removal { superfluous, completion, at: Instant::now() });
+    }
+
+    /// Removes index entries, key and value, that still have that value when it is their turn: one that a record wrote anew meanwhile stays.
+    pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>, completion: C) {
+        self.inner.send(0, completion, |completion| Entry::Pruning { entries, completion, at: Instant::now() });
     }
 
     /// Whether what is pending is below its bounds. Callers ask before they decide; `append` itself takes everything.

@@ -31,19 +31,13 @@ impl<C> Writing<C> {
     /// Adds the next piece to a batch; true when that was the last, with which the snapshot is there. What fits into one piece is stored as one value.
     pub fn put_next_into(&mut self, batch: &mut Batch, piece_bytes_max: usize) -> bool {
         let Snapshot { tenant, time_ms, state, .. } = &self.snapshot;
-        if state.len() <= piece_bytes_max {
-            snapshot::put_into(batch, self.seq, &self.snapshot);
+        if state.len() <= piece_bytes_max.min(snapshot::WHOLE_BYTES_MAX) {
+            snapshot::put_whole_into(batch, self.seq, &self.snapshot);
             return true;
         }
         let end = (self.written + piece_bytes_max).min(state.len());
         let piece = &state[self.written..end];
-        let key = key(*tenant, self.seq, self.pieces);
-        let open = batch.begin(Family::Pieces, &key);
-        let out = batch.grow();
-        out.reserve(piece.len() + 4);
-        out.extend_from_slice(piece);
-        out.extend_from_slice(&crc32c::crc32c_append(crc32c::crc32c(&key), piece).to_le_bytes());
-        batch.finish(open);
+        put(batch, &key(*tenant, self.seq, self.pieces), piece);
         self.crc = crc32c::crc32c_append(self.crc, piece);
         self.written = end;
         self.pieces += 1;
@@ -55,7 +49,30 @@ impl<C> Writing<C> {
     }
 }
 
-fn key(tenant: u64, seq: Seq, number: u32) -> [u8; KEY_BYTES] {
+/// A snapshot that is written in one batch, in the order of the calls.
+pub(crate) fn put_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot, piece_bytes_max: usize) {
+    let Snapshot { tenant, time_ms, state, .. } = snapshot;
+    if state.len() <= snapshot::WHOLE_BYTES_MAX {
+        return snapshot::put_whole_into(batch, seq, snapshot);
+    }
+    let mut pieces = 0;
+    for piece in state.chunks(piece_bytes_max) {
+        put(batch, &key(*tenant, seq, pieces), piece);
+        pieces += 1;
+    }
+    Head { tenant: *tenant, seq, time_ms: *time_ms, len: state.len() as u64, pieces, crc: crc32c::crc32c(state) }.put_into(batch);
+}
+
+fn put(batch: &mut Batch, key: &[u8], piece: &[u8]) {
+    let open = batch.begin(Family::Pieces, key);
+    let out = batch.grow();
+    out.reserve(piece.len() + 4);
+    out.extend_from_slice(piece);
+    out.extend_from_slice(&crc32c::crc32c_append(crc32c::crc32c(key), piece).to_le_bytes());
+    batch.finish(open);
+}
+
+pub(crate) fn key(tenant: u64, seq: Seq, number: u32) -> [u8; KEY_BYTES] {
     let mut key = [0; KEY_BYTES];
     key[..16].copy_from_slice(&snapshot::key(tenant, seq));
     key[16..].copy_from_slice(&number.to_be_bytes());
@@ -74,23 +91,15 @@ fn pieces_of(tenant: u64, seq: Seq) -> Scan {
     Scan { family: Family::Pieces, from: Some(key(tenant, seq, 0).to_vec()), to: Some(key(tenant, seq, u32::MAX).to_vec()), way: Way::Walk }
 }
 
-/// The keys of the pieces of a state.
-pub(crate) fn keys_of(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Vec<Vec<u8>>, ReadError> {
-    let mut keys = Vec::new();
-    let mut cursor = store.cursor(pieces_of(tenant, seq));
-    cursor.first();
-    while let Some((key, _)) = checked_item(&*cursor)? {
-        keys.push(key.to_vec());
-        cursor.next();
-    }
-    Ok(keys)
-}
-
-/// The snapshot of a head, each piece and the whole checked.
-pub(crate) fn read(store: &dyn Store, head: &Head) -> Result<StoredSnapshot, ReadError> {
+/// The snapshot of a head, each piece and the whole checked; nothing if it was removed since the head was read.
+pub(crate) fn read(store: &dyn Store, head: &Head, head_value: &[u8]) -> Result<Option<StoredSnapshot>, ReadError> {
     let Head { tenant, seq, time_ms, .. } = *head;
     let mut state = Vec::with_capacity(usize::try_from(head.len).unwrap_or_default().min(snapshot::STATE_BYTES_MAX));
     let mut cursor = store.cursor(pieces_of(tenant, seq));
+    // Head and pieces are removed in one batch, and the cursor sees the pieces as they were when it was made: with the head there after that, they all are.
+    if store.get(Family::Snapshots, &snapshot::key(tenant, seq))?.is_none_or(|now| now != head_value) {
+        return Ok(None);
+    }
     cursor.first();
     for number in 0..head.pieces {
         let expected = key(tenant, seq, number);
@@ -107,7 +116,7 @@ pub(crate) fn read(store: &dyn Store, head: &Head) -> Result<StoredSnapshot, Rea
     if state.len() as u64 != head.len || crc32c::crc32c(&state) != head.crc {
         return Err(head.damage("is not what its pieces come to").into());
     }
-    Ok(StoredSnapshot { tenant, seq, time_ms, state })
+    Ok(Some(StoredSnapshot { tenant, seq, time_ms, state }))
 }
 
 /// What removes the pieces that a crash left without a head. Only the newest of each tenant can be such: one is written after the other.

@@ -11,7 +11,7 @@ use crate::pieces;
 use crate::replay::Records;
 use crate::rocks::RocksStore;
 use crate::salvage;
-use crate::snapshot::{self, Found, StoredSnapshot};
+use crate::snapshot::{self, Found, SnapshotHead, StoredSnapshot};
 use crate::store::{Scan, Store, StoreCursor, Way, checked_item};
 use crate::verify::{self, Verified};
 use crate::{Damage, Hash, OpenError, ReadError, Record, Seq, record};
@@ -136,12 +136,70 @@ impl Reader {
 
     /// The newest snapshot of a tenant, or the newest that contains nothing after `at_or_before`.
     pub fn snapshot(&self, tenant: u64, at_or_before: Option<Seq>) -> Result<Option<StoredSnapshot>, ReadError> {
-        let mut cursor = self.store.cursor(snapshots_of(tenant));
-        cursor.seek_back(&snapshot::key(tenant, at_or_before.unwrap_or(Seq::MAX)));
-        match checked_item(&*cursor)? {
-            Some((key, value)) => stored(&*self.store, key, value).map(Some),
-            None => Ok(None),
+        newest(&*self.store, tenant, at_or_before.unwrap_or(Seq::MAX))
+    }
+
+    /// The newest snapshot of a tenant that was taken at `at_ms` or before. Of the others at most their times are read, of a few.
+    pub fn snapshot_taken_by(&self, tenant: u64, at_ms: i64) -> Result<Option<StoredSnapshot>, ReadError> {
+        loop {
+            let Some(found) = self.newest_head_by(tenant, at_ms)? else { return Ok(None) };
+            // If it was removed meanwhile, another takes its place.
+            if let Some(stored) = newest(&*self.store, tenant, found.seq)?.filter(|stored| stored.time_ms <= at_ms) {
+                return Ok(Some(stored));
+            }
         }
+    }
+
+    /// Halves the range of sequences, as the times of a tenant's snapshots never fall.
+    fn newest_head_by(&self, tenant: u64, at_ms: i64) -> Result<Option<SnapshotHead>, ReadError> {
+        let mut cursor = self.store.cursor(snapshots_of(tenant).by(Way::Leap));
+        cursor.last();
+        let Some(last) = head_at(&*cursor)? else { return Ok(None) };
+        if last.time_ms <= at_ms {
+            return Ok(Some(last));
+        }
+        let mut found = None;
+        let (mut low, mut high) = (0, last.seq);
+        // What is looked for is at `low` or above, or already found; and below `high`.
+        while low < high {
+            let middle = low + (high - low) / 2;
+            cursor.seek_back(&snapshot::key(tenant, middle));
+            match head_at(&*cursor)? {
+                Some(head) if head.time_ms > at_ms => high = head.seq,
+                Some(head) => {
+                    found = Some(head);
+                    low = middle + 1;
+                }
+                None => low = middle + 1,
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is known of a tenant's snapshots without their states, the oldest first.
+    pub fn snapshot_heads(&self, tenant: u64) -> Result<Vec<SnapshotHead>, ReadError> {
+        let mut cursor = self.store.cursor(snapshots_of(tenant).by(Way::Walk));
+        let mut heads = Vec::new();
+        cursor.first();
+        while let Some(head) = head_at(&*cursor)? {
+            heads.push(head);
+            cursor.next();
+        }
+        Ok(heads)
+    }
+
+    /// The tenants that have snapshots, in order; no state is read.
+    pub fn snapshot_tenants(&self) -> Result<Vec<u64>, ReadError> {
+        let mut cursor = self.store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));
+        let mut tenants = Vec::new();
+        cursor.first();
+        while let Some((key, _)) = checked_item(&*cursor)? {
+            let (tenant, _) = snapshot::decode_key(key)?;
+            tenants.push(tenant);
+            let Some(next) = tenant.checked_add(1) else { break };
+            cursor.seek(&snapshot::key(next, 0));
+        }
+        Ok(tenants)
     }
 
     /// The sequence of the newest snapshot of a tenant; its state is not read.
@@ -154,13 +212,22 @@ impl Reader {
         }
     }
 
+    /// What is known of the newest snapshot of a tenant without its state.
+    pub fn newest_snapshot_head(&self, tenant: u64) -> Result<Option<SnapshotHead>, ReadError> {
+        let mut cursor = self.store.cursor(snapshots_of(tenant));
+        cursor.last();
+        head_at(&*cursor)
+    }
+
     /// The oldest snapshot of a tenant at `from` or after it.
     pub fn snapshot_from(&self, tenant: u64, from: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
-        let mut cursor = self.store.cursor(snapshots_of(tenant));
-        cursor.seek(&snapshot::key(tenant, from));
-        match checked_item(&*cursor)? {
-            Some((key, value)) => stored(&*self.store, key, value).map(Some),
-            None => Ok(None),
+        loop {
+            let mut cursor = self.store.cursor(snapshots_of(tenant));
+            cursor.seek(&snapshot::key(tenant, from));
+            let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
+            if let Some(stored) = stored(&*self.store, key, value)? {
+                return Ok(Some(stored));
+            }
         }
     }
 
@@ -205,11 +272,30 @@ impl Reader {
     }
 }
 
-/// What is stored under the key of a snapshot, with its pieces if it is in such.
-fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<StoredSnapshot, ReadError> {
+/// What is stored under the key of a snapshot, with its pieces if it is in such; nothing if it was removed meanwhile.
+fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<Option<StoredSnapshot>, ReadError> {
     match snapshot::decode(key, value)? {
-        Found::Whole(stored) => Ok(stored),
-        Found::InPieces(head) => pieces::read(store, &head),
+        Found::Whole(stored) => Ok(Some(stored)),
+        Found::InPieces(head) => pieces::read(store, &head, value),
+    }
+}
+
+/// The newest snapshot of a tenant that contains nothing after `seq`. One that is removed while it is read gives way to the one before.
+fn newest(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
+    loop {
+        let mut cursor = store.cursor(snapshots_of(tenant));
+        cursor.seek_back(&snapshot::key(tenant, seq));
+        let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
+        if let Some(stored) = stored(store, key, value)? {
+            return Ok(Some(stored));
+        }
+    }
+}
+
+fn head_at(cursor: &dyn StoreCursor) -> Result<Option<SnapshotHead>, ReadError> {
+    match checked_item(cursor)? {
+        Some((key, value)) => Ok(Some(snapshot::decode_head(key, value)?)),
+        None => Ok(None),
     }
 }
 
@@ -247,16 +333,25 @@ impl<'a> Snapshots<'a> {
     }
 
     fn step(&mut self) -> Result<Option<StoredSnapshot>, ReadError> {
-        let Some((key, value)) = checked_item(&*self.cursor)? else {
-            return Ok(None);
-        };
-        let stored = stored(self.store, key, value)?;
-        match (self.walk, stored.tenant.checked_sub(1)) {
-            (Walk::Every, _) => self.cursor.prev(),
-            (Walk::NewestOfEach, Some(before)) => self.cursor.seek_back(&snapshot::key(before, Seq::MAX)),
-            (Walk::NewestOfEach, None) => self.done = true,
+        loop {
+            let Some((key, value)) = checked_item(&*self.cursor)? else {
+                return Ok(None);
+            };
+            let (tenant, _) = snapshot::decode_key(key)?;
+            let found = match (stored(self.store, key, value)?, self.walk) {
+                // The walk sees the snapshots as they were when it began; a newer one has taken its place.
+                (None, Walk::NewestOfEach) => newest(self.store, tenant, Seq::MAX)?,
+                (found, _) => found,
+            };
+            match (self.walk, tenant.checked_sub(1)) {
+                (Walk::Every, _) => self.cursor.prev(),
+                (Walk::NewestOfEach, Some(before)) => self.cursor.seek_back(&snapshot::key(before, Seq::MAX)),
+                (Walk::NewestOfEach, None) => self.done = true,
+            }
+            if found.is_some() || self.done {
+                return Ok(found);
+            }
         }
-        Ok(Some(stored))
     }
 }
 

@@ -34,6 +34,10 @@ const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
 /// What a compaction has replaced leaves the block cache, unless less than a twentieth of it is there (RocksDB's own scale). By default it stays until the cache is full of it.
 const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
+/// Of so many entries in a row …
+const REMOVALS_WINDOW: usize = 64;
+/// … so many are removals.
+const REMOVALS_MANY: usize = 32;
 /// A restart replays at most about this much of RocksDB's own log: half a second or so.
 const WAL_BYTES_MAX: u64 = 128 << 20;
 
@@ -304,6 +308,8 @@ fn small_options(cache: &Cache) -> Options {
     let mut options = Options::default();
     options.set_write_buffer_size(SMALL_WRITE_BUFFER_BYTES);
     options.set_compression_type(DBCompressionType::Lz4);
+    // Snapshots are thinned: a file with many removals in a row is compacted soon, which gives their room back.
+    options.add_compact_on_deletion_collector_factory(REMOVALS_WINDOW, REMOVALS_MANY, 0.0);
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(cache);
     table.set_format_version(5);

@@ -6,6 +6,9 @@ use crate::{Damage, IndexOps, Seq};
 /// The largest state of one snapshot.
 pub const STATE_BYTES_MAX: usize = 1 << 30;
 
+/// A larger state is in pieces, so that walking the snapshots of a tenant reads little else than their times.
+pub(crate) const WHOLE_BYTES_MAX: usize = 4 << 10;
+
 /// The state follows.
 const WHOLE: u8 = 1;
 /// The state is in pieces; what follows describes it.
@@ -44,6 +47,29 @@ pub struct StoredSnapshot {
     pub time_ms: i64,
     /// The state.
     pub state: Vec<u8>,
+}
+
+/// What is known of a snapshot without reading its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnapshotHead {
+    /// Whose state it is.
+    pub tenant: u64,
+    /// It contains all records of that tenant up to this one.
+    pub seq: Seq,
+    /// When it was taken.
+    pub time_ms: i64,
+    /// How many pieces the state is in; none when it is stored with the head.
+    pub(crate) pieces: u32,
+}
+
+impl SnapshotHead {
+    /// Removes the snapshot, its pieces included: all of it or nothing, like every batch.
+    pub(crate) fn remove_from(&self, batch: &mut Batch) {
+        batch.delete(Family::Snapshots, &key(self.tenant, self.seq));
+        for number in 0..self.pieces {
+            batch.delete(Family::Pieces, &crate::pieces::key(self.tenant, self.seq, number));
+        }
+    }
 }
 
 /// What is stored under the key of a snapshot.
@@ -102,8 +128,8 @@ pub(crate) fn decode_key(key: &[u8]) -> Result<(u64, Seq), Damage> {
     Ok((number(tenant), number(seq)))
 }
 
-/// A snapshot with its state in one value.
-pub(crate) fn put_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot) {
+/// A snapshot with its state in one value; at most `WHOLE_BYTES_MAX`, or of an earlier program.
+pub(crate) fn put_whole_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot) {
     put(batch, &key(snapshot.tenant, seq), WHOLE, snapshot.time_ms, &snapshot.state);
 }
 
@@ -120,18 +146,32 @@ fn put(batch: &mut Batch, key: &[u8], version: u8, time_ms: i64, what: &[u8]) {
     batch.finish(open);
 }
 
-pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Found, Damage> {
+/// Version, time and what follows it, after the checksum was found right.
+struct Checked<'a> {
+    tenant: u64,
+    seq: Seq,
+    version: u8,
+    time_ms: i64,
+    rest: &'a [u8],
+}
+
+fn checked<'a>(key: &[u8], value: &'a [u8]) -> Result<Checked<'a>, Damage> {
     let (tenant, seq) = decode_key(key)?;
-    let damage = |what| damage(tenant, seq, what);
     let Some((body, crc)) = value.split_last_chunk::<4>().filter(|(body, _)| body.len() >= STATE_AT) else {
-        return Err(damage("is cut off"));
+        return Err(damage(tenant, seq, "is cut off"));
     };
     if crc32c::crc32c_append(crc32c::crc32c(key), body).to_le_bytes() != *crc {
-        return Err(damage("has a wrong checksum"));
+        return Err(damage(tenant, seq, "has a wrong checksum"));
     }
-    let time_ms = i64::from_le_bytes(body[1..STATE_AT].try_into().expect("eight bytes"));
-    match (body[0], <&[u8; DESCRIPTION_BYTES]>::try_from(&body[STATE_AT..])) {
-        (WHOLE, _) => Ok(Found::Whole(StoredSnapshot { tenant, seq, time_ms, state: body[STATE_AT..].to_vec() })),
+    let (head, rest) = body.split_at(STATE_AT);
+    let time_ms = i64::from_le_bytes(head[1..].try_into().expect("eight bytes"));
+    Ok(Checked { tenant, seq, version: head[0], time_ms, rest })
+}
+
+pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Found, Damage> {
+    let Checked { tenant, seq, version, time_ms, rest } = checked(key, value)?;
+    match (version, <&[u8; DESCRIPTION_BYTES]>::try_from(rest)) {
+        (WHOLE, _) => Ok(Found::Whole(StoredSnapshot { tenant, seq, time_ms, state: rest.to_vec() })),
         (IN_PIECES, Ok([len @ .., p0, p1, p2, p3, c0, c1, c2, c3])) => Ok(Found::InPieces(Head {
             tenant,
             seq,
@@ -140,8 +180,23 @@ pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Found, Damage> {
             pieces: u32::from_le_bytes([*p0, *p1, *p2, *p3]),
             crc: u32::from_le_bytes([*c0, *c1, *c2, *c3]),
         })),
-        _ => Err(damage("has a format that this program does not know")),
+        _ => Err(unknown(tenant, seq)),
     }
+}
+
+/// The same without the state, which is not copied.
+pub(crate) fn decode_head(key: &[u8], value: &[u8]) -> Result<SnapshotHead, Damage> {
+    let Checked { tenant, seq, version, time_ms, rest } = checked(key, value)?;
+    let pieces = match (version, <&[u8; DESCRIPTION_BYTES]>::try_from(rest)) {
+        (WHOLE, _) => 0,
+        (IN_PIECES, Ok([_, _, _, _, _, _, _, _, p0, p1, p2, p3, ..])) => u32::from_le_bytes([*p0, *p1, *p2, *p3]),
+        _ => return Err(unknown(tenant, seq)),
+    };
+    Ok(SnapshotHead { tenant, seq, time_ms, pieces })
+}
+
+fn unknown(tenant: u64, seq: Seq) -> Damage {
+    damage(tenant, seq, "has a format that this program does not know")
 }
 
 #[cfg(test)]
@@ -152,11 +207,12 @@ mod tests {
     fn a_snapshot_comes_back_and_a_changed_one_does_not() {
         let snapshot = Snapshot { tenant: 7, time_ms: -1, state: b"state".to_vec(), index: IndexOps::new() };
         let mut batch = Batch::new();
-        put_into(&mut batch, 41, &snapshot);
+        put_whole_into(&mut batch, 41, &snapshot);
         let op = batch.ops().next().unwrap();
         let (key, value) = (op.key, op.value.unwrap());
         let stored = StoredSnapshot { tenant: 7, seq: 41, time_ms: -1, state: b"state".to_vec() };
         assert_eq!(decode(key, value).unwrap(), Found::Whole(stored));
+        assert_eq!(decode_head(key, value).unwrap(), SnapshotHead { tenant: 7, seq: 41, time_ms: -1, pieces: 0 });
         for at in 0..value.len() {
             let mut value = value.to_vec();
             value[at] ^= 0x40;
@@ -173,6 +229,8 @@ mod tests {
         let op = batch.ops().next().unwrap();
         let (key, value) = (op.key, op.value.unwrap());
         assert_eq!(decode(key, value).unwrap(), Found::InPieces(head));
+        let without_state = SnapshotHead { tenant: 7, seq: 41, time_ms: -1, pieces: 3 };
+        assert_eq!(decode_head(key, value).unwrap(), without_state);
         for at in 0..value.len() {
             let mut value = value.to_vec();
             value[at] ^= 0x40;

@@ -10,10 +10,11 @@ use crate::opening::Opened;
 use crate::pieces::Writing;
 use crate::poison::Poisoned;
 use crate::record::RECORD_OVERHEAD_BYTES;
+use crate::retention::Superfluous;
 use crate::snapshot::Snapshot;
 use crate::store::{Store, StoreError};
 use crate::told::{Finished, Teller, Waiting};
-use crate::{Seq, record, snapshot};
+use crate::{Seq, pieces, record};
 use crossbeam::channel::Receiver;
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
@@ -34,21 +35,10 @@ pub(crate) enum Entry<C> {
         at: Instant,
     },
     Image(Box<Writing<C>>),
-    Floor {
-        floor: Seq,
-        completion: C,
-        at: Instant,
-    },
-    /// Keys of snapshots and of their pieces, to be removed.
-    Forget {
-        keys: Vec<(Family, Vec<u8>)>,
-        completion: C,
-        at: Instant,
-    },
-    Fence {
-        completion: C,
-        at: Instant,
-    },
+    Floor { floor: Seq, completion: C, at: Instant },
+    Removal { superfluous: Superfluous, completion: C, at: Instant },
+    Pruning { entries: Vec<(Vec<u8>, Vec<u8>)>, completion: C, at: Instant },
+    Fence { completion: C, at: Instant },
     Close,
 }
 
@@ -56,7 +46,12 @@ impl<C> Entry<C> {
     /// When it was sent.
     fn at(&self) -> Option<Instant> {
         match self {
-            Entry::Record { at, .. } | Entry::Snapshot { at, .. } | Entry::Floor { at, .. } | Entry::Forget { at, .. } | Entry::Fence { at, .. } => Some(*at),
+            Entry::Record { at, .. }
+            | Entry::Snapshot { at, .. }
+            | Entry::Floor { at, .. }
+            | Entry::Removal { at, .. }
+            | Entry::Pruning { at, .. }
+            | Entry::Fence { at, .. } => Some(*at),
             // It takes its time; nobody is to be alarmed.
             Entry::Image(_) | Entry::Close => None,
         }
@@ -75,6 +70,8 @@ pub(crate) struct Writer<C: Completion> {
     waiting: VecDeque<Waiting<C>>,
     /// States that are being written in pieces, one after the other.
     images: VecDeque<Box<Writing<C>>>,
+    /// What was taken from the channel while a batch was begun that it must not be in: the first of the next.
+    first_of_next: Option<Entry<C>>,
     /// What was taken from the channel and still counts as pending.
     taken: usize,
     taken_bytes: usize,
@@ -95,6 +92,7 @@ struct Building {
     records: u64,
     snapshots: u64,
     chunk_bytes_max: usize,
+    piece_bytes_max: usize,
 }
 
 impl<C: Completion> Writer<C> {
@@ -116,8 +114,22 @@ impl<C: Completion> Writer<C> {
             records: 0,
             snapshots: 0,
             chunk_bytes_max: config.chunk_bytes_max,
+            piece_bytes_max: config.piece_bytes_max,
         };
-        Writer { store, entries, shared, config, building, waiting: VecDeque::new(), images: VecDeque::new(), taken: 0, taken_bytes: 0, teller, closing: false }
+        Writer {
+            store,
+            entries,
+            shared,
+            config,
+            building,
+            waiting: VecDeque::new(),
+            images: VecDeque::new(),
+            first_of_next: None,
+            taken: 0,
+            taken_bytes: 0,
+            teller,
+            closing: false,
+        }
     }
 
     /// Runs until the log is closed.
@@ -143,7 +155,11 @@ impl<C: Completion> Writer<C> {
     fn write_until_closed(&mut self) -> Result<(), StoreError> {
         loop {
             // With a state in hand there is always something to write.
-            let first = if self.images.is_empty() { self.wait() } else { self.entries.try_recv().ok() };
+            let first = match self.first_of_next.take() {
+                Some(first) => Some(first),
+                None if self.images.is_empty() => self.wait(),
+                None => self.entries.try_recv().ok(),
+            };
             match first {
                 Some(first) => {
                     if let Some(at) = first.at() {
@@ -163,8 +179,10 @@ impl<C: Completion> Writer<C> {
 
     /// Takes what is there.
     fn drain(&mut self) {
-        while !self.is_full() {
+        while !self.is_full() && self.first_of_next.is_none() {
             match self.entries.try_recv() {
+                // It compares with what is durable, so nothing else may be in the batch before it.
+                Ok(entry @ Entry::Pruning { .. }) if !self.building.is_empty() => self.first_of_next = Some(entry),
                 Ok(entry) => self.take(entry),
                 Err(_) => break,
             }
@@ -208,8 +226,17 @@ impl<C: Completion> Writer<C> {
                 self.building.raise_floor(floor);
                 (completion, at)
             }
-            Entry::Forget { keys, completion, at } => {
-                keys.iter().for_each(|(family, key)| self.building.rest.delete(*family, key));
+            Entry::Removal { superfluous, completion, at } => {
+                superfluous.0.iter().for_each(|head| head.remove_from(&mut self.building.rest));
+                (completion, at)
+            }
+            Entry::Pruning { entries, completion, at } => {
+                for (key, value) in entries {
+                    // What cannot be read stays; whoever needs it will say so.
+                    if self.store.get(Family::Index, &key).is_ok_and(|found| found == Some(value)) {
+                        self.building.rest.delete(Family::Index, &key);
+                    }
+                }
                 (completion, at)
             }
             Entry::Fence { completion, at } => (completion, at),
@@ -229,7 +256,7 @@ impl<C: Completion> Writer<C> {
     /// Adds the next piece of the state that is in hand; with the last piece it is one of those who wait.
     fn add_piece(&mut self) {
         let Some(mut image) = self.images.pop_front() else { return };
-        if !self.building.add_piece(&mut image, self.config.piece_bytes_max) {
+        if !self.building.add_piece(&mut image) {
             self.images.push_front(image);
             return;
         }
@@ -287,6 +314,9 @@ impl<C: Completion> Writer<C> {
         while let Some(image) = self.images.pop_front() {
             self.refuse(Entry::Image(image), poisoned);
         }
+        if let Some(entry) = self.first_of_next.take() {
+            self.refuse(entry, poisoned);
+        }
         while let Ok(entry) = self.entries.try_recv() {
             self.refuse(entry, poisoned);
         }
@@ -300,7 +330,9 @@ impl<C: Completion> Writer<C> {
         let (bytes, completion) = match entry {
             Entry::Record { record, completion, .. } => (record.len_bytes(), completion),
             Entry::Snapshot { snapshot, completion, .. } => (snapshot.len_bytes(), completion),
-            Entry::Floor { completion, .. } | Entry::Forget { completion, .. } | Entry::Fence { completion, .. } => (0, completion),
+            Entry::Floor { completion, .. } | Entry::Removal { completion, .. } | Entry::Pruning { completion, .. } | Entry::Fence { completion, .. } => {
+                (0, completion)
+            }
             Entry::Image(image) => (0, image.completion),
             Entry::Close => {
                 self.closing = true;
@@ -338,14 +370,14 @@ impl Building {
     }
 
     fn add_snapshot(&mut self, snapshot: &Snapshot) {
-        snapshot::put_into(&mut self.rest, self.tip.seq, snapshot);
+        pieces::put_into(&mut self.rest, self.tip.seq, snapshot, self.piece_bytes_max);
         snapshot.index.resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
         self.snapshots += 1;
     }
 
     /// True when it was the last, with which the snapshot is there.
-    fn add_piece<C>(&mut self, image: &mut Writing<C>, piece_bytes_max: usize) -> bool {
-        let done = image.put_next_into(&mut self.rest, piece_bytes_max);
+    fn add_piece<C>(&mut self, image: &mut Writing<C>) -> bool {
+        let done = image.put_next_into(&mut self.rest, self.piece_bytes_max);
         if done {
             image.snapshot.index.resolve_into(image.seq, &mut self.rest, &mut self.key);
             self.snapshots += 1;

@@ -15,6 +15,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "chargeback_closed", "the dispute is decided"),
     (0, "chargeback_exceeds_payment", "open and lost chargebacks never exceed the payment"),
     (0, "chargeback_not_allowed", "only completed card payments can be charged back"),
+    (0, "clock_stepped", "the server's clock was set: live money waits until that is undone or an operator confirms it; ask again after `Retry-After`"),
     (0, "conversion_not_cancelable", "the conversion is not PENDING"),
     (0, "conversion_not_pending", "the conversion is not pending"),
     (0, "conversions_not_enabled", "conversions of this currency are switched off for the account"),

@@ -5,7 +5,7 @@ use super::operation::{Answer, Operation, Parameter};
 use super::schema::{Schema, named};
 use super::values;
 use crate::api::writer::{Object, text};
-use hyper::Method;
+use hyper::{Method, StatusCode};
 use std::collections::BTreeMap;
 
 /// Who may call an operation.
@@ -147,12 +147,13 @@ impl Document {
                 None => paths.push((row.path, vec![row])),
             }
         }
+        let find = |name: &str| self.told().flat_map(|chapter| &chapter.schemas).find(|(known, _)| *known == name).map(|(_, schema)| schema.clone());
         let mut out = Object::with_capacity(256 << 10);
         for (path, rows) in paths {
             let mut item = Object::with_capacity(8 << 10).list("parameters", [reference("parameters", "RequestId")]);
             for row in rows {
                 if let Some((chapter, operation)) = self.described(row.operation) {
-                    item = item.json(&row.method.as_str().to_ascii_lowercase(), &show(row, chapter.tag, operation));
+                    item = item.json(&row.method.as_str().to_ascii_lowercase(), &show(row, chapter.tag, operation, &find));
                 }
             }
             out = out.json(&template(path), &item.end());
@@ -215,7 +216,7 @@ fn reference(kind: &str, name: &str) -> Vec<u8> {
     Object::with_capacity(64).plain("$ref", format_args!("#/components/{kind}/{name}")).end()
 }
 
-fn show(row: &Row, tag: &str, operation: &Operation) -> Vec<u8> {
+fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
     let names = row.path.split('/').filter_map(|segment| segment.strip_prefix(':'));
     let in_path = names.map(|name| {
         let schema = values::in_path(name).to_json();
@@ -244,7 +245,7 @@ fn show(row: &Row, tag: &str, operation: &Operation) -> Vec<u8> {
         let content = Object::new().json("application/json", &content.end()).end();
         out = out.json("requestBody", &Object::new().boolean("required", *required).json("content", &content).end());
     }
-    out.json("responses", &responses(row, operation)).list("security", security(row.access)).end()
+    out.json("responses", &responses(row, operation, find)).list("security", security(row.access)).end()
 }
 
 /// What an example is called in its map.
@@ -292,6 +293,8 @@ fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
             add(403, &["live_mode_not_activated", "scope_missing"]);
             if test_only {
                 add(403, &["test_mode_only"]);
+            } else if !reads {
+                add(503, &["clock_stepped"]);
             }
             add(429, &["rate_limited"]);
         }
@@ -323,7 +326,7 @@ fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
     refusals
 }
 
-fn responses(row: &Row, operation: &Operation) -> Vec<u8> {
+fn responses(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
     let mut refusals: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
     for (status, codes) in operation.refusals.iter().cloned().chain(usual_refusals(row)) {
         let known = refusals.entry(status).or_default();
@@ -335,7 +338,7 @@ fn responses(row: &Row, operation: &Operation) -> Vec<u8> {
     }
     let mut out = Object::with_capacity(4 << 10);
     for answer in &operation.answers {
-        out = out.json(&answer.status.to_string(), &show_answer(row, answer));
+        out = out.json(&answer.status.to_string(), &show_answer(row, answer, find));
     }
     for (status, codes) in refusals {
         out = out.json(&status.to_string(), &show_refusal(row, status, &codes));
@@ -351,7 +354,7 @@ fn headers(names: &[(&str, &str)]) -> Vec<u8> {
     out.end()
 }
 
-fn show_answer(row: &Row, answer: &Answer) -> Vec<u8> {
+fn show_answer(row: &Row, answer: &Answer, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
     let mut names = vec![("X-Request-Id", "RequestId")];
     if row.method != Method::GET && row.access != Access::Open {
         names.extend([("Wal-Seq", "WalSeq"), ("Server-Timing", "ServerTiming")]);
@@ -363,7 +366,11 @@ fn show_answer(row: &Row, answer: &Answer) -> Vec<u8> {
     match &answer.schema {
         None => out.end(),
         Some(schema) => {
-            let content = Object::new().json("schema", &schema.to_json()).end();
+            let mut content = Object::new().json("schema", &schema.to_json());
+            if let Some(sample) = schema.sample(find) {
+                content = content.json("example", &sample);
+            }
+            let content = content.end();
             out.json("content", &Object::new().json(answer.media, &content).end()).end()
         }
     }
@@ -378,6 +385,14 @@ fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Vec<u8> {
         names.push(("Idempotent-Replayed", "IdempotentReplayed"));
     }
     let lines: Vec<String> = codes.iter().map(|code| format!("- `{code}`: {}", meaning(status, code).unwrap_or_default())).collect();
+    let mut examples = Object::with_capacity(1 << 10);
+    for code in codes {
+        let body = match row.errors {
+            ErrorShape::Public => public_example(status, code),
+            ErrorShape::Gateway => example(status, code),
+        };
+        examples = examples.json(&key(code), &Object::new().json("value", &body).end());
+    }
     let schema = match row.errors {
         ErrorShape::Public => named("PublicError").to_json(),
         // Validators read what stands beside the reference; generators of clients read the reference.
@@ -387,9 +402,35 @@ fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Vec<u8> {
             Object::reopened(named("Error").to_json()).json("properties", &narrowed).end()
         }
     };
-    let content = Object::new().json("schema", &schema).end();
+    let content = Object::new().json("schema", &schema).json("examples", &examples.end()).end();
     let content = Object::new().json("application/json", &content).end();
     Object::with_capacity(1 << 10).text("description", lines.join("\n")).json("headers", &headers(&names)).json("content", &content).end()
+}
+
+/// A refusal with this code, as a caller sees it.
+fn example(status: u16, code: &str) -> Vec<u8> {
+    let words = meaning(status, code).unwrap_or_default().replace('`', "");
+    let body = Object::with_capacity(256).text("error", code).text("message", words).plain("requestId", "2t6cw1h7xk3vd");
+    let id = "01975a2e-7c00-7000-8000-000000000000";
+    match code {
+        "invalid_data" => {
+            let field = Object::new().plain("field", "externalRef").plain("message", "must be a text of 1 to 64 characters").end();
+            body.list("fields", [field])
+        }
+        "external_ref_conflict" => body.plain("existingId", id).list("differs", [text("monto")]),
+        "insufficient_balance" => body.plain("availableVes", "12.40"),
+        "scope_missing" => body.plain("scope", "payments:write"),
+        "amounts_mismatch" => body.number("attemptsLeft", 2),
+        "merchant_has_payouts" => body.number("payoutCount", 3),
+        _ => body,
+    }
+    .end()
+}
+
+/// The same of the public interface, which names the status instead of a code.
+fn public_example(status: u16, code: &str) -> Vec<u8> {
+    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
+    Object::with_capacity(128).number("statusCode", status).text("error", reason).text("message", meaning(status, code).unwrap_or(code)).end()
 }
 
 fn shown_parameters(with_webhooks: bool) -> Vec<u8> {

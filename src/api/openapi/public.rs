@@ -156,8 +156,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             object()
                 .member("statusCode", integer())
                 .member("error", text().about("The reason text of the status."))
-                .member("message", any_of([text(), list(text())]).about("A text, or one per bad parameter."))
-                .example(r#"{"statusCode":404,"error":"Not Found","message":"no rate was found for the filter"}"#),
+                .member("message", any_of([text(), list(text())]).about("A text, or one per bad parameter.")),
         ),
     ]
 }

@@ -45,7 +45,7 @@ pub fn chapter() -> Chapter {
 /// A bank, as tenants see it.
 pub(crate) fn bank() -> Schema {
     object()
-        .member("code", text().pattern("^[0-9]{4}$"))
+        .member("code", text().pattern("^[0-9]{4}$").example("\"0134\""))
         .member("name", text())
         .member("services", list(one_of(Service::ALL.map(Service::code))))
         .member("logoUrl", text().or_null().about("Null means: show the name alone."))
@@ -90,5 +90,4 @@ pub(crate) fn error() -> Schema {
         .optional("attemptsLeft", integer().about("Of `amounts_mismatch`."))
         .optional("payoutCount", integer().about("Of `merchant_has_payouts`."))
         .optional("scope", text().about("Of `scope_missing`: the scope that the key lacks."))
-        .example(r#"{"error":"insufficient_balance","message":"the available balance does not cover the amount; nothing was debited","requestId":"2t6cw1h7xk3vd","availableVes":"12.40"}"#)
 }

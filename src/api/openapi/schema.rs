@@ -11,6 +11,7 @@ pub struct Schema {
     closed: bool,
     choices: Vec<String>,
     members: Vec<Member>,
+    items: Option<Box<Schema>>,
     facts: Vec<(&'static str, Vec<u8>)>,
 }
 
@@ -30,7 +31,7 @@ struct Member {
 }
 
 fn of(kind: Kind) -> Schema {
-    Schema { kind, nullable: false, closed: false, choices: Vec::new(), members: Vec::new(), facts: Vec::new() }
+    Schema { kind, nullable: false, closed: false, choices: Vec::new(), members: Vec::new(), items: None, facts: Vec::new() }
 }
 
 /// A string.
@@ -65,7 +66,8 @@ pub fn object() -> Schema {
 
 /// A list of such elements.
 pub fn list(items: Schema) -> Schema {
-    of(Kind::Type("array")).fact("items", items.to_json())
+    let json = items.to_json();
+    Schema { items: Some(Box::new(items)), ..of(Kind::Type("array")) }.fact("items", json)
 }
 
 /// The schema that the document has under this name.
@@ -149,6 +151,47 @@ impl Schema {
     /// One that fits, as JSON.
     pub fn example(self, json: &str) -> Schema {
         self.fact("examples", [b"[", json.as_bytes(), b"]"].concat())
+    }
+
+    /// One that fits, as JSON: the example, or made of those of its parts. `find` knows the schemas that have names. A text with a pattern needs an example.
+    pub fn sample(&self, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Vec<u8>> {
+        let fact = |keyword: &str| self.facts.iter().find(|(known, _)| *known == keyword).map(|(_, json)| json.as_slice());
+        if let Some(example) = fact("examples").and_then(|list| list.strip_prefix(b"[")?.strip_suffix(b"]")) {
+            return Some(example.to_vec());
+        }
+        if let Some(only) = fact("const").or(fact("default")) {
+            return Some(only.to_vec());
+        }
+        if self.nullable {
+            return Some(b"null".to_vec());
+        }
+        if let Some(choice) = self.choices.first() {
+            return Some(literal(choice));
+        }
+        match &self.kind {
+            Kind::Named(name) => find(name)?.sample(find),
+            Kind::AnyOf(schemas) => schemas.iter().find_map(|schema| schema.sample(find)),
+            Kind::Free => Some(b"{}".to_vec()),
+            Kind::Type("boolean") => Some(b"true".to_vec()),
+            Kind::Type("number" | "integer") => Some(fact("minimum").unwrap_or(b"1").to_vec()),
+            Kind::Type("array") => {
+                let items = self.items.as_ref().and_then(|items| items.sample(find));
+                items.map(|item| [b"[", item.as_slice(), b"]"].concat())
+            }
+            Kind::Type("object") => {
+                let mut out = Object::with_capacity(512);
+                for member in self.members.iter().filter(|member| member.required) {
+                    out = out.json(member.name, &member.schema.sample(find)?);
+                }
+                Some(out.end())
+            }
+            Kind::Type(_) => match (fact("format"), fact("pattern")) {
+                (Some(br#""uuid""#), _) => Some(literal("01975a2e-7c00-7000-8000-000000000000")),
+                (Some(br#""date""#), _) => Some(literal("2026-11-21")),
+                (None, None) => Some(literal("text")),
+                _ => None,
+            },
+        }
     }
 
     /// A member that is always there. What had an example has none that fits any more.

@@ -19,12 +19,12 @@ pub fn day() -> Schema {
 
 /// Bolívares in an answer: never negative.
 pub fn ves() -> Schema {
-    text().pattern(r"^(0|[1-9][0-9]*)\.[0-9]{2}$")
+    text().pattern(r"^(0|[1-9][0-9]*)\.[0-9]{2}$").example("\"10.00\"")
 }
 
 /// Bolívares in an answer that may be owed.
 pub fn signed_ves() -> Schema {
-    text().pattern(r"^-?(0|[1-9][0-9]*)\.[0-9]{2}$")
+    text().pattern(r"^-?(0|[1-9][0-9]*)\.[0-9]{2}$").example("\"10.00\"")
 }
 
 /// An amount in a body: exactly two decimals.
@@ -39,17 +39,17 @@ pub fn positive_amount() -> Schema {
 
 /// Whole pesos as text.
 pub fn pesos() -> Schema {
-    text().pattern("^(0|[1-9][0-9]*)$")
+    text().pattern("^(0|[1-9][0-9]*)$").example("\"50000\"")
 }
 
 /// Whole pesos as text, which may be owed.
 pub fn signed_pesos() -> Schema {
-    text().pattern("^-?(0|[1-9][0-9]*)$")
+    text().pattern("^-?(0|[1-9][0-9]*)$").example("\"50000\"")
 }
 
 /// A rate or a percentage with four decimals.
 pub fn four_decimals() -> Schema {
-    text().pattern(r"^(0|[1-9][0-9]*)\.[0-9]{4}$")
+    text().pattern(r"^(0|[1-9][0-9]*)\.[0-9]{4}$").example("\"1.5000\"")
 }
 
 /// An amount in an answer that is a JSON number.
@@ -79,7 +79,7 @@ pub fn identity() -> Schema {
 
 /// An identity document as its owner registered it.
 pub fn shown_identity() -> Schema {
-    text().pattern("^[VEJPG][0-9]{5,9}$")
+    text().pattern("^[VEJPG][0-9]{5,9}$").example("\"V12345678\"")
 }
 
 /// A Venezuelan mobile phone in a body.
@@ -89,12 +89,12 @@ pub fn phone() -> Schema {
 
 /// A Venezuelan mobile phone as its owner registered it.
 pub fn shown_phone() -> Schema {
-    text().pattern("^04(12|14|16|22|24|26)[0-9]{7}$")
+    text().pattern("^04(12|14|16|22|24|26)[0-9]{7}$").example("\"04141234567\"")
 }
 
 /// A bank's code as text.
 pub fn bank_code() -> Schema {
-    text().pattern("^[0-9]{4}$").about("Four digits; see `GET /v1/banks`.")
+    text().pattern("^[0-9]{4}$").example("\"0134\"").about("Four digits; see `GET /v1/banks`.")
 }
 
 /// A bank's code as a number.

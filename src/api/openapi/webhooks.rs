@@ -97,7 +97,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             "Webhook",
             webhook().example(r#"{"id":"01975a2e-7c00-7000-8000-000000000110","object":"webhook","url":"https://shop.example/hooks","events":["payment.completed","payment.failed"],"status":"enabled","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#),
         ),
-        ("NewlySignedWebhook", webhook().member("secret", text().pattern("^whsec_").about("Shown here and never again. Its whole text is the key of `Svc-Signature`."))),
+        ("NewlySignedWebhook", webhook().member("secret", text().pattern("^whsec_").example("\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"").about("Shown here and never again. Its whole text is the key of `Svc-Signature`."))),
         ("WebhookList", items("Webhook")),
         ("Delivery", delivery),
         ("DeliveryPage", page("Delivery")),

@@ -103,6 +103,7 @@ pub fn nouns(noun: &str) -> &'static str {
         "adjustment" => "Corrections of a balance:",
         "cop-payout" => "Payouts in pesos:",
         "crypto-payout" => "Review of large payouts in USDT:",
+        "operation" => "Orders to banks:",
         "bank" => "The catalogue of banks:",
         _ => "Rates:",
     }
@@ -327,6 +328,22 @@ pub const VERBS: &[Verb] = &[
         options: &[must("reason", "reason", Is::Text, "Why")],
     },
     Verb {
+        noun: "operation",
+        verb: "list",
+        about: "List orders of which a bank said both that they were done and that they were not",
+        example: "operation list --status contradicted",
+        method: "GET",
+        path: "/admin/operations",
+        operands: &[],
+        options: &[
+            may("status", "status", Is::Text, "Only those in this state"),
+            may("rail", "rail", Is::Text, "Only of this bank"),
+            may("tenantId", "tenant-id", Is::Text, "Only of this tenant"),
+            LIMIT,
+            CURSOR,
+        ],
+    },
+    Verb {
         noun: "bank",
         verb: "list",
         about: "List banks, hidden ones too",
@@ -380,6 +397,16 @@ pub const VERBS: &[Verb] = &[
         ],
     },
     Verb { noun: "status", verb: "", about: "Show how the server is", example: "status", method: "GET", path: "/admin/status", operands: &[], options: &[] },
+    Verb {
+        noun: "clock",
+        verb: "confirm",
+        about: "Believe the machine's clock after it was set",
+        example: "clock confirm",
+        method: "POST",
+        path: "/admin/clock/confirm",
+        operands: &[],
+        options: &[],
+    },
     Verb {
         noun: "snapshot",
         verb: "",

@@ -18,11 +18,9 @@ use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// The operation that sends the money.
-const SEND: u16 = 1;
+pub const SEND: u16 = 1;
 /// What a rejection without words says.
 pub const REJECTED: &str = "rejected";
-/// Twice sent, and the network says itself that it never heard of it.
-const NEVER_RECEIVED: &str = "network_unreachable";
 
 /// Where a payout stands. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
@@ -255,15 +253,14 @@ pub fn deadline(payout: &CryptoPayout, turn: &Turn) -> Outcome {
     }
 }
 
-/// What the network says. A second answer finds the payout settled and changes nothing.
+/// What the network says. A second answer finds the payout settled and moves no money; the opposite of the first is written down.
 pub fn heard(payout: &CryptoPayout, heard: Heard, turn: &Turn) -> Outcome {
     if payout.status != Status::Processing {
-        return Outcome::unchanged();
+        return contradicted(payout, heard.answer);
     }
     match (heard.answer, heard.how) {
         (Answer::Done { reference }, _) => completed(payout, reference, turn),
         (Answer::Refused { code }, _) => returned(payout, Status::Failed, code, turn),
-        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
         (Answer::NeverReceived, _) if payout.sends < 2 => {
             let again = CryptoPayout { sends: payout.sends + 1, next_look: Some(turn.now.plus_ms(POLL_MS)), ..payout.clone() };
             let effect = order(&again, How::Send, turn);
@@ -271,8 +268,9 @@ pub fn heard(payout: &CryptoPayout, heard: Heard, turn: &Turn) -> Outcome {
             draft.change(payout, Entity::CryptoPayout(again));
             Outcome::write_then(draft, vec![effect])
         }
-        (Answer::NeverReceived, _) => returned(payout, Status::Failed, NEVER_RECEIVED.to_owned(), turn),
-        (Answer::Waiting | Answer::Silent, How::Ask) => {
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
+        // Sent twice: the second transfer may still be on its way, so the USDT stay set aside until the network says what became of it.
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
             let looks = payout.looks + 1;
             let later = CryptoPayout { looks, next_look: Some(next_poll(turn.now, looks)), ..payout.clone() };
             let mut draft = Draft::new(Cause::BankAsked);
@@ -280,6 +278,18 @@ pub fn heard(payout: &CryptoPayout, heard: Heard, turn: &Turn) -> Outcome {
             Outcome::write(draft)
         }
     }
+}
+
+/// What the network says of a payout that is settled.
+fn contradicted(payout: &CryptoPayout, answer: Answer) -> Outcome {
+    let said = match (payout.status, answer) {
+        (Status::Failed, Answer::Done { reference }) if payout.tx_hash.is_none() => CryptoPayout { tx_hash: Some(reference), ..payout.clone() },
+        (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => CryptoPayout { failure_code: Some(code), ..payout.clone() },
+        _ => return Outcome::unchanged(),
+    };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payout, Entity::CryptoPayout(said));
+    Outcome::write(draft)
 }
 
 fn completed(payout: &CryptoPayout, tx_hash: String, turn: &Turn) -> Outcome {

@@ -270,9 +270,9 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
     Outcome::effects(vec![order(payment, How::Ask, Secret::None, turn)])
 }
 
-/// What the bank says about the charge. A second answer finds the payment settled and changes nothing.
+/// What the bank says about the charge. A second answer finds the payment settled and moves no money; the opposite of the first is written down.
 pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
-    let Phase::Charging { looks, .. } = payment.phase else { return Outcome::unchanged() };
+    let Phase::Charging { looks, .. } = payment.phase else { return contradicted(payment, heard.answer) };
     match (heard.answer, heard.how) {
         (Answer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
         (Answer::Refused { code }, _) => failed(payment, code),
@@ -295,6 +295,23 @@ fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> O
     let mut draft = Draft::new(Cause::BankAsked);
     draft.change(payment, Entity::Payment(later));
     Outcome::write_then(draft, again.into_iter().collect())
+}
+
+/// What the bank says of a charge that is settled. A transfer was only looked for: nothing of it was ordered.
+fn contradicted(payment: &Payment, answer: Answer) -> Outcome {
+    let is_ordered = !matches!(payment.means, Means::Transfer { .. } | Means::Usdt { .. });
+    let said = match (payment.status, answer) {
+        (Status::Failed, Answer::Done { reference }) if is_ordered && payment.bank_reference.is_none() => {
+            Payment { bank_reference: Some(reference), ..payment.clone() }
+        }
+        (Status::Completed | Status::Reversed, Answer::Refused { code }) if is_ordered && payment.failure_code.is_none() => {
+            Payment { failure_code: Some(code), ..payment.clone() }
+        }
+        _ => return Outcome::unchanged(),
+    };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payment, Entity::Payment(said));
+    Outcome::write(draft)
 }
 
 fn failed(payment: &Payment, code: String) -> Outcome {

@@ -151,7 +151,9 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
 
 /// What the bank says about it.
 pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
-    let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) = (&payment.phase, payment.debtor()) else { return Outcome::unchanged() };
+    let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) = (&payment.phase, payment.debtor()) else {
+        return contradicted(payment, heard.answer);
+    };
     let (looks, resent, aside) = (*looks, *resent, *aside);
     match (heard.answer, heard.how) {
         (Answer::Done { reference }, _) => reversed(book, payment, aside, reference, turn),
@@ -179,6 +181,17 @@ pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outco
             Outcome::write(draft)
         }
     }
+}
+
+/// What the bank says of a reversal that is settled: that one which it refused was made after all. No money moves by it.
+fn contradicted(payment: &Payment, answer: Answer) -> Outcome {
+    let Answer::Done { reference } = answer else { return Outcome::unchanged() };
+    if payment.status != Status::Completed || payment.phase != Phase::Idle || payment.reversal_ref.is_some() {
+        return Outcome::unchanged();
+    }
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payment, Entity::Payment(Payment { reversal_ref: Some(reference), ..payment.clone() }));
+    Outcome::write(draft)
 }
 
 fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Outcome {

@@ -11,6 +11,7 @@ use crate::domain::money::Ves;
 use crate::rails::{Answer, BoxFuture, Call, Order, Rail};
 use books::{Books, BooksError};
 use fate::{Fate, Refusal};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,6 +23,23 @@ pub const MICRO_DEPOSITS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45)
 /// Operations that can be looked up and written at the same time.
 const STRIPES: usize = 64;
 
+/// What the bank does wrong, for tests of what becomes of the money then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    #[default]
+    None,
+    /// Whoever asks about an order that is not answered yet hears the opposite of that answer.
+    Contradicts,
+    /// What never arrived does not arrive when it is sent again either.
+    Loses,
+}
+
+impl Fault {
+    /// All of them, with their names.
+    pub const ALL: [(&'static str, Fault); 3] = [("none", Fault::None), ("contradicts", Fault::Contradicts), ("loses", Fault::Loses)];
+}
+
 /// The simulated bank.
 pub struct Simulator {
     books: Books,
@@ -29,12 +47,15 @@ pub struct Simulator {
     stripes: [Mutex<()>; STRIPES],
     /// Between receiving an order and answering it.
     delay: Duration,
+    fault: Fault,
+    /// Orders that are not answered yet.
+    unanswered: Mutex<HashSet<Uuid>>,
 }
 
 impl Simulator {
     /// A bank whose books are in `directory`; it is made when it is not there. An order is in its books at once and answered after `delay`; questions are answered at once.
-    pub fn open(directory: &Path, delay: Duration) -> Result<Simulator, BooksError> {
-        Ok(Simulator { delay, ..Simulator::with(Books::open(directory)?) })
+    pub fn open(directory: &Path, delay: Duration, fault: Fault) -> Result<Simulator, BooksError> {
+        Ok(Simulator { delay, fault, ..Simulator::with(Books::open(directory)?) })
     }
 
     /// A bank that forgets everything when it is dropped.
@@ -48,7 +69,7 @@ impl Simulator {
     }
 
     fn with(books: Books) -> Simulator {
-        Simulator { books, stripes: [const { Mutex::new(()) }; STRIPES], delay: Duration::ZERO }
+        Simulator { books, stripes: [const { Mutex::new(()) }; STRIPES], delay: Duration::ZERO, fault: Fault::None, unanswered: Mutex::default() }
     }
 
     fn receive(&self, call: &Call) -> Result<Answer, BooksError> {
@@ -59,6 +80,7 @@ impl Simulator {
         let fate = match self.books.get(call.operation_id)? {
             None => fate::of(&call.order, call.at, |original| self.books.get(original))?,
             // The bank said that it never received it: sending it once more is right, and this time it arrives.
+            Some(Fate::Lost) if self.fault == Fault::Loses => Fate::Lost,
             Some(Fate::Lost) => Fate::Done,
             Some(decided) => {
                 let total = self.books.count_duplicate()?;
@@ -75,7 +97,12 @@ impl Simulator {
             return self.collection(collection, call.at);
         }
         let _turn = self.turn(call.operation_id);
-        Ok(self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(call, fate.settled(call.operation_id))))
+        let answer = self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(call, fate.settled(call.operation_id)));
+        Ok(if self.fault == Fault::Contradicts && self.unanswered().contains(&call.operation_id) { opposite(call, answer) } else { answer })
+    }
+
+    fn unanswered(&self) -> MutexGuard<'_, HashSet<Uuid>> {
+        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn turn(&self, operation: Uuid) -> MutexGuard<'_, ()> {
@@ -94,7 +121,9 @@ impl Rail for Simulator {
         Box::pin(async move {
             let answer = heard(self.receive(call), call);
             if !self.delay.is_zero() {
+                self.unanswered().insert(call.operation_id);
                 tokio::time::sleep(self.delay).await;
+                self.unanswered().remove(&call.operation_id);
             }
             answer
         })
@@ -119,6 +148,15 @@ fn worded(call: &Call, answer: Answer) -> Answer {
         (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => Answer::Done { reference: reference.clone() },
         (Order::SendUsdt { network, .. }, Answer::Done { .. }) => Answer::Done { reference: network.transaction(call.operation_id.as_bytes()) },
         (_, answer) => answer,
+    }
+}
+
+/// Refused instead of done, and done instead of refused.
+fn opposite(call: &Call, answer: Answer) -> Answer {
+    match answer {
+        Answer::Done { .. } => refused(Refusal::NoAccount),
+        Answer::Refused { .. } => worded(call, Fate::Done.settled(call.operation_id)),
+        answer => answer,
     }
 }
 

@@ -190,13 +190,13 @@ fn the_books_outlive_the_gateway() {
     let path = directory.path().join("simulator");
     let (silent, lost, refused, unseen) = (charge("77777777"), credit(10_007), charge("88888888"), charge("12345678"));
     {
-        let bank = Simulator::open(&path, Duration::ZERO).expect("opens");
+        let bank = Simulator::open(&path, Duration::ZERO, Fault::None).expect("opens");
         for call in [&silent, &lost, &refused, &refused] {
             now(bank.send(call));
         }
         assert_eq!(bank.duplicate_calls(), 1);
     }
-    let bank = Simulator::open(&path, Duration::ZERO).expect("opens again");
+    let bank = Simulator::open(&path, Duration::ZERO, Fault::None).expect("opens again");
     assert_eq!(now(bank.ask(&silent)), done(&silent));
     assert_eq!(now(bank.ask(&lost)), Answer::NeverReceived);
     assert_eq!(now(bank.ask(&refused)), refused_with("TKCM"));
@@ -226,7 +226,7 @@ fn nothing_personal_is_in_the_debug_text_of_a_call() {
 #[ignore = "a measurement"]
 fn speed() {
     let directory = tempfile::tempdir().expect("a directory");
-    let bank = Simulator::open(directory.path(), Duration::ZERO).expect("opens");
+    let bank = Simulator::open(directory.path(), Duration::ZERO, Fault::None).expect("opens");
     for round in 0..5 {
         let calls: Vec<Call> = (0..100_000).map(|_| credit(10_000)).collect();
         let started = std::time::Instant::now();

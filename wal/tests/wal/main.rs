@@ -11,10 +11,11 @@ mod order;
 mod pieces;
 mod poison;
 mod reading;
+mod thinning;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-use wal::{Append, Completion, Config, Durable, IndexOps, Log, MemoryStore, Poisoned, Snapshot, Store};
+use wal::{Append, Completion, Config, Durable, IndexOps, Log, MemoryStore, Poisoned, Retention, Snapshot, Store, Superfluous};
 
 type Outcome = Result<Durable, Poisoned>;
 
@@ -71,6 +72,17 @@ fn snapshot(log: &Log<Reply>, tenant: u64, state: &[u8]) -> Pending {
     let snapshot = Snapshot { tenant, time_ms: 1_700_000_000_001, state: state.to_vec(), index: IndexOps::new() };
     log.snapshot(snapshot, completion);
     pending
+}
+
+fn remove(log: &Log<Reply>, superfluous: Superfluous) -> Pending {
+    let (completion, pending) = reply();
+    log.remove_snapshots(superfluous, completion);
+    pending
+}
+
+/// Keeps the first snapshot of each 30 days and the two newest.
+fn everything_old() -> Retention {
+    Retention { all_ms: -1, hourly_ms: -1, daily_ms: -1 }
 }
 
 fn raise_floor(log: &Log<Reply>, floor: u64) -> Pending {

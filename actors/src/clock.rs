@@ -1,0 +1,219 @@
+//! Where "now" comes from.
+//!
+//! The wall clock can be set: by hand, by a wrong time service, by a host that resumes a machine. A step that the clock since boot does not explain (it counts suspension too) is not believed: time goes on
+//! as it did before, so that no hold ends early and no book has to stand still afterwards, and [`Clock::step_ms`] tells of the step until it is undone or somebody confirms it. What a time service corrects little by
+//! little is followed.
+
+use rustix::time::{ClockId, clock_gettime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+
+/// What the wall clock may be away from where it was expected and still be believed.
+pub const STEP_MS_MAX: i64 = 60_000;
+
+/// Two looks at the clock since boot are further apart only if the process slept between them.
+const LOOK_MS_MAX: i64 = 1_000;
+
+/// Both clocks at one instant, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    wall_ms: i64,
+    boot_ms: i64,
+}
+
+/// Where "now" comes from.
+#[derive(Clone)]
+pub struct Clock {
+    source: Source,
+}
+
+#[derive(Clone)]
+enum Source {
+    Watched(Arc<Watched>),
+    /// A watch and not a bell: several engines may hang on one clock, and none misses a move.
+    Manual(Arc<watch::Sender<i64>>),
+}
+
+/// The machine's clock, with what it was expected to be.
+struct Watched {
+    read: Box<dyn Fn() -> Reading + Send + Sync>,
+    /// The wall clock less the clock since boot, as it is believed.
+    ahead_ms: AtomicI64,
+    /// How far the wall clock is from what is believed; nothing while it is believed itself.
+    step_ms: AtomicI64,
+}
+
+impl Watched {
+    fn new(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Watched {
+        let Reading { wall_ms, boot_ms } = read();
+        Watched { read, ahead_ms: AtomicI64::new(wall_ms.saturating_sub(boot_ms)), step_ms: AtomicI64::new(0) }
+    }
+
+    fn now_ms(&self) -> i64 {
+        let Reading { wall_ms, boot_ms } = (self.read)();
+        let expected_ms = boot_ms.saturating_add(self.ahead_ms.load(Ordering::Relaxed));
+        let step_ms = wall_ms.saturating_sub(expected_ms);
+        let is_believed = step_ms.unsigned_abs() <= STEP_MS_MAX.unsigned_abs();
+        let before_ms = self.step_ms.swap(if is_believed { 0 } else { step_ms }, Ordering::Relaxed);
+        if is_believed {
+            if before_ms != 0 {
+                tracing::info!("the wall clock is again where it was expected");
+            }
+            self.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
+            return wall_ms;
+        }
+        if before_ms == 0 {
+            tracing::error!(step_ms, "the wall clock was set and is not believed: live money decisions wait until that is undone or confirmed");
+        }
+        expected_ms
+    }
+
+    fn confirm(&self) -> i64 {
+        let step_ms = self.step_ms.load(Ordering::Relaxed);
+        let Reading { wall_ms, boot_ms } = (self.read)();
+        self.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
+        self.step_ms.store(0, Ordering::Relaxed);
+        step_ms
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Clock::system()
+    }
+}
+
+impl Clock {
+    /// The machine's clock. A build for tests adds what the file says that `PASARELA_TEST_CLOCK_STEP` names, in milliseconds, to the wall clock.
+    pub fn system() -> Self {
+        #[cfg(debug_assertions)]
+        if let Some(file) = std::env::var_os("PASARELA_TEST_CLOCK_STEP") {
+            return Clock::watched(Box::new(move || {
+                let step = std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<i64>().ok());
+                let Reading { wall_ms, boot_ms } = machine();
+                Reading { wall_ms: wall_ms.saturating_add(step.unwrap_or(0)), boot_ms }
+            }));
+        }
+        Clock::watched(Box::new(machine))
+    }
+
+    fn watched(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Self {
+        Clock { source: Source::Watched(Arc::new(Watched::new(read))) }
+    }
+
+    /// A clock that stands at `now_ms` until it is moved.
+    pub fn manual(now_ms: i64) -> Self {
+        Clock { source: Source::Manual(Arc::new(watch::Sender::new(now_ms))) }
+    }
+
+    /// Milliseconds since the epoch, as they are believed.
+    pub fn wall_ms(&self) -> i64 {
+        match &self.source {
+            Source::Manual(manual) => *manual.borrow(),
+            Source::Watched(watched) => watched.now_ms(),
+        }
+    }
+
+    /// How far the wall clock is from what is believed, when it was last looked at; 0 while it is believed itself.
+    pub fn step_ms(&self) -> i64 {
+        match &self.source {
+            Source::Manual(_) => 0,
+            Source::Watched(watched) => watched.step_ms.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Believes the wall clock as it is; returns how far it had been from what was believed.
+    pub fn confirm(&self) -> i64 {
+        match &self.source {
+            Source::Manual(_) => 0,
+            Source::Watched(watched) => watched.confirm(),
+        }
+    }
+
+    /// Moves a manual clock forward; the machine's clock moves by itself.
+    pub fn forward(&self, by_ms: i64) {
+        if let Source::Manual(manual) = &self.source {
+            manual.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
+        }
+    }
+
+    pub(crate) fn moves(&self) -> Option<watch::Receiver<i64>> {
+        match &self.source {
+            Source::Manual(manual) => Some(manual.subscribe()),
+            Source::Watched(_) => None,
+        }
+    }
+}
+
+/// Both clocks of the machine. A process that slept between the two looks takes them again.
+fn machine() -> Reading {
+    loop {
+        let boot_ms = since_boot_ms();
+        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        if since_boot_ms() - boot_ms <= LOOK_MS_MAX {
+            return Reading { wall_ms, boot_ms };
+        }
+    }
+}
+
+fn since_boot_ms() -> i64 {
+    let since = clock_gettime(ClockId::Boottime);
+    since.tv_sec.saturating_mul(1_000).saturating_add(since.tv_nsec / 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR_MS: i64 = 3_600_000;
+
+    /// A clock over two that are set by hand.
+    fn by_hand() -> (Clock, Arc<(AtomicI64, AtomicI64)>) {
+        let clocks = Arc::new((AtomicI64::new(1_000 * HOUR_MS), AtomicI64::new(HOUR_MS)));
+        let read = Arc::clone(&clocks);
+        let clock = Clock::watched(Box::new(move || Reading { wall_ms: read.0.load(Ordering::Relaxed), boot_ms: read.1.load(Ordering::Relaxed) }));
+        (clock, clocks)
+    }
+
+    #[test]
+    fn a_step_is_not_believed_until_it_is_undone() {
+        let (clock, clocks) = by_hand();
+        for step_ms in [24 * HOUR_MS, -HOUR_MS, STEP_MS_MAX + 1] {
+            let before_ms = clock.wall_ms();
+            clocks.0.fetch_add(step_ms, Ordering::Relaxed);
+            assert_eq!((clock.wall_ms(), clock.step_ms()), (before_ms, step_ms));
+            // Time goes on by the clock since boot.
+            clocks.0.fetch_add(5_000, Ordering::Relaxed);
+            clocks.1.fetch_add(5_000, Ordering::Relaxed);
+            assert_eq!((clock.wall_ms(), clock.step_ms()), (before_ms + 5_000, step_ms));
+            clocks.0.fetch_add(-step_ms, Ordering::Relaxed);
+            assert_eq!((clock.wall_ms(), clock.step_ms()), (before_ms + 5_000, 0));
+        }
+    }
+
+    #[test]
+    fn a_step_that_is_confirmed_is_believed() {
+        let (clock, clocks) = by_hand();
+        let before_ms = clock.wall_ms();
+        clocks.0.fetch_add(HOUR_MS, Ordering::Relaxed);
+        assert_eq!(clock.wall_ms(), before_ms);
+        assert_eq!(clock.confirm(), HOUR_MS);
+        assert_eq!((clock.wall_ms(), clock.step_ms(), clock.confirm()), (before_ms + HOUR_MS, 0, 0));
+    }
+
+    #[test]
+    fn suspension_and_small_corrections_are_no_steps() {
+        let (clock, clocks) = by_hand();
+        clocks.0.fetch_add(9 * HOUR_MS, Ordering::Relaxed);
+        clocks.1.fetch_add(9 * HOUR_MS, Ordering::Relaxed);
+        assert_eq!((clock.wall_ms(), clock.step_ms()), (1_009 * HOUR_MS, 0));
+        // Many small ones come to more than a step: they were followed one by one.
+        for _ in 0..10 {
+            clocks.0.fetch_add(STEP_MS_MAX / 2, Ordering::Relaxed);
+            clock.wall_ms();
+        }
+        assert_eq!((clock.wall_ms(), clock.step_ms()), (1_009 * HOUR_MS + 5 * STEP_MS_MAX, 0));
+    }
+}

@@ -1,0 +1,190 @@
+//! Snapshots and kept answers that nobody needs any more, removed while the server runs: room on the disk follows how long it has been used, not how often it was written to.
+//!
+//! Snapshots are thinned by [`Retention`]; a start, a self-check and a question about the past find what is left, and read more records from there. The index entries of answers whose
+//! Idempotency-Keys have expired are taken out; the records that hold the answers stay in the log. Everything goes through the log's writer, so a crash leaves each of them there whole or gone.
+//!
+//! A thread of its own with the lowest priority does it: for every tenant once after the start, then for the books in memory after rounds of snapshots.
+
+use crate::domain::index;
+use crate::domain::kept::KEPT_MS;
+use crate::domain::machine::Domain;
+use crate::domain::platform::PLATFORM;
+use crate::domain::time::{DAY_MS, HOUR_MS, MINUTE_MS};
+use actors::{Engine, Failure};
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use wal::{ReadError, Reader, Retention, Seq, SnapshotHead};
+
+/// Between two looks whether there are new snapshots.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// So many times as long as it works for a tenant, it rests.
+const REST: u32 = 4;
+/// A tenant's snapshots are looked through again when its clock has moved on by so much.
+const THINNED_EVERY_MS: i64 = 5 * MINUTE_MS;
+/// The same for kept answers, of which every one is looked at.
+const PRUNED_EVERY_MS: i64 = DAY_MS;
+/// Kept answers go so long after they expired, so that no request still under way speaks of them.
+const PRUNED_AFTER_MS: i64 = KEPT_MS + HOUR_MS;
+/// Snapshots in one write.
+const SNAPSHOTS_MAX: usize = 64;
+/// Index entries in one write: each is looked up by the writer.
+const ENTRIES_MAX: usize = 128;
+/// The lowest priority that there is.
+const NICENESS: i32 = 19;
+
+/// The thread that thins.
+pub struct Thinning {
+    /// Ends it by going.
+    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+}
+
+impl Thinning {
+    /// Begins to thin what an engine writes.
+    pub fn start(engine: Engine<Domain>, retention: Retention) -> Result<Thinning, String> {
+        let (stop, stopped) = channel();
+        let thinner = Thinner { engine, retention, stopped, seen: None, thinned: HashMap::new(), pruned: HashMap::new() };
+        let thread = std::thread::Builder::new().name("thinning".to_owned()).spawn(move || thinner.run());
+        let thread = thread.map_err(|error| format!("the thinning of snapshots did not start: {error}"))?;
+        Ok(Thinning { thread: Mutex::new(Some((stop, thread))) })
+    }
+
+    /// Ends it; it lets go of the engine.
+    pub fn stop(&self) {
+        if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            drop(stop);
+            if thread.join().is_err() {
+                tracing::error!("the thinning of snapshots panicked");
+            }
+        }
+    }
+}
+
+/// Why a tenant's turn was not finished.
+struct Unfinished(String);
+
+impl From<ReadError> for Unfinished {
+    fn from(error: ReadError) -> Unfinished {
+        Unfinished(error.to_string())
+    }
+}
+
+struct Thinner {
+    engine: Engine<Domain>,
+    retention: Retention,
+    stopped: Receiver<()>,
+    /// The round of snapshots that was looked at last; nothing before the first, which is of all tenants.
+    seen: Option<Seq>,
+    /// When each tenant's snapshots were thinned, on its own clock.
+    thinned: HashMap<u64, i64>,
+    /// The same for its kept answers.
+    pruned: HashMap<u64, i64>,
+}
+
+impl Thinner {
+    fn run(mut self) {
+        // Of this thread alone; where it is not allowed, the rests alone keep it small.
+        let _ = rustix::process::nice(NICENESS);
+        while self.rest(LOOK_EVERY) {
+            let snapshots = self.engine.snapshot_seq();
+            let reader = self.engine.reader().clone();
+            let tenants = match self.seen {
+                Some(seen) if seen == snapshots => continue,
+                Some(_) => Ok(self.engine.books_in_memory()),
+                None => reader.snapshot_tenants(),
+            };
+            match tenants {
+                Ok(tenants) if self.round(&reader, &tenants) => self.seen = Some(snapshots),
+                Ok(_) => return,
+                Err(error) => tracing::warn!(%error, "snapshots were not thinned"),
+            }
+        }
+    }
+
+    /// False when it is to end.
+    fn rest(&self, time: Duration) -> bool {
+        matches!(self.stopped.recv_timeout(time), Err(RecvTimeoutError::Timeout))
+    }
+
+    /// False when it is to end.
+    fn round(&mut self, reader: &Reader, tenants: &[u64]) -> bool {
+        for tenant in tenants {
+            let began = Instant::now();
+            match self.thin(reader, *tenant) {
+                Ok(false) => continue,
+                Ok(true) => {}
+                // Nothing is lost by it: it is tried again after the next round.
+                Err(Unfinished(error)) => tracing::warn!(tenant, error, "what is no longer needed of a tenant was not removed"),
+            }
+            if !self.rest(began.elapsed() * REST) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether there was anything to look through.
+    fn thin(&mut self, reader: &Reader, tenant: u64) -> Result<bool, Unfinished> {
+        let Some(newest) = reader.newest_snapshot_head(tenant)? else { return Ok(false) };
+        let is_due = |done: &HashMap<u64, i64>, every_ms: i64| done.get(&tenant).is_none_or(|at_ms| newest.time_ms.saturating_sub(*at_ms) >= every_ms);
+        if !is_due(&self.thinned, THINNED_EVERY_MS) {
+            return Ok(false);
+        }
+        let mut heads = reader.snapshot_heads(tenant)?;
+        // Before snapshots go: which answers have expired is told by the sequence of one that was taken then.
+        if is_due(&self.pruned, PRUNED_EVERY_MS) {
+            self.prune(reader, tenant, &heads)?;
+            self.pruned.insert(tenant, newest.time_ms);
+        }
+        loop {
+            let superfluous = self.retention.superfluous(&heads, SNAPSHOTS_MAX);
+            if superfluous.is_empty() {
+                break;
+            }
+            heads.retain(|head| !superfluous.contains(head));
+            tracing::debug!(tenant, snapshots = superfluous.len(), "snapshots thinned");
+            written(self.engine.remove_snapshots(superfluous))?;
+        }
+        self.thinned.insert(tenant, newest.time_ms);
+        Ok(true)
+    }
+
+    /// Takes the expired answers of a tenant out of the index.
+    fn prune(&self, reader: &Reader, tenant: u64, heads: &[SnapshotHead]) -> Result<(), Unfinished> {
+        let Some(newest) = heads.last() else { return Ok(()) };
+        let expired_ms = newest.time_ms.saturating_sub(PRUNED_AFTER_MS);
+        // Whatever a tenant wrote up to this snapshot, it wrote before the instant of it.
+        let Some(last) = heads.iter().rev().find(|head| head.time_ms <= expired_ms) else { return Ok(()) };
+        let (from, to) = index::kept_of(tenant);
+        let mut gone = Vec::new();
+        for entry in reader.index_scan(&from, &to, false) {
+            let (key, value) = entry?;
+            let Ok(seq) = <[u8; 8]>::try_from(value.as_slice()).map(Seq::from_be_bytes) else { continue };
+            let has_expired = if tenant == PLATFORM {
+                // Operators' answers are in records of all tenants, whose times only their records tell; those of a test clock stay.
+                !index::is_of_test_clock(&key) && reader.record(seq)?.is_some_and(|record| record.time_ms <= expired_ms)
+            } else {
+                seq <= last.seq
+            };
+            if has_expired {
+                gone.push((key, value));
+            }
+            if gone.len() == ENTRIES_MAX {
+                written(self.engine.prune_index(std::mem::take(&mut gone)))?;
+            }
+        }
+        if gone.is_empty() { Ok(()) } else { written(self.engine.prune_index(gone)) }
+    }
+}
+
+fn written(outcome: oneshot::Receiver<Result<Seq, Failure>>) -> Result<(), Unfinished> {
+    match outcome.blocking_recv() {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(failure)) => Err(Unfinished(format!("{failure:?}"))),
+        Err(_) => Err(Unfinished("the log is closed".to_owned())),
+    }
+}

@@ -1,0 +1,100 @@
+//! Snapshots are thinned and expired answers taken out, and everything that is asked of the past comes out as before.
+
+use crate::harness::client::Api;
+use crate::harness::server::Server;
+use crate::{shown, succeeds, verified};
+use pasarela::domain::platform::{Mode, tenant_key};
+use serde_json::{Value, json};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use wal::Reader;
+
+/// How long thinning may take to come round.
+const PATIENCE: Duration = Duration::from_secs(60);
+const HALF_HOUR_S: u64 = 1_800;
+const ROUNDS: u64 = 60;
+
+/// Of the one tenant's test mode: the platform's own book has one for every call of an operator.
+fn snapshots(server: &Server) -> usize {
+    let reader = Reader::open_read_only(server.data().join("log")).expect("the log");
+    reader.snapshots_of(tenant_key(1, Mode::Test)).map(|stored| stored.expect("a snapshot")).count()
+}
+
+#[track_caller]
+fn until(server: &Server, what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}: {}", server.log_tail());
+        sleep(Duration::from_millis(200));
+    }
+}
+
+/// Thirty hours of one tenant, a snapshot every half hour; returns what the balance was, by instant.
+fn thirty_hours(server: &Server, api: &Api) -> Vec<(String, Value)> {
+    let mut past = Vec::new();
+    for _ in 0..ROUNDS {
+        api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "10.00", "held": true })).expect(201);
+        let now = api.get("/v1/test/clock").expect(200)["now"].as_str().expect("an instant").to_owned();
+        past.push((now, api.get("/v1/balance").expect(200)));
+        server.admin().post("/admin/snapshot", &json!({})).expect(200);
+        api.post("/v1/test/clock", &json!({ "advanceSeconds": HALF_HOUR_S })).expect(200);
+    }
+    past
+}
+
+#[track_caller]
+fn is_as_it_was(api: &Api, past: &[(String, Value)]) {
+    for (at, was) in past {
+        let then = api.get(&format!("/v1/balance?at={at}")).expect(200);
+        for figure in ["availableVes", "heldVes", "totalVes"] {
+            assert_eq!(then.get(figure), was.get(figure), "{figure} at {at}");
+        }
+    }
+}
+
+#[test]
+fn old_snapshots_go_and_the_past_stays() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let past = thirty_hours(&server, &api);
+    // Of sixty half hours: the last of them, one of each hour of a day, and the first of the days before.
+    until(&server, "snapshots are thinned", || snapshots(&server) <= 31);
+    is_as_it_was(&api, &past);
+    let left = snapshots(&server);
+    assert!(left >= 25, "a day of hours and the last hour are kept: {left}");
+    // Beside the running server, after a kill, and after the next start has looked through them again.
+    verified(&server, &server.data());
+    server.kill();
+    verified(&server, &server.data());
+    server.restart();
+    is_as_it_was(&api, &past);
+    let parent = tempfile::tempdir().expect("a directory");
+    let replayed = parent.path().join("replayed");
+    assert!(server.terminate().success());
+    succeeds(&server, &["wal", "replay", "--into", shown(&replayed)]);
+    verified(&server, &replayed);
+}
+
+#[test]
+fn expired_answers_leave_the_index_and_standing_ones_stay() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    let fund = |key: &str| api.keyed(key).post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" }));
+    let entries = || verified(&server, &server.data())["indexEntries"].as_u64().expect("a number");
+    let snapshot = || drop(server.admin().post("/admin/snapshot", &json!({})).expect(200));
+    let advance = |seconds: u64| drop(api.post("/v1/test/clock", &json!({ "advanceSeconds": seconds })).expect(200));
+    for n in 0..20 {
+        fund(&format!("old {n}")).expect(201);
+    }
+    snapshot();
+    advance(3 * 86_400);
+    let standing = fund("standing");
+    let before = entries();
+    snapshot();
+    // The directory is proved right at every look, with entries gone and with all of them there.
+    until(&server, "expired answers are pruned", || entries() <= before - 20 + 2);
+    let again = fund("standing");
+    assert_eq!((again.status, again.text()), (standing.status, standing.text()), "it still stands");
+    // What has expired is done anew, as before.
+    fund("old 3").expect(201);
+}

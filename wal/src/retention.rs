@@ -1,0 +1,168 @@
+//! Which snapshots are kept, so that they take room by how long a log has been used and not by how often it was written to.
+//!
+//! Promises: the two newest snapshots of a tenant are always kept (a start needs the newest, a self-check the one before it); thinning again after a crash at any place comes to the same; the oldest
+//! snapshot of an hour, a day and a month is the one that stays, so that what was kept for a day is still there when only days count. It must not know a clock: ages count back from a tenant's newest snapshot,
+//! so a tenant that rests loses nothing.
+
+use crate::snapshot::SnapshotHead;
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+/// What counts as a month.
+const MONTH_MS: i64 = 30 * DAY_MS;
+/// Snapshots that stay whatever their age.
+const NEWEST: usize = 2;
+
+/// How long snapshots are kept, by their age in milliseconds; beyond the last one of each 30 days is kept for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Up to this age all are kept.
+    pub all_ms: i64,
+    /// Up to this age one of each hour is kept.
+    pub hourly_ms: i64,
+    /// Up to this age one of each day is kept.
+    pub daily_ms: i64,
+}
+
+impl Default for Retention {
+    fn default() -> Retention {
+        Retention { all_ms: HOUR_MS, hourly_ms: DAY_MS, daily_ms: 365 * DAY_MS }
+    }
+}
+
+/// Snapshots that nobody keeps: [`Retention::superfluous`] makes such a list, and `Log::forget_snapshots` of those that
+/// are wrong, so that nothing else can be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Superfluous(pub(crate) Vec<SnapshotHead>);
+
+impl Superfluous {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this one is among them.
+    pub fn contains(&self, head: &SnapshotHead) -> bool {
+        self.0.contains(head)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl Retention {
+    /// Of all snapshots of one tenant, the oldest first, those that are not kept, at most `max` of them.
+    pub fn superfluous(&self, heads: &[SnapshotHead], max: usize) -> Superfluous {
+        let Some(newest) = heads.last() else { return Superfluous(Vec::new()) };
+        let old = &heads[..heads.len().saturating_sub(NEWEST)];
+        let mut superfluous = Vec::new();
+        let mut kept_ms: Option<i64> = None;
+        for head in old {
+            let Some(period_ms) = self.period_ms(newest.time_ms.saturating_sub(head.time_ms)) else { break };
+            // Of each period the first that is met.
+            let period = head.time_ms.div_euclid(period_ms);
+            if kept_ms.is_some_and(|kept_ms: i64| kept_ms.div_euclid(period_ms) == period) {
+                superfluous.push(*head);
+            } else {
+                kept_ms = Some(head.time_ms);
+            }
+            if superfluous.len() == max {
+                break;
+            }
+        }
+        Superfluous(superfluous)
+    }
+
+    /// One in so many milliseconds is kept at this age; nothing while all are.
+    fn period_ms(&self, age_ms: i64) -> Option<i64> {
+        match age_ms {
+            age if age <= self.all_ms => None,
+            age if age <= self.hourly_ms => Some(HOUR_MS),
+            age if age <= self.daily_ms => Some(DAY_MS),
+            _ => Some(MONTH_MS),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn heads(times_ms: impl IntoIterator<Item = i64>) -> Vec<SnapshotHead> {
+        (1..).zip(times_ms).map(|(seq, time_ms)| SnapshotHead { tenant: 7, seq, time_ms, pieces: 0 }).collect()
+    }
+
+    fn thinned(retention: Retention, heads: &[SnapshotHead], max: usize) -> Vec<SnapshotHead> {
+        let mut left = heads.to_vec();
+        loop {
+            let Superfluous(gone) = retention.superfluous(&left, max);
+            if gone.is_empty() {
+                return left;
+            }
+            let gone: HashSet<u64> = gone.iter().map(|head| head.seq).collect();
+            left.retain(|head| !gone.contains(&head.seq));
+        }
+    }
+
+    #[test]
+    fn a_year_of_every_minute_is_an_hour_of_them_a_day_of_hours_and_a_year_of_days() {
+        let minute_ms = 60_000;
+        let minutes = 2 * 365 * 24 * 60;
+        let all = heads((0..=minutes).map(|minute| minute * minute_ms));
+        let left = thinned(Retention::default(), &all, usize::MAX);
+        let newest_ms = minutes * minute_ms;
+        let within = |from_ms: i64, to_ms: i64| left.iter().filter(|head| (from_ms + 1..=to_ms).contains(&(newest_ms - head.time_ms))).count();
+        assert_eq!(within(-1, HOUR_MS), 61, "all of an hour");
+        assert_eq!(within(HOUR_MS, DAY_MS), 23, "hourly for a day");
+        assert_eq!(within(DAY_MS, 365 * DAY_MS), 364, "daily for a year");
+        assert_eq!(within(365 * DAY_MS, i64::MAX), 13, "monthly for ever");
+        assert_eq!(left.last(), all.last());
+        assert_eq!(left.first(), all.first());
+    }
+
+    #[test]
+    fn the_two_newest_stay_however_far_apart_the_others_are() {
+        assert!(Retention::default().superfluous(&[], 9).is_empty());
+        let never = Retention { all_ms: -1, hourly_ms: -1, daily_ms: -1 };
+        let left = thinned(never, &heads([0, 1, 2, 3, 4]), usize::MAX);
+        assert_eq!(left.iter().map(|head| head.time_ms).collect::<Vec<_>>(), [0, 3, 4]);
+    }
+
+    proptest! {
+        /// Snapshot by snapshot as a server writes them, or all at once at the end, with crashes in between: a crash only makes a step smaller.
+        #[test]
+        fn thinning_often_or_seldom_keeps_the_newest_and_some_of_each_period(
+            mut times in prop::collection::vec(-5 * DAY_MS..500 * DAY_MS, 1..80),
+            max in 1_usize..5,
+        ) {
+            times.sort_unstable();
+            let all = heads(times);
+            let retention = Retention::default();
+            let mut left: Vec<SnapshotHead> = Vec::new();
+            for head in &all {
+                left.push(*head);
+                let Superfluous(gone) = retention.superfluous(&left, max);
+                left.retain(|head| !gone.contains(head));
+            }
+            let left = thinned(retention, &left, max);
+            prop_assert_eq!(&left, &thinned(retention, &left, usize::MAX));
+            prop_assert!(left.ends_with(&all[all.len().saturating_sub(2)..]));
+            let newest_ms = all.last().map_or(0, |head| head.time_ms);
+            for head in &all {
+                // Whatever is gone has one that was kept before it, no further away than the period at its age, or at that of
+                // the one that it gave way to.
+                let age_ms = newest_ms - head.time_ms;
+                let Some(own_ms) = retention.period_ms(age_ms) else {
+                    prop_assert!(left.contains(head));
+                    continue;
+                };
+                let period_ms = retention.period_ms(age_ms + own_ms).unwrap_or(own_ms);
+                prop_assert!(left.iter().any(|kept| kept.time_ms <= head.time_ms && head.time_ms - kept.time_ms < period_ms));
+            }
+        }
+    }
+}
