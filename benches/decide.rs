@@ -2,6 +2,9 @@
 //! apply, check the invariants, index, encode. Whatever a request costs beyond this is carrying. Instructions are counted
 //! by Valgrind, so a noisy machine counts the same as a quiet one: `benches/decide-instructions` runs this.
 
+// The macros write whole paths.
+#![allow(unused_qualifications)]
+
 use actors::{Machine, Turn};
 use gungraun::prelude::*;
 use pasarela::api::render::render;

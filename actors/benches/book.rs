@@ -7,6 +7,7 @@
 mod toy;
 
 use actors::{Clock, Config, Engine};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -40,6 +41,8 @@ async fn row(callers: usize) {
         idle_seconds: 3600,
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| panic!("{why}")),
+        set_aside: BTreeMap::new(),
+        on_halt: Arc::new(|_| {}),
         clock: Clock::system(),
     };
     let engine = Engine::start(Purses, Arc::new(World::new()), store, wal::Config::default(), config).await.expect("an engine");

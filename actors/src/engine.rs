@@ -26,6 +26,9 @@ use wal::{Log, OpenError, Reader, Seq, Store, Superfluous};
 /// Open entities whose states are kept at hand: some hundreds of megabytes if there are ever so many.
 const AT_HAND_MAX: usize = 1 << 19;
 
+/// What is told which books are halted.
+pub type OnHalt = Arc<dyn Fn(&[Halted]) + Send + Sync>;
+
 /// How the engine is run. Times in milliseconds or seconds as their names say.
 #[derive(Clone)]
 pub struct Config {
@@ -44,7 +47,7 @@ pub struct Config {
     /// Tenants whose books are not recovered and stay halted until they are resumed, and why.
     pub set_aside: BTreeMap<u64, String>,
     /// Which books are halted has changed: these are.
-    pub on_halt: Arc<dyn Fn(&[Halted]) + Send + Sync>,
+    pub on_halt: OnHalt,
     /// Where "now" comes from.
     pub clock: Clock,
 }

@@ -44,7 +44,7 @@ pub async fn list(call: Call) -> Outcome {
     let status = query.optional("status", |text| text.one_of(&STATUSES.map(|status| (status, ()))));
     let rail = query.optional("rail", |text| text.trimmed(1..=64));
     let tenant = query.optional("tenantId", |text| text.uuid().map(Id::from));
-    let page = query.page(PLATFORM, "operations");
+    let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "operations");
     let sound = query.finish()?;
     let (_, rail, tenant, page) = (status.get(&sound), rail.get(&sound), tenant.get(&sound), page.get(&sound));
     let reader = call.services.engine.reader();

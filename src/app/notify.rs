@@ -1,19 +1,26 @@
 //! Tells systemd how the server is (sd_notify(3)), if systemd started it.
 
 use sd_notify::NotifyState;
+use std::time::Duration;
+
+/// The start takes longer, for this reason: systemd grants it this much time from now on.
+pub fn starting(why: &str, longer: Duration) {
+    let micros = u32::try_from(longer.as_micros()).unwrap_or(u32::MAX);
+    tell(&[NotifyState::ExtendTimeoutUsec(micros), NotifyState::Status(why)]);
+}
 
 /// The server accepts writes.
 pub fn ready() {
-    tell(NotifyState::Ready);
+    tell(&[NotifyState::Ready]);
 }
 
 /// The server was told to end.
 pub fn stopping() {
-    tell(NotifyState::Stopping);
+    tell(&[NotifyState::Stopping]);
 }
 
-fn tell(state: NotifyState<'_>) {
-    if let Err(error) = sd_notify::notify(std::slice::from_ref(&state)) {
-        tracing::warn!(%error, %state, "systemd could not be told");
+fn tell(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        tracing::warn!(%error, ?states, "systemd could not be told");
     }
 }

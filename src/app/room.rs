@@ -47,7 +47,7 @@ pub fn is_full(disk: &Disk) -> bool {
 
 /// Tells systemd that the start takes longer than one that is stuck may.
 pub fn wait_for_room() -> impl Future<Output = ()> {
-    notify::tell(&format!("EXTEND_TIMEOUT_USEC={}\nSTATUS=the disk is full", (2 * TRY_EVERY + TRY_EVERY).as_micros()));
+    notify::starting("the disk is full", 3 * TRY_EVERY);
     tokio::time::sleep(TRY_EVERY)
 }
 

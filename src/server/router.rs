@@ -31,11 +31,13 @@ impl fmt::Display for BadRoute {
 impl std::error::Error for BadRoute {}
 
 /// All rows, ready for lookups.
+#[derive(Debug)]
 pub struct Router<T> {
     tree: matchit::Router<End<T>>,
 }
 
 /// A path that rows end at.
+#[derive(Debug)]
 struct End<T> {
     path: &'static str,
     rows: Vec<(Method, T)>,

@@ -155,8 +155,11 @@ mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
     use std::sync::{LazyLock, MutexGuard};
 
+    /// Both ends, as the resolver has only a function.
+    type Answer = (Mutex<Sender<()>>, Mutex<Receiver<()>>);
+
     static ASKED: AtomicUsize = AtomicUsize::new(0);
-    static ANSWER: LazyLock<(Mutex<Sender<()>>, Mutex<Receiver<()>>)> = LazyLock::new(|| {
+    static ANSWER: LazyLock<Answer> = LazyLock::new(|| {
         let (send, receive) = channel();
         (Mutex::new(send), Mutex::new(receive))
     });

@@ -17,7 +17,7 @@ const ROUNDS: u64 = 60;
 /// Of the one tenant's test mode: the platform's own book has one for every call of an operator.
 fn snapshots(server: &Server) -> usize {
     let reader = Reader::open_read_only(server.data().join("log")).expect("the log");
-    reader.snapshots_of(tenant_key(1, Mode::Test)).map(|stored| stored.expect("a snapshot")).count()
+    reader.snapshots_of(tenant_key(1, Mode::Test)).inspect(|stored| assert!(stored.is_ok(), "a snapshot")).count()
 }
 
 #[track_caller]

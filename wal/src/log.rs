@@ -2,7 +2,6 @@
 //!
 //! Promises: `append` never blocks; what one thread appends keeps its order; every completion is called exactly once, with `Durable` only after the sync. Must not know what records mean.
 
-use crate::batch::Family;
 use crate::config::Config;
 use crate::opening;
 use crate::pieces::{self, Writing};

@@ -24,16 +24,8 @@ use std::time::Instant;
 
 /// What travels in the channel.
 pub(crate) enum Entry<C> {
-    Record {
-        record: Append,
-        completion: C,
-        at: Instant,
-    },
-    Snapshot {
-        snapshot: Snapshot,
-        completion: C,
-        at: Instant,
-    },
+    Record { record: Append, completion: C, at: Instant },
+    Snapshot { snapshot: Snapshot, completion: C, at: Instant },
     Image(Box<Writing<C>>),
     Floor { floor: Seq, completion: C, at: Instant },
     Removal { superfluous: Superfluous, completion: C, at: Instant },

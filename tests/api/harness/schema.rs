@@ -36,7 +36,9 @@ const WORDS: [&str; 22] = [
 const UNIQUE: &str = "uniqueItems";
 
 /// Validators by the document and the schema that they are of.
-static VALIDATORS: LazyLock<Mutex<HashMap<(usize, String), Arc<Validator>>>> = LazyLock::new(Mutex::default);
+static VALIDATORS: LazyLock<Mutex<Validators>> = LazyLock::new(Mutex::default);
+
+type Validators = HashMap<(usize, String), Arc<Validator>>;
 
 /// A document whose schemas refer to each other. It lives as long as the process.
 pub struct Schemas<'a>(pub &'a Value);
