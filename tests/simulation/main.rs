@@ -128,5 +128,5 @@ fn the_harness_notices_what_is_wrong() {
     assert!(is_noticed(|world| world.model.net += 1), "a cent too much");
     assert!(is_noticed(|world| world.model.events += 1), "an event that was not told");
     assert!(is_noticed(|world| world.model.sent.values_mut().for_each(|sent| sent.stands = model::Sending::Failed)), "a payout that stands otherwise");
-    assert!(is_noticed(|world| drop(world.records.pop())), "a record that did not reach the disk");
+    assert!(is_noticed(World::lose_a_record), "a record that did not reach the disk");
 }

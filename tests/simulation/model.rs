@@ -83,7 +83,6 @@ pub struct Sent {
     pub fee: i64,
     pub from_seller: Option<Id>,
     pub stands: Sending,
-    pub sends: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,7 +353,7 @@ impl Model {
 
     pub fn pay(&mut self, id: Id, cents: i64, to: Option<Id>, from_seller: Option<Id>) {
         let fee = self.payout_fee;
-        self.sent.insert(id, Sent { cents, fee, from_seller, stands: Sending::Pending, sends: 1 });
+        self.sent.insert(id, Sent { cents, fee, from_seller, stands: Sending::Pending });
         if let Some(shop) = to {
             self.shop(shop).payouts += 1;
         }
@@ -394,17 +393,11 @@ impl Model {
                 }
                 _ => {}
             }
-        } else if let Some(sent) = self.sent.get_mut(&id) {
+        } else if let Some(sent) = self.sent.get(&id) {
             match (sent.stands, said) {
                 (Sending::Pending, Bank::Done) => self.payout_ends(id, true),
                 (Sending::Pending, Bank::Refused) => self.payout_ends(id, false),
-                // Sent once more, and given up when the bank never receives it.
-                (Sending::Pending, Bank::Lost) if how == How::Ask => {
-                    sent.sends += 1;
-                    if sent.sends > 2 {
-                        self.payout_ends(id, false);
-                    }
-                }
+                // Sent once more, and then asked about: what a bank lost twice may still arrive.
                 _ => {}
             }
         } else if said == Bank::Refused {

@@ -184,8 +184,14 @@ fn a_card_is_written_down_before_the_bank_is_called_and_again_with_its_outcome()
     let record = then.wrote(Cause::PaymentCompleted);
     assert_eq!(rows(record), [(MovementKind::Payment, 200_000), (MovementKind::Fee, -3_000)]);
     assert_eq!(events(record), [EventKind::PaymentCompleted]);
-    case.hears(How::Ask, Answer::Refused { code: "card_declined".to_owned() }).nothing();
+    // The opposite is written down once, and moves nothing.
+    let declined = || Answer::Refused { code: "card_declined".to_owned() };
+    let then = case.hears(How::Ask, declined());
+    let record = then.wrote(Cause::OperationContradicted);
+    assert!(record.postings.is_empty() && record.holds.is_empty() && record.events.is_empty());
     assert_eq!(case.payment().status, Status::Completed);
+    assert_eq!(case.payment().contradicted(), Some(CHARGE));
+    case.hears(How::Ask, declined()).nothing();
 }
 
 #[test]
