@@ -5,7 +5,7 @@
 //! its records and performs their effects; permits, deadlines, a clock that a test moves, snapshots, recovery and supervision.
 //!
 //! It promises: a command is decided on the state that all commands before it left; nothing is answered before it is durable; the book never waits; a panic in `decide` changes
-//! nothing; a panic in `evolve` ends the engine before the record is written. It must not know what a payment is, nor how it was asked for.
+//! nothing; a panic in `evolve` halts the book before the record is written, and no other. It must not know what a payment is, nor how it was asked for.
 //!
 //! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `slot` where a book is found · `admission` how much may be under way · `rider` what travels with a record · `errands` what it asks of other entities · `asker` who waits for one · `at_hand` states that need not be read · `halt` books in doubt · `clock`, `jump` and `alarm` time · `recovery` · `housekeeping`.
 

@@ -1,4 +1,4 @@
-//! What must be true of every record and of the book after it. Checked before a record is written, when it is replayed, and in release builds; a breach stops the engine.
+//! What must be true of every record and of the book after it. Checked before a record is written, when it is replayed, and in release builds; a breach halts the book.
 
 use crate::domain::book::Book;
 use crate::domain::conversions::spend;
