@@ -40,6 +40,8 @@ async fn row(callers: usize) {
         idle_seconds: 3600,
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| panic!("{why}")),
+        set_aside: Default::default(),
+        on_halt: Arc::new(|_| {}),
         clock: Clock::system(),
     };
     let engine = Engine::start(Purses, Arc::new(World::new()), store, wal::Config::default(), config).await.expect("an engine");

@@ -4,7 +4,7 @@ use crate::admission::{Admission, Gate};
 use crate::alarm::{Alarm, Clock};
 use crate::at_hand::AtHand;
 use crate::entity::{Attended, EntityMessage, EntitySlot, deliver};
-use crate::halt::{Halted, Halts};
+use crate::halt::{Halted, Halts, OnHalt};
 use crate::housekeeping;
 use crate::machine::{Effects, Machine};
 use crate::recovery;
@@ -42,7 +42,7 @@ pub struct Config {
     /// Tenants whose books are not recovered and stay halted until they are resumed, and why.
     pub set_aside: BTreeMap<u64, String>,
     /// Which books are halted has changed: these are.
-    pub on_halt: Arc<dyn Fn(&[Halted]) + Send + Sync>,
+    pub on_halt: Arc<OnHalt>,
     /// Where "now" comes from.
     pub clock: Clock,
 }

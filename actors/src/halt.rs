@@ -26,6 +26,9 @@ pub struct Halted {
     pub since_ms: i64,
 }
 
+/// Told which books are halted.
+pub type OnHalt = dyn Fn(&[Halted]) + Send + Sync;
+
 /// Which books are halted.
 pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,

@@ -31,6 +31,6 @@ pub use alarm::Clock;
 pub use book::wake_key;
 pub use engine::{Config, Engine, StartError, Status};
 pub use errands::Performed;
-pub use halt::Halted;
+pub use halt::{Halted, OnHalt};
 pub use machine::{Decision, Effects, Machine, Turn};
 pub use rider::{Answer, Failure, Held, Outcome, Settled, Timing};
