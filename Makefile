@@ -1,6 +1,6 @@
 # Thin: the work is in cargo, and in .ci/prerequisites and wal/rocksdb/build for what cargo cannot do.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/pasarela-target
-export PATH := $(PATH):$(HOME)/.cargo/bin
+export PATH := $(HOME)/.cargo/bin:$(PATH)
 SHELL := /bin/bash
 
 # Builds for operators are told by counts of a busy server what to optimise; no other build uses the wrapper.
@@ -38,6 +38,7 @@ deb: release
 
 # What the binary is made of, as CycloneDX: $(CARGO_TARGET_DIR)/debian/pasarela.cdx.json.
 sbom:
+	@.ci/prerequisites
 	@.ci/tools cargo-cyclonedx
 	@deploy/sbom "$(CARGO_TARGET_DIR)/debian"
 

@@ -2,8 +2,8 @@
 //! apply, check the invariants, index, encode. Whatever a request costs beyond this is carrying. Instructions are counted
 //! by Valgrind, so a noisy machine counts the same as a quiet one: `benches/decide-instructions` runs this.
 
-// The macros write whole paths.
-#![allow(unused_qualifications)]
+// What the macros make is not documented and writes whole paths.
+#![allow(missing_docs, unused_qualifications)]
 
 use actors::{Machine, Turn};
 use gungraun::prelude::*;

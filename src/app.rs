@@ -19,7 +19,7 @@ use crate::checkout::{self, Front};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
 use crate::domain::machine::Domain;
 use crate::domain::platform::{PLATFORM, is_live};
-use crate::domain::time::{DAY_MS, HOUR_MS, MINUTE_MS};
+use crate::domain::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
@@ -132,6 +132,8 @@ pub async fn run(config: Config, take_over: bool, set_aside: &[u64], spans: Opti
     let ended_badly = ended_badly::last(&config.storage.path);
     let metrics = Metrics::new(Arc::clone(&services), Arc::clone(&selfcheck), traffic, certificates, ended_badly, config.admin.listen.ip().is_loopback());
     let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin)).map_err(|bad| bad.to_string())?);
+    // A budget of its own: strangers must not use up what operators need.
+    let limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
     let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
     if welcome::is_watched(&config) {
@@ -204,6 +206,7 @@ async fn start(
     let mark_key = directory::mark_key(data).map_err(|failed| failed.to_string())?;
     let card_key = directory::card_key(data, config.storage.card_key_file.as_deref()).map_err(|failed| failed.to_string())?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
+    let clock = Clock::system();
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay, config.rails.simulator_fault).map_err(|error| error.to_string())?);
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
@@ -214,9 +217,9 @@ async fn start(
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
         outbound: world.outbound.clone(),
     })?;
-    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks)).within(world.outbound.clone()));
+    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks), clock.clone()).within(world.outbound.clone()));
     let outcomes = vec![outbox.outcomes()];
-    let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config, set_aside));
+    let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config, set_aside, clock.clone()));
     let engine = engine.await.map_err(|error| match error {
         StartError::Book { tenant, .. } if tenant != PLATFORM => {
             format!("{}: {error}; the other accounts can be served without it: pasarela serve --set-aside {tenant}", data.display())
@@ -227,7 +230,9 @@ async fn start(
         tracing::warn!(tenant_key = book.tenant, why = book.why, "a book is set aside: its account is answered 503 account_halted until it is resumed");
     }
     let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose().map_err(|why| format!("banks.feed_url: {why}"))?;
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, system_now).map_err(|why| format!("rates.feeds: {why}"))?;
+    // By the clock that is believed: a price from a time that was not would stay the newest.
+    let now = move || Timestamp::from_unix_ms(clock.wall_ms());
+    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now).map_err(|why| format!("rates.feeds: {why}"))?;
     let services = Arc::new(Services {
         engine,
         directory: Directory::default(),
@@ -309,7 +314,7 @@ fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
     set_aside.iter().map(|tenant| (*tenant, why(tenant))).collect()
 }
 
-fn engine_config(config: &Config, set_aside: &[u64]) -> actors::Config {
+fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Config {
     let data = config.storage.path.clone();
     let set_aside = reasons(&data, set_aside);
     let halted = HaltedFile::new(data.clone());
@@ -332,7 +337,7 @@ fn engine_config(config: &Config, set_aside: &[u64]) -> actors::Config {
         }),
         set_aside,
         on_halt: Arc::new(move |now| halted.note(now)),
-        clock: Clock::system(),
+        clock,
     }
 }
 

@@ -5,13 +5,13 @@ use crate::domain::commands::{Ask, Command};
 use crate::domain::machine::Domain;
 use crate::domain::platform::is_live;
 use crate::domain::record::Record;
+use crate::domain::time::Timestamp;
 use crate::outbound::Outbound;
 use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Outcomes, Rail};
 use crate::rates::Market;
-use crate::server::services::system_now;
 use crate::webhooks::Webhooks;
-use actors::Effects;
+use actors::{Clock, Effects};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,13 +27,14 @@ pub struct Outbox {
     market: Market,
     webhooks: Arc<Webhooks>,
     outcomes: Arc<Outcomes>,
+    clock: Clock,
 }
 
 impl Outbox {
-    /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what would need one.
-    pub fn new(simulator: Arc<Simulator>, market: Market, webhooks: Arc<Webhooks>) -> Outbox {
+    /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what would need one. Rates are looked up by `clock`, the engine's.
+    pub fn new(simulator: Arc<Simulator>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
         let outcomes = Outcomes::of(simulator.name());
-        Outbox { simulator, outbound: Outbound::open(), market, webhooks, outcomes: Arc::new(outcomes) }
+        Outbox { simulator, outbound: Outbound::open(), market, webhooks, outcomes: Arc::new(outcomes), clock }
     }
 
     /// How the simulator answers.
@@ -51,7 +52,7 @@ impl Effects<Domain> for Outbox {
     fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
         if let Order::PriceUsdt { currency } = effect.order {
             // Rates are the server's, whatever a tenant's clock says.
-            return Box::pin(std::future::ready(Ask::Market(self.market.rate(currency, system_now())).into()));
+            return Box::pin(std::future::ready(Ask::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms()))).into()));
         }
         // Nobody is asked in a past world, so nobody answers: the poller comes again.
         let shut = !self.outbound.allows(tenant);

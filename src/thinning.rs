@@ -90,7 +90,8 @@ impl Thinner {
         // Of this thread alone; where it is not allowed, the rests alone keep it small.
         let _ = rustix::process::nice(NICENESS);
         while self.rest(LOOK_EVERY) {
-            let snapshots = self.engine.snapshot_seq();
+            // What the books that go on have saved: the log's floor stands still while a book is halted.
+            let snapshots = self.engine.saved_seq();
             let reader = self.engine.reader().clone();
             let tenants = match self.seen {
                 Some(seen) if seen == snapshots => continue,

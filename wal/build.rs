@@ -8,6 +8,10 @@ fn main() {
     println!("cargo:rerun-if-env-changed=ROCKSDB_LIB_DIR");
     println!("cargo:rerun-if-changed=../Cargo.lock");
     let Some(library) = env::var_os("ROCKSDB_LIB_DIR") else { return };
+    if Path::new(&library).components().any(|part| part.as_os_str() == "pasarela-rocksdb") && !Path::new(&library).join("librocksdb.a").exists() {
+        println!("cargo::error=there is no RocksDB in {}: run wal/rocksdb/build", library.display());
+        return;
+    }
     // Only libraries of wal/rocksdb/build say of which crate they are.
     let Ok(built) = fs::read_to_string(Path::new(&library).join("crate-version")) else { return };
     let lock = fs::read_to_string("../Cargo.lock").unwrap_or_default();

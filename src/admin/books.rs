@@ -43,7 +43,16 @@ pub async fn resume(call: Call) -> Outcome {
     let mut resumed = Vec::new();
     for mode in halted {
         let key = tenant_key(tenant.number, mode);
-        let derived = go_on(&call.services, key).await?;
+        let derived = match go_on(&call.services, key).await {
+            Ok(derived) => derived,
+            Err(problem) => {
+                // A book that goes on already must not do so under old settings; that this one cannot take them is known.
+                if !resumed.is_empty() {
+                    let _ = push_sheet(&call.services, tenant.number).await;
+                }
+                return Err(problem);
+            }
+        };
         tracing::info!(tenant_key = key, records = derived.records, snapshots_removed = derived.wrong.len(), "an operator resumed a book");
         let shown = Object::new().plain("mode", mode.name()).number("tenantKey", key).number("records", derived.records);
         resumed.push(shown.number("snapshotsRemoved", derived.wrong.len()).end());

@@ -94,7 +94,7 @@ fn of(entity: &Entity) -> Option<Operation<'_>> {
                 sent_at: payment.created_at,
                 asks: 0,
                 code: payment.failure_code.as_deref(),
-                reference: payment.bank_reference.as_deref(),
+                reference: if n == payments::REVERSE { payment.reversal_ref.as_deref() } else { payment.bank_reference.as_deref() },
             })
         }
         Entity::Payout(payout) => Some(Operation {

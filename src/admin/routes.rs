@@ -20,6 +20,8 @@ pub struct Route {
     pub takes_query: bool,
     /// Whether what it does is no record by itself, so that one is written which says who did what.
     pub noted: bool,
+    /// Whether it is taken also while the disk is nearly full: it is small, and the way out of something worse.
+    pub in_reserve: bool,
     /// What does it.
     pub handler: Handler,
 }
@@ -34,14 +36,19 @@ impl Route {
     fn noted(self) -> Route {
         Route { noted: true, ..self }
     }
+
+    /// The same, taken also out of the disk's reserve.
+    fn in_reserve(self) -> Route {
+        Route { in_reserve: true, ..self }
+    }
 }
 
 const fn row(method: Method, path: &'static str, operation: &'static str, handler: Handler) -> Route {
-    Route { method, path, operation, takes_query: false, noted: false, handler }
+    Route { method, path, operation, takes_query: false, noted: false, in_reserve: false, handler }
 }
 
 const fn list(path: &'static str, operation: &'static str, handler: Handler) -> Route {
-    Route { method: Method::GET, path, operation, takes_query: true, noted: false, handler }
+    Route { method: Method::GET, path, operation, takes_query: true, noted: false, in_reserve: false, handler }
 }
 
 /// All of them.
@@ -52,18 +59,18 @@ pub fn routes() -> Vec<Route> {
         list("/admin/tenants", "listTenants", |call| Box::pin(tenants::list(call))),
         row(get(), "/admin/tenants/:id", "getTenant", |call| Box::pin(tenants::read(call))),
         row(patch(), "/admin/tenants/:id/settings", "updateSettings", |call| Box::pin(tenants::set_settings(call))),
-        row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", |call| Box::pin(tenants::set_live_status(call))),
-        row(post(), "/admin/tenants/:id/resume", "resumeTenant", |call| Box::pin(books::resume(call))).noted(),
+        row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", |call| Box::pin(tenants::set_live_status(call))).in_reserve(),
+        row(post(), "/admin/tenants/:id/resume", "resumeTenant", |call| Box::pin(books::resume(call))).noted().in_reserve(),
         row(post(), "/admin/tenants/:id/keys", "createKey", |call| Box::pin(keys::create(call))),
         row(get(), "/admin/tenants/:id/keys", "listKeys", |call| Box::pin(keys::list(call))),
-        row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call))),
+        row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call))).in_reserve(),
         row(post(), "/admin/keys/:keyId/rotate", "rotateKey", |call| Box::pin(keys::rotate(call))),
         row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| Box::pin(adjustments::create(call))),
         row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call))).noted(),
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
         row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
         row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call))).noted(),
-        row(post(), "/admin/clock/confirm", "confirmClock", |call| Box::pin(state::confirm_clock(call))).noted(),
+        row(post(), "/admin/clock/confirm", "confirmClock", |call| Box::pin(state::confirm_clock(call))).noted().in_reserve(),
         row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| Box::pin(chargebacks::open(call))),
         row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| Box::pin(chargebacks::close(call))),
         row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call))),

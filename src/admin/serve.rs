@@ -80,7 +80,7 @@ impl AdminApi {
         if !self.admits(&head.headers) {
             return Err(Problem::unauthorized());
         }
-        if route.is_write() {
+        if route.is_write() && !route.in_reserve {
             self.services.disk.admit()?;
         }
         let takes_body = matches!(route.method, Method::POST | Method::PATCH);

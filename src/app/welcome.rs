@@ -14,7 +14,11 @@ pub fn is_watched(config: &Config) -> bool {
 pub fn lines(config: &Config, admin: &str) -> String {
     let api = config.server.base_url();
     let file = config.storage.path.join(TOKEN_FILE);
-    let token = if config.admin.generate_token { format!("   (their token is in {}, where `pasarela admin` finds it)", file.display()) } else { String::new() };
+    let token = if config.admin.token.is_none() && file.exists() {
+        format!("   (their token is in {}, where `pasarela admin` finds it)", file.display())
+    } else {
+        String::new()
+    };
     let mut text = String::new();
     let rows = [
         ("API", format!("{api}   (open it for a first look, {api}/docs for the reference)")),

@@ -203,6 +203,7 @@ pub async fn open((services, limits): (&Services, &Limits), slug: &str, arrival:
     let sale = sought(services, limits, client, slug)?;
     let quantity = read_quantity(&body.json(&arrival.head.headers).await?)?;
     let new = session_of(services, &sale, quantity).map_err(|message| Problem::invalid_field("quantity", message))?;
+    services.disk.admit()?;
     limits.open(client, sale.link.id)?;
     let id = new.id;
     let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;

@@ -256,7 +256,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         Some(new) => new,
         None => return Ok(show_link(services, &sale, language, Some(typed), 400)),
     };
-    if let Err(refused) = limits.open(client, sale.link.id) {
+    if let Err(refused) = services.disk.admit().and_then(|()| limits.open(client, sale.link.id)) {
         return Ok(problem_page(&refused, language));
     }
     let id = new.id;

@@ -96,9 +96,6 @@ impl<G: Answer> Front<G> {
         };
         measuring.found(meter);
         let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
-        if head.method == Method::POST {
-            services.disk.admit()?;
-        }
         let (is_form, id, slug) = (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
         body.cap(BODY_BYTES_MAX);
         if matches!(place, Place::Pay | Place::PesosCode) {

@@ -191,6 +191,7 @@ impl Visit {
 
     async fn ask(&self, services: &Services, id: EntityId, is_new: bool, ask: Ask, held: Option<NameHeld>) -> Result<Box<Settled<Domain>>, Problem> {
         let held = held.map(|held| Box::new(held) as actors::Held);
+        services.disk.admit()?;
         if is_live(self.shop.tenant_key) && services.clock_is_stepped() {
             return Err(Problem::clock_stepped());
         }
