@@ -63,7 +63,7 @@ fn help_lists_the_commands() {
 fn completions_and_the_manual_know_every_command() {
     let output = pasarela(&["completions", "bash"]).output().expect("it runs");
     let script = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && script.contains("pasarela__serve") && script.contains("--take-over"), "{script}");
+    assert!(output.status.success() && script.contains("pasarela,serve)") && script.contains("--take-over"), "{script}");
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().to_str().expect("UTF-8");
     let written = pasarela(&["manual", path]).status().expect("it runs");

@@ -138,7 +138,7 @@ fn every_dependency_has_a_licence_that_the_policy_allows() {
 
 /// An expression without parentheses inside parentheses is all that occurs: `A OR B`, `A AND B`, `(A OR B) AND C`, `A/B`.
 fn is_allowed(licence: &str, allowed: &BTreeSet<&str>) -> bool {
-    let licence = licence.replace('/', " OR ");
+    let licence = licence.replace('/', " OR ").replace(" or ", " OR ");
     let any = |part: &str| part.split(" OR ").any(|one| allowed.contains(one.trim().trim_matches(['(', ')'])));
     match licence.contains('(') {
         true => licence.split(" AND ").all(any),
