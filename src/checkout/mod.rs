@@ -93,9 +93,6 @@ impl<G: Answer> Front<G> {
             services.disk.admit()?;
         }
         let is_form = is_form(&head.headers);
-        if matches!(place, Place::Pay | Place::PesosCode) {
-            body.hold_secret();
-        }
         match *place {
             Place::Session => pages::session(services, parameters.get("id"), query, Manner::Whole).await,
             Place::Embedded => pages::session(services, parameters.get("id"), query, Manner::Embedded).await,

@@ -11,6 +11,7 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -27,19 +28,25 @@ pub struct Inbound {
     ended: bool,
     /// There is no point in waiting for the rest: the caller took too long, or waits for a `100 Continue` itself.
     hopeless: bool,
-    /// What is to be zeroed.
-    secrets: Option<Box<Secrets>>,
+    /// What is zeroed when the connection is over.
+    secrets: Arc<Secrets>,
+    has_card: bool,
 }
 
 impl Inbound {
     /// The body of a request with these headers.
-    pub(super) fn new(incoming: Incoming, headers: &HeaderMap, bytes_max: usize, timeout: Duration) -> Self {
-        Inbound { ended: incoming.is_end_stream(), incoming, bytes_max, timeout, hopeless: headers.contains_key(header::EXPECT), secrets: None }
+    pub(super) fn new(incoming: Incoming, headers: &HeaderMap, bytes_max: usize, timeout: Duration, secrets: Arc<Secrets>) -> Self {
+        Inbound { ended: incoming.is_end_stream(), incoming, bytes_max, timeout, hopeless: headers.contains_key(header::EXPECT), secrets, has_card: false }
     }
 
-    /// The body has a card or a code in it: its memory is zeroed after the answer.
-    pub fn hold_secret(&mut self) {
-        self.secrets = Some(Box::default());
+    /// The body has a card in it: its memory is zeroed when the connection is over.
+    pub fn hold_card(&mut self) {
+        self.has_card = true;
+    }
+
+    /// Whether so many cards came that the connection is to be ended.
+    pub(super) fn ends_connection(&self) -> bool {
+        self.has_card && self.secrets.is_full()
     }
 
     /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else. An empty body needs no type.
@@ -92,8 +99,8 @@ impl Inbound {
             all.extend_from_slice(&more);
         }
         let all = all.freeze();
-        if let Some(secrets) = &mut self.secrets {
-            secrets.hold(all.clone());
+        if self.has_card {
+            self.secrets.hold(all.clone());
         }
         Ok(all)
     }
@@ -119,8 +126,8 @@ impl Inbound {
             })?;
             if let Ok(data) = frame.into_data() {
                 self.ended = self.incoming.is_end_stream();
-                if let Some(secrets) = &mut self.secrets {
-                    secrets.hold(data.clone());
+                if self.has_card {
+                    self.secrets.hold(data.clone());
                 }
                 return Ok(Some(data));
             }
