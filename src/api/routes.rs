@@ -32,36 +32,25 @@ pub struct Route {
     pub modes: Modes,
     /// Its name in the documentation.
     pub operation: &'static str,
-    /// What secrets its body has.
-    pub holds: Holds,
+    /// Whether its body has a card in it: nothing of it may stay in memory, nor be tried out by who has a backup.
+    pub has_card: bool,
     /// What reads it.
     pub handler: Handler,
 }
 
-/// What a body has that must not stay in memory, nor be recognised by who has a backup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// Nothing of the kind.
-    Nothing,
-    /// A code of the payer's bank.
-    Code,
-    /// A card.
-    Card,
-}
-
 impl Route {
-    const fn holding(mut self, holds: Holds) -> Route {
-        self.holds = holds;
+    const fn with_card(mut self) -> Route {
+        self.has_card = true;
         self
     }
 }
 
 const fn row(method: Method, path: &'static str, scope: Scope, operation: &'static str, handler: Handler) -> Route {
-    Route { method, path, scope, modes: Modes::Both, operation, holds: Holds::Nothing, handler }
+    Route { method, path, scope, modes: Modes::Both, operation, has_card: false, handler }
 }
 
 const fn test(method: Method, path: &'static str, scope: Scope, operation: &'static str, handler: Handler) -> Route {
-    Route { method, path, scope, modes: Modes::TestOnly, operation, holds: Holds::Nothing, handler }
+    Route { method, path, scope, modes: Modes::TestOnly, operation, has_card: false, handler }
 }
 
 /// All of them.
@@ -72,7 +61,7 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/banks", Read, "listBanks", reference::banks),
         row(get(), "/v1/idempotency/:key", Read, "getIdempotencyKey", reference::kept),
         row(post(), "/v1/payments/c2p/request", Collect, "requestC2p", payments::request_c2p),
-        row(post(), "/v1/payments/c2p", Collect, "executeC2p", payments::execute_c2p).holding(Holds::Code),
+        row(post(), "/v1/payments/c2p", Collect, "executeC2p", payments::execute_c2p),
         row(get(), "/v1/payments", Read, "listPayments", payments::list),
         row(get(), "/v1/payments/:id", Read, "getPayment", payments::read),
         row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::read_by_ref),
@@ -112,9 +101,9 @@ pub fn routes() -> Vec<Route> {
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::read_clock),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::move_clock),
         test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::fund),
-        row(post(), "/v1/payments/vpos", Collect, "chargeCard", cards::charge).holding(Holds::Card),
+        row(post(), "/v1/payments/vpos", Collect, "chargeCard", cards::charge).with_card(),
         row(post(), "/v1/payments/debit/otp", Collect, "requestDebitOtp", debits::request_otp),
-        row(post(), "/v1/payments/debit", Collect, "chargeDebit", debits::charge).holding(Holds::Code),
+        row(post(), "/v1/payments/debit", Collect, "chargeDebit", debits::charge),
         row(post(), "/v1/payments/pago-movil/verify", Collect, "verifyPagoMovil", transfers::verify),
         row(get(), "/v1/chargebacks", Read, "listChargebacks", chargebacks::list),
         row(get(), "/v1/chargebacks/:id", Read, "getChargeback", chargebacks::read),
@@ -156,7 +145,7 @@ pub fn routes() -> Vec<Route> {
         test(post(), "/v1/test/crypto/payouts/:id/reject", Manage, "rejectTestCryptoPayout", crypto::reject),
         row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::create),
         row(get(), "/v1/cop/payments/:id", Read, "getCopPayment", cop_payments::read),
-        row(post(), "/v1/cop/payments/:id/otp", Collect, "submitCopOtp", cop_payments::submit_otp).holding(Holds::Code),
+        row(post(), "/v1/cop/payments/:id/otp", Collect, "submitCopOtp", cop_payments::submit_otp),
         row(post(), "/v1/cop/payments/:id/cancel", Collect, "cancelCopPayment", cop_payments::cancel),
         row(post(), "/v1/cop/payments/:id/refund", Collect, "refundCopPayment", cop_payments::refund),
         row(get(), "/v1/cop/balance", Read, "getCopBalance", balance::read_cop),

@@ -98,9 +98,6 @@ impl<G: Answer> Front<G> {
         let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
         let (is_form, id, slug) = (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
         body.cap(BODY_BYTES_MAX);
-        if matches!(place, Place::Pay | Place::PesosCode) {
-            body.hold_secret();
-        }
         let sent = Sent { services, limits, arrival, body };
         match *place {
             Place::Session => Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole)),

@@ -74,13 +74,14 @@ pub struct Inbound {
     ended: bool,
     /// There is no point in waiting for the rest: the caller took too long, or waits for a `100 Continue` itself.
     hopeless: bool,
-    /// What is to be zeroed.
-    secrets: Option<Box<Secrets>>,
+    /// What is zeroed when the connection is over.
+    secrets: Arc<Secrets>,
+    has_card: bool,
 }
 
 impl Inbound {
     /// The body of a request with these headers.
-    pub(super) fn new(incoming: Incoming, headers: &HeaderMap, limits: &Limits) -> Self {
+    pub(super) fn new(incoming: Incoming, headers: &HeaderMap, limits: &Limits, secrets: Arc<Secrets>) -> Self {
         Inbound {
             ended: incoming.is_end_stream(),
             incoming,
@@ -88,7 +89,8 @@ impl Inbound {
             bytes_max: limits.body_bytes_max,
             timeout: limits.body_timeout,
             hopeless: headers.contains_key(header::EXPECT),
-            secrets: None,
+            secrets,
+            has_card: false,
         }
     }
 
@@ -97,9 +99,14 @@ impl Inbound {
         self.bytes_max = self.bytes_max.min(bytes_max);
     }
 
-    /// The body has a card or a code in it: its memory is zeroed after the answer.
-    pub fn hold_secret(&mut self) {
-        self.secrets = Some(Box::default());
+    /// The body has a card in it: its memory is zeroed when the connection is over.
+    pub fn hold_card(&mut self) {
+        self.has_card = true;
+    }
+
+    /// Whether so many cards came that the connection is to be ended.
+    pub(super) fn ends_connection(&self) -> bool {
+        self.has_card && self.secrets.is_full()
     }
 
     /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else. An empty body needs no type.
@@ -154,8 +161,8 @@ impl Inbound {
             all.extend_from_slice(&more);
         }
         let all = all.freeze();
-        if let Some(secrets) = &mut self.secrets {
-            secrets.hold(all.clone());
+        if self.has_card {
+            self.secrets.hold(all.clone());
         }
         Ok(all)
     }
@@ -181,8 +188,8 @@ impl Inbound {
             })?;
             if let Ok(data) = frame.into_data() {
                 self.ended = self.incoming.is_end_stream();
-                if let Some(secrets) = &mut self.secrets {
-                    secrets.hold(data.clone());
+                if self.has_card {
+                    self.secrets.hold(data.clone());
                 }
                 return Ok(Some(data));
             }

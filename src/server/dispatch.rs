@@ -8,7 +8,7 @@ use crate::api::plan::{Call, Caller, Plan};
 use crate::api::problem::{BadField, Problem};
 use crate::api::refusals::problem;
 use crate::api::render::render;
-use crate::api::routes::{Holds, Modes, Route, routes};
+use crate::api::routes::{Modes, Route, routes};
 use crate::api::writer::Object;
 use crate::domain::ids::Id;
 use crate::domain::index;
@@ -126,8 +126,8 @@ impl Gateway {
         // Each connection has room for what outlives a wait: of all this, only what the doing needs.
         let (caller, plan, used) = {
             let routed = self.route(arrival, measuring)?;
-            if routed.route.holds != Holds::Nothing {
-                body.hold_secret();
+            if routed.route.has_card {
+                body.hold_card();
             }
             let bytes = if routed.writes() { body.json(&arrival.head.headers).await? } else { Bytes::new() };
             let (used, strays) = self.used(&routed, arrival, &bytes)?;
@@ -245,9 +245,9 @@ impl Gateway {
     fn reserve(&self, routed: &Routed<'_, '_>, key: &str, path: &str, body: &[u8]) -> Result<Use, Problem> {
         let held = self.services.desk.hold_key(routed.caller.tenant_key, key, path, self.services.now()).ok_or_else(Problem::idempotency_in_progress)?;
         // Under a key: a body may hold a code or a card, and a bare hash of one can be tried out.
-        let body_hash = match routed.route.holds {
-            Holds::Card => self.services.card_mark(&[b"body", body]),
-            Holds::Nothing | Holds::Code => self.services.mark(&[b"body", body]),
+        let body_hash = match routed.route.has_card {
+            true => self.services.card_mark(&[b"body", body]),
+            false => self.services.mark(&[b"body", body]),
         };
         Ok(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held })
     }

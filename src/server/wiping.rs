@@ -1,89 +1,82 @@
-//! Zeroes the memory of request bodies that had a card or a code in them.
+//! Zeroes the memory of request bodies that had a card in them.
 //!
 //! A body is a part of the buffer that hyper read it into, and the connection goes on using that
-//! buffer until the next read replaces it. So the bytes are held until nobody else has a part of the
-//! buffer, which is soon after the answer, and zeroed then. Below TLS there are further copies, which
-//! are out of reach.
+//! buffer. So the bodies are held until the connection is over and nobody else has a part of the
+//! buffer, and zeroed then; a connection that brought many cards is ended for it. Below TLS there are
+//! further copies, which are out of reach.
 
 use bytes::Bytes;
-use std::fmt;
-use std::time::Duration;
-use tokio::runtime::Handle;
+use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize;
 
-/// Before the first try again; each rest is twice as long as the one before.
-const FIRST_REST: Duration = Duration::from_millis(5);
-/// The longest rest.
-const REST_MAX: Duration = Duration::from_secs(1);
-/// Tries, over half an hour: longer than a connection is kept idle.
-const TRIES_MAX: usize = 2_000;
+/// Bodies after which a connection is ended.
+const HELD_MAX: usize = 16;
+/// Bodies that are held at most, of a connection that cannot be ended.
+const FORGOTTEN_FROM: usize = 256;
 
-/// Bytes that are zeroed after they are dropped.
-#[derive(Default)]
-pub struct Secrets(Vec<Bytes>);
-
-impl fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secrets")
-    }
-}
+/// The bodies of one connection that are zeroed when it is over.
+#[derive(Debug, Default)]
+pub struct Secrets(Mutex<Vec<Bytes>>);
 
 impl Secrets {
     /// Holds these too.
-    pub fn hold(&mut self, bytes: Bytes) {
-        self.0.push(bytes);
+    pub(super) fn hold(&self, bytes: Bytes) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.len() < FORGOTTEN_FROM {
+            held.push(bytes);
+        }
+    }
+
+    /// Whether it is time to end the connection.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len() >= HELD_MAX
     }
 }
 
 impl Drop for Secrets {
     fn drop(&mut self) {
-        let held = zero(std::mem::take(&mut self.0));
-        if !held.is_empty()
-            && let Ok(runtime) = Handle::try_current()
-        {
-            runtime.spawn(zero_all(held));
-        }
+        zero(std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner)));
     }
 }
 
-async fn zero_all(mut held: Vec<Bytes>) {
-    let mut rest = FIRST_REST;
-    for _ in 0..TRIES_MAX {
-        tokio::time::sleep(rest).await;
-        held = zero(held);
-        if held.is_empty() {
-            return;
-        }
-        rest = (rest * 2).min(REST_MAX);
-    }
-}
-
-/// Zeroes what is in nobody else's hands, and gives back the rest.
-fn zero(held: Vec<Bytes>) -> Vec<Bytes> {
-    let others = |bytes: Bytes| match bytes.try_into_mut() {
-        Ok(mut own) => {
+/// Zeroes what is in nobody else's hands; how many buffers that were.
+///
+/// Several bodies may lie in one buffer, and only its last holder may write. That is the first body in
+/// it, because each is let go after those behind it; from there to its end the buffer is zeroed.
+fn zero(mut held: Vec<Bytes>) -> usize {
+    held.sort_unstable_by_key(|bytes| bytes.as_ptr());
+    let mut zeroed = 0;
+    while let Some(last) = held.pop() {
+        if let Ok(mut own) = last.try_into_mut() {
+            own.resize(own.capacity(), 0);
             own.as_mut().zeroize();
-            None
+            zeroed += 1;
         }
-        Err(shared) => Some(shared),
-    };
-    held.into_iter().filter_map(others).collect()
+    }
+    zeroed
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::BytesMut;
+    use bytes::{BufMut, BytesMut};
 
     #[test]
-    fn what_others_hold_is_left_and_the_rest_is_zeroed() {
-        let mut buffer = BytesMut::from(&b"head4111111111111111tail"[..]);
-        let _head = buffer.split_to(4);
-        let body = buffer.split_to(16).freeze();
-        let held = zero(vec![body.clone(), Bytes::from_static(b"never ours")]);
-        assert_eq!(held.len(), 2, "the buffer has other parts, and a static text is nobody's");
-        assert_eq!(&held[0][..], b"4111111111111111");
-        drop((_head, buffer, body));
-        assert_eq!(zero(held).len(), 1);
+    fn bodies_in_one_buffer_are_zeroed_by_the_first_of_them() {
+        let bodies = || {
+            let mut buffer = BytesMut::with_capacity(100);
+            buffer.put_slice(b"head1111head2222rest");
+            let _head = buffer.split_to(4);
+            let one = buffer.split_to(4).freeze();
+            let _head = buffer.split_to(4);
+            let two = buffer.split_to(4).freeze();
+            (buffer, one, two)
+        };
+        let ((first, one, two), (second, three, four)) = (bodies(), bodies());
+        drop((first, second));
+        assert_eq!(zero(vec![two, three, one, four, Bytes::from_static(b"nobody's")]), 2);
+        let (other, one, two) = bodies();
+        assert_eq!(zero(vec![one, two]), 0, "somebody still uses the buffer");
+        drop(other);
     }
 }

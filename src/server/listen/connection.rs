@@ -139,7 +139,7 @@ fn exchange<A: Answer>(
     let under_way = watch.begin(version == Version::HTTP_2);
     let (head, incoming) = request.into_parts();
     let request_id = RequestId::of(&head.headers);
-    let mut body = Inbound::new(incoming, &head.headers, &shared.limits);
+    let mut body = Inbound::new(incoming, &head.headers, &shared.limits, watch.secrets());
     let arrival = Arrival { head, request_id, peer };
     async move {
         let _under_way = under_way;
@@ -150,6 +150,9 @@ fn exchange<A: Answer>(
         } else {
             Reply::problem(&Problem::shutting_down(), &arrival.request_id).close()
         };
+        if body.ends_connection() {
+            reply = reply.close();
+        }
         match body.leftover() {
             Leftover::Nothing => {}
             Leftover::Discard(body) => {

@@ -3,6 +3,8 @@
 //! Nothing here costs a timer per request. The connection looks at its watch every now and then, and at least as often as heads may take.
 
 use super::Limits;
+use crate::server::wiping::Secrets;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,8 @@ pub(super) struct Watch {
     unread: AtomicBool,
     /// When the present state began, in milliseconds since `opened`.
     since_ms: AtomicU64,
+    /// What came that is to be zeroed.
+    secrets: Arc<Secrets>,
 }
 
 /// What the time keeper is to do.
@@ -43,6 +47,7 @@ impl Watch {
             is_http2: AtomicBool::new(false),
             unread: AtomicBool::new(false),
             since_ms: AtomicU64::new(0),
+            secrets: Arc::default(),
         }
     }
 
@@ -58,13 +63,18 @@ impl Watch {
     }
 
     /// A head is complete and its request is being answered until the guard is dropped.
-    pub(super) fn begin(self: &std::sync::Arc<Self>, is_http2: bool) -> UnderWay {
+    pub(super) fn begin(self: &Arc<Self>, is_http2: bool) -> UnderWay {
         self.under_way.fetch_add(1, Ordering::Relaxed);
         self.in_head.store(false, Ordering::Relaxed);
         if is_http2 {
             self.is_http2.store(true, Ordering::Relaxed);
         }
-        UnderWay(std::sync::Arc::clone(self))
+        UnderWay(Arc::clone(self))
+    }
+
+    /// What came that is to be zeroed when the connection is over.
+    pub(super) fn secrets(&self) -> Arc<Secrets> {
+        Arc::clone(&self.secrets)
     }
 
     /// Notes that bytes may be left that nobody reads.
@@ -101,7 +111,7 @@ impl Watch {
 }
 
 /// A request that is being answered.
-pub(super) struct UnderWay(std::sync::Arc<Watch>);
+pub(super) struct UnderWay(Arc<Watch>);
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
@@ -113,7 +123,6 @@ impl Drop for UnderWay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     fn limits(head_ms: u64, idle_ms: u64) -> Limits {
         Limits { head_timeout: Duration::from_millis(head_ms), idle_timeout: Duration::from_millis(idle_ms), ..Limits::default() }
