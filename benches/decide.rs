@@ -1,6 +1,7 @@
-//! What the pure part of a debit, of a payout and of a hold costs in instructions, without actors, disk or HTTP: decide,
-//! apply, check the invariants, index, encode. Whatever a request costs beyond this is carrying. Instructions are counted
-//! by Valgrind, so a noisy machine counts the same as a quiet one: `benches/decide-instructions` runs this.
+//! What the pure part of a debit, of a payout and of a hold costs in instructions, without actors,
+//! disk or HTTP: decide, apply, check the invariants, index, encode. Whatever a request costs
+//! beyond this is carrying. Instructions are counted by Valgrind, so a noisy machine counts the
+//! same as a quiet one: `benches/decide-instructions` runs this.
 
 // What the macros make is not documented and writes whole paths.
 #![allow(missing_docs, unused_qualifications)]
@@ -72,8 +73,15 @@ impl Bench {
     }
 
     fn adjust(&mut self, minor: i64, held: bool) {
-        let ask =
-            Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant: None, held, description: "bench".to_owned(), external_ref: None };
+        let ask = Adjustment {
+            cause: Cause::Funded,
+            currency: Currency::Ves,
+            minor,
+            merchant: None,
+            held,
+            description: "bench".to_owned(),
+            external_ref: None,
+        };
         self.turn(None, Ask::Adjust(Box::new(ask)));
     }
 
@@ -92,7 +100,9 @@ impl Bench {
             method: Some((bank, phone)),
         };
         let record = self.turn(None, Ask::Register(Box::new(ask)));
-        let Some(Entity::Merchant(merchant)) = record.entities.first().map(|written| &*written.state) else { panic!("no merchant") };
+        let Some(Entity::Merchant(merchant)) = record.entities.first().map(|written| &*written.state) else {
+            panic!("no merchant")
+        };
         let (method, amounts) = (merchant.methods[0].id, (Ves::from_minor(32), Ves::from_minor(45)));
         let mut entity = state(&record);
         for ask in [Ask::StartVerification { method, amounts }, Ask::Verify { method, seen: amounts }] {
@@ -116,7 +126,11 @@ impl Bench {
             Entity::Payout(payout) => payout.operation().expect("sent"),
             _ => panic!("not {:?}", EntityId::payout(id)),
         };
-        let heard = Heard { operation, how: pasarela::domain::bank::How::Send, answer: Answer::Done { reference: "000000000042".to_owned() } };
+        let heard = Heard {
+            operation,
+            how: pasarela::domain::bank::How::Send,
+            answer: Answer::Done { reference: "000000000042".to_owned() },
+        };
         self.turn(Some(&state(&created)), Ask::Heard(heard));
     }
 }

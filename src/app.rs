@@ -1,6 +1,7 @@
 //! The composition root: what is started, in which order, and how it is stopped again.
 //!
-//! The listener comes first and says that it is not ready; then the log, the engine (which replays), the platform's tenants, the feeds; then the door opens. Stopping is the same
+//! The listener comes first and says that it is not ready; then the log, the engine (which
+//! replays), the platform's tenants, the feeds; then the door opens. Stopping is the same
 //! backwards.
 
 mod door;
@@ -66,17 +67,26 @@ const EXIT_FATAL: i32 = 70;
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 /// Records at the end of the log that a start compares with its clock.
 const LOOKED_AT: u64 = 1_000;
-/// Time for the answers of a failed write to leave, and for the reason to be written down, before the process ends.
+/// Time for the answers of a failed write to leave, and for the reason to be written down, before
+/// the process ends.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs until a signal says stop. `spans` is what traces are made with, if they are.
 ///
-/// The books of the tenant keys in `set_aside` are not recovered; they are halted until an operator resumes them.
-pub async fn run(config: Config, take_over: bool, set_aside: &[u64], spans: Option<Arc<Spans>>) -> Result<(), String> {
+/// The books of the tenant keys in `set_aside` are not recovered; they are halted until an operator
+/// resumes them.
+pub async fn run(
+    config: Config,
+    take_over: bool,
+    set_aside: &[u64],
+    spans: Option<Arc<Spans>>,
+) -> Result<(), String> {
     let access = config.admin.access(&config.storage.path).map_err(|error| error.to_string())?;
     match &access {
         AdminAccess::Insecure => {
-            tracing::warn!("admin.insecure_dev_token is set: whoever reaches the admin listener is an operator");
+            tracing::warn!(
+                "admin.insecure_dev_token is set: whoever reaches the admin listener is an operator"
+            );
         }
         AdminAccess::Token(token) if token.expose().len() < TOKEN_CHARACTERS_MIN => {
             tracing::warn!(characters_min = TOKEN_CHARACTERS_MIN, "admin.token is short: it can be guessed");
@@ -84,9 +94,15 @@ pub async fn run(config: Config, take_over: bool, set_aside: &[u64], spans: Opti
         AdminAccess::Token(_) => {}
     }
     privacy::warn_of_open_files(&config);
-    let limits = Limits { connections_max: open_files::connections_allowed(config.server.max_connections)?, ..Limits::from(&config.server) };
+    let limits = Limits {
+        connections_max: open_files::connections_allowed(config.server.max_connections)?,
+        ..Limits::from(&config.server)
+    };
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| format!("no signals: {error}"))?;
-    let certificates = [certificates("api", "server.tls", config.server.tls.as_ref())?, certificates("admin", "admin.tls", config.admin.tls.as_ref())?];
+    let certificates = [
+        certificates("api", "server.tls", config.server.tls.as_ref())?,
+        certificates("admin", "admin.tls", config.admin.tls.as_ref())?,
+    ];
     let [of_api, of_admin] = certificates.clone();
     let listener = bind("server.listen", config.server.listen).await?.secured(of_api);
     let admin_listener = bind("admin.listen", config.admin.listen).await?.secured(of_admin);
@@ -118,10 +134,22 @@ pub async fn run(config: Config, take_over: bool, set_aside: &[u64], spans: Opti
     };
     let looking = tokio::spawn(room::watch(disk));
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
-    let home = home::page(&services.base_url, config.demo_key()).map_err(|error| format!("the page at /: {error}"))?;
+    let home = home::page(&services.base_url, config.demo_key())
+        .map_err(|error| format!("the page at /: {error}"))?;
     let public = public(&config, &services.meters)?;
-    let gateway = Gateway::new(Arc::clone(&services), config.limits.requests_per_second, config.limits.burst, public, home).map_err(|bad| bad.to_string())?;
-    let buyers = checkout::Limits::new(config.server.trusted_proxies.clone(), config.limits.misses_per_minute, config.limits.misses_burst);
+    let gateway = Gateway::new(
+        Arc::clone(&services),
+        config.limits.requests_per_second,
+        config.limits.burst,
+        public,
+        home,
+    )
+    .map_err(|bad| bad.to_string())?;
+    let buyers = checkout::Limits::new(
+        config.server.trusted_proxies.clone(),
+        config.limits.misses_per_minute,
+        config.limits.misses_burst,
+    );
     door.open(Front::new(Arc::clone(&services), gateway, buyers).map_err(|bad| bad.to_string())?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
@@ -130,8 +158,18 @@ pub async fn run(config: Config, take_over: bool, set_aside: &[u64], spans: Opti
     let selfcheck = Arc::new(SelfCheck::start(services.engine.clone())?);
     let thinning = Thinning::start(services.engine.clone(), retention(&config))?;
     let ended_badly = ended_badly::last(&config.storage.path);
-    let metrics = Metrics::new(Arc::clone(&services), Arc::clone(&selfcheck), traffic, certificates, ended_badly, config.admin.listen.ip().is_loopback());
-    let admin = Arc::new(AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin)).map_err(|bad| bad.to_string())?);
+    let metrics = Metrics::new(
+        Arc::clone(&services),
+        Arc::clone(&selfcheck),
+        traffic,
+        certificates,
+        ended_badly,
+        config.admin.listen.ip().is_loopback(),
+    );
+    let admin = Arc::new(
+        AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))
+            .map_err(|bad| bad.to_string())?,
+    );
     // A budget of its own: strangers must not use up what operators need.
     let limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
     let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
@@ -151,7 +189,9 @@ pub async fn run(config: Config, take_over: bool, set_aside: &[u64], spans: Opti
     stop.send_replace(true);
     for (name, listener) in [("server", serving), ("admin", administering)] {
         match listener.await {
-            Ok(drained) if drained.cut_off > 0 => tracing::warn!(name, connections = drained.cut_off, "requests under way were cut off"),
+            Ok(drained) if drained.cut_off > 0 => {
+                tracing::warn!(name, connections = drained.cut_off, "requests under way were cut off")
+            }
             Ok(_) => {}
             Err(error) => tracing::error!(name, %error, "a listener ended badly"),
         }
@@ -173,7 +213,11 @@ async fn bind(key: &str, address: std::net::SocketAddr) -> Result<Listener, Stri
 }
 
 /// What a listener shows, if it speaks TLS.
-fn certificates(name: &'static str, key: &str, tls: Option<&Tls>) -> Result<Option<Arc<Certificates>>, String> {
+fn certificates(
+    name: &'static str,
+    key: &str,
+    tls: Option<&Tls>,
+) -> Result<Option<Arc<Certificates>>, String> {
     let files = tls.map(|tls| Files { certificate: tls.certificate.clone(), key: tls.key.clone() });
     files.map(|files| Certificates::load(name, files).map_err(|why| format!("{key}: {why}"))).transpose()
 }
@@ -186,8 +230,10 @@ async fn until(mut stopped: watch::Receiver<bool>) {
 /// What everybody may ask.
 fn public(config: &Config, meters: &Meters) -> Result<Public, String> {
     let withdrawals = translate::withdrawals(&config.withdraw)?;
-    let policy =
-        withdrawals.policy(config.tenant_defaults.withdraw_fee_policy).cloned().ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
+    let policy = withdrawals
+        .policy(config.tenant_defaults.withdraw_fee_policy)
+        .cloned()
+        .ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
     Public::new(&config.public_allowed_origins, withdrawals, policy, meters).map_err(|bad| bad.to_string())
 }
 
@@ -204,11 +250,15 @@ async fn start(
     let world = World::of(data, take_over)?;
     // Before there is a log: one without its secret is refused.
     let mark_key = directory::mark_key(data).map_err(|failed| failed.to_string())?;
-    let card_key = directory::card_key(data, config.storage.card_key_file.as_deref()).map_err(|failed| failed.to_string())?;
+    let card_key = directory::card_key(data, config.storage.card_key_file.as_deref())
+        .map_err(|failed| failed.to_string())?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let clock = Clock::system();
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
-    let simulator = Arc::new(Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay, config.rails.simulator_fault).map_err(|error| error.to_string())?);
+    let simulator = Arc::new(
+        Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay, config.rails.simulator_fault)
+            .map_err(|error| error.to_string())?,
+    );
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
@@ -217,9 +267,18 @@ async fn start(
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
         outbound: world.outbound.clone(),
     })?;
-    let outbox = Arc::new(Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks), clock.clone()).within(world.outbound.clone()));
+    let outbox = Arc::new(
+        Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks), clock.clone())
+            .within(world.outbound.clone()),
+    );
     let outcomes = vec![outbox.outcomes()];
-    let engine = Engine::start(machine, outbox, Box::new(store), translate::log_bounds(&config.storage), engine_config(config, set_aside, clock.clone()));
+    let engine = Engine::start(
+        machine,
+        outbox,
+        Box::new(store),
+        translate::log_bounds(&config.storage),
+        engine_config(config, set_aside, clock.clone()),
+    );
     let engine = engine.await.map_err(|error| match error {
         StartError::Book { tenant, .. } if tenant != PLATFORM => {
             format!("{}: {error}; the other accounts can be served without it: pasarela serve --set-aside {tenant}", data.display())
@@ -227,12 +286,22 @@ async fn start(
         error => format!("{}: {error}", data.display()),
     })?;
     for book in engine.halted() {
-        tracing::warn!(tenant_key = book.tenant, why = book.why, "a book is set aside: its account is answered 503 account_halted until it is resumed");
+        tracing::warn!(
+            tenant_key = book.tenant,
+            why = book.why,
+            "a book is set aside: its account is answered 503 account_halted until it is resumed"
+        );
     }
-    let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose().map_err(|why| format!("banks.feed_url: {why}"))?;
+    let bank_feed = config
+        .banks_feed_url
+        .as_deref()
+        .map(BankFeed::new)
+        .transpose()
+        .map_err(|why| format!("banks.feed_url: {why}"))?;
     // By the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now).map_err(|why| format!("rates.feeds: {why}"))?;
+    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)
+        .map_err(|why| format!("rates.feeds: {why}"))?;
     let services = Arc::new(Services {
         engine,
         directory: Directory::default(),
@@ -262,24 +331,37 @@ async fn start(
     });
     compare_with_the_log(&services);
     world.settle(data, &services.engine).await?;
-    let failed = |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
+    let failed =
+        |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
-    admin::load_banks(&services).await.map_err(|problem| format!("the banks could not be read: {}", problem.message))?;
+    admin::load_banks(&services)
+        .await
+        .map_err(|problem| format!("the banks could not be read: {}", problem.message))?;
     admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;
-    services.webhooks.attach(&services).map_err(|unreadable| format!("the webhook endpoints could not be read: {unreadable}"))?;
+    services
+        .webhooks
+        .attach(&services)
+        .map_err(|unreadable| format!("the webhook endpoints could not be read: {unreadable}"))?;
     admin::push_pending(&services).await.map_err(failed)?;
     Ok((services, feeds))
 }
 
-/// Says when the log bears a later time than the clock: one of the two was wrong. Test clocks run ahead by themselves.
+/// Says when the log bears a later time than the clock: one of the two was wrong. Test clocks run
+/// ahead by themselves.
 fn compare_with_the_log(services: &Services) {
     let reader = services.engine.reader();
     let first = reader.last_seq().saturating_sub(LOOKED_AT);
     let records = reader.records(first, None).map_while(Result::ok);
-    let latest_ms = records.filter(|record| record.tenant == PLATFORM || is_live(record.tenant)).map(|record| record.time_ms).max();
+    let latest_ms = records
+        .filter(|record| record.tenant == PLATFORM || is_live(record.tenant))
+        .map(|record| record.time_ms)
+        .max();
     let ahead_ms = latest_ms.map_or(0, |latest_ms| latest_ms.saturating_sub(services.now().unix_ms()));
     if ahead_ms > MINUTE_MS {
-        tracing::warn!(ahead_ms, "the log is ahead of the clock: the clock is behind, or was ahead before; until it has caught up live books stand still");
+        tracing::warn!(
+            ahead_ms,
+            "the log is ahead of the clock: the clock is behind, or was ahead before; until it has caught up live books stand still"
+        );
     }
 }
 
@@ -325,7 +407,8 @@ fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Co
         idle_seconds: IDLE_SECONDS,
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
-            // The first failed write is the last: the outcome is unknown, and only a restart can tell.
+            // The first failed write is the last: the outcome is unknown, and only a restart can
+            // tell.
             tracing::error!(why, "ending the process; a restart replays the log");
             let (data, why) = (data.clone(), why.to_owned());
             std::thread::spawn(move || {

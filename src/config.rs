@@ -1,7 +1,9 @@
 //! The configuration: what can be set, its defaults and its bounds.
 //!
-//! Every key has a default here, so an empty file is valid; `config.toml` at the root documents each of them. A variable such as `PASARELA__SERVER__LISTEN` wins over
-//! the file. An unknown key or a value out of bounds is a [`ConfigError`], one line that names the key. Secrets do not show in Debug output.
+//! Every key has a default here, so an empty file is valid; `config.toml` at the root documents
+//! each of them. A variable such as `PASARELA__SERVER__LISTEN` wins over the file. An unknown key
+//! or a value out of bounds is a [`ConfigError`], one line that names the key. Secrets do not show
+//! in Debug output.
 
 mod admin;
 mod feeds;
@@ -12,7 +14,9 @@ mod tests;
 
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
-pub use tenants::{BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw};
+pub use tenants::{
+    BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw,
+};
 
 use crate::network::Network;
 use crate::rails::simulator::Fault;
@@ -23,8 +27,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroize;
 
-/// Read when no other file is named: the first of these that is there, in the current directory or where the package
-/// installs it.
+/// Read when no other file is named: the first of these that is there, in the current directory or
+/// where the package installs it.
 pub const DEFAULT_FILES: [&str; 2] = ["config.toml", "/etc/pasarela/config.toml"];
 
 /// Why there is no configuration: one line that names the key.
@@ -269,14 +273,16 @@ impl Config {
         let default = || DEFAULT_FILES.iter().map(Path::new).find(|file| file.exists());
         let file = file.or_else(default);
         let text = match file {
-            Some(file) => std::fs::read_to_string(file).map_err(|error| ConfigError::new(format!("{}: {error}", file.display())))?,
+            Some(file) => std::fs::read_to_string(file)
+                .map_err(|error| ConfigError::new(format!("{}: {error}", file.display())))?,
             None => String::new(),
         };
         let mut environment = Vec::new();
         for (name, value) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
             if name.starts_with(keys::PREFIX) {
-                let value = value.into_string().map_err(|_| ConfigError::new(format!("{name}: must be UTF-8")))?;
+                let value =
+                    value.into_string().map_err(|_| ConfigError::new(format!("{name}: must be UTF-8")))?;
                 environment.push((name, value));
             }
         }
@@ -288,7 +294,10 @@ impl Config {
     }
 
     /// Reads a text and variables.
-    pub fn parse(text: &str, environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, ConfigError> {
+    pub fn parse(
+        text: &str,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
             ConfigError::new(format!("line {}: {}", before.matches('\n').count() + 1, error.message()))
@@ -299,7 +308,8 @@ impl Config {
         if findings.is_empty() { Ok(config) } else { Err(ConfigError::new(findings.join("; "))) }
     }
 
-    /// A test key that may be shown to whoever asks: the configuration itself names it, and only this machine can ask.
+    /// A test key that may be shown to whoever asks: the configuration itself names it, and only
+    /// this machine can ask.
     pub fn demo_key(&self) -> Option<&str> {
         let named = self.bootstrap_tenants.iter().find_map(|tenant| tenant.test_key.as_ref());
         named.filter(|_| self.server.listen.ip().is_loopback()).map(Secret::expose)
@@ -307,7 +317,9 @@ impl Config {
 
     fn read(mut keys: Keys<'_>) -> Self {
         let mut calendar = keys.section("calendar");
-        let holidays = calendar.list("holidays", Vec::new(), |text| text.parse().map_err(|_| "must be a date such as 2026-12-24".to_owned()));
+        let holidays = calendar.list("holidays", Vec::new(), |text| {
+            text.parse().map_err(|_| "must be a date such as 2026-12-24".to_owned())
+        });
         calendar.done();
         let mut public = keys.section("public");
         let public_allowed_origins = public.list("allowed_origins", Vec::new(), origin);
@@ -344,8 +356,11 @@ impl Server {
     fn read(mut keys: Keys<'_>) -> Self {
         let server = Server {
             listen: keys.parsed("listen", ([127, 0, 0, 1], 8080).into(), address),
-            public_base_url: keys.optional("public_base_url", |text| url(text).map(|url| url.trim_end_matches('/').to_owned())),
-            trusted_proxies: keys.list("trusted_proxies", Vec::new(), |text| text.parse().map_err(str::to_owned)),
+            public_base_url: keys.optional("public_base_url", |text| {
+                url(text).map(|url| url.trim_end_matches('/').to_owned())
+            }),
+            trusted_proxies: keys
+                .list("trusted_proxies", Vec::new(), |text| text.parse().map_err(str::to_owned)),
             max_connections: keys.integer("max_connections", 10_000, 1..=1_000_000),
             max_connections_per_peer: keys.integer("max_connections_per_peer", 5_000, 0..=1_000_000),
             head_timeout_seconds: keys.integer("head_timeout_seconds", 10, 1..=300),
@@ -427,7 +442,10 @@ impl Rails {
 
 impl Webhooks {
     fn read(mut keys: Keys<'_>) -> Self {
-        let webhooks = Webhooks { allow_private_targets: keys.boolean("allow_private_targets", false), extra_ca_file: keys.optional("extra_ca_file", path) };
+        let webhooks = Webhooks {
+            allow_private_targets: keys.boolean("allow_private_targets", false),
+            extra_ca_file: keys.optional("extra_ca_file", path),
+        };
         keys.done();
         webhooks
     }
@@ -436,7 +454,10 @@ impl Webhooks {
 impl Log {
     fn read(mut keys: Keys<'_>) -> Self {
         let formats = [("auto", LogFormat::Auto), ("json", LogFormat::Json), ("text", LogFormat::Text)];
-        let log = Log { level: keys.parsed("level", "info".to_owned(), level), format: keys.one_of("format", LogFormat::Auto, &formats) };
+        let log = Log {
+            level: keys.parsed("level", "info".to_owned(), level),
+            format: keys.one_of("format", LogFormat::Auto, &formats),
+        };
         keys.done();
         log
     }
@@ -444,7 +465,10 @@ impl Log {
 
 impl Telemetry {
     fn read(mut keys: Keys<'_>) -> Self {
-        let telemetry = Telemetry { otlp_endpoint: keys.optional("otlp_endpoint", url), sample_one_in: keys.integer("sample_one_in", 1, 1..=1_000_000) };
+        let telemetry = Telemetry {
+            otlp_endpoint: keys.optional("otlp_endpoint", url),
+            sample_one_in: keys.integer("sample_one_in", 1, 1..=1_000_000),
+        };
         keys.done();
         telemetry
     }
@@ -453,7 +477,11 @@ impl Telemetry {
 /// Whether a file has the operators' token in it.
 fn has_token(text: &str) -> bool {
     let table = text.parse::<toml::Table>().unwrap_or_default();
-    table.get("admin").and_then(|admin| admin.get("token")).and_then(toml::Value::as_str).is_some_and(|token| !token.is_empty())
+    table
+        .get("admin")
+        .and_then(|admin| admin.get("token"))
+        .and_then(toml::Value::as_str)
+        .is_some_and(|token| !token.is_empty())
 }
 
 /// Certificate and key of a listener; none of both: it speaks plain HTTP.
@@ -499,7 +527,9 @@ fn path(text: &str) -> Result<PathBuf, String> {
 /// An address of the web.
 fn url(text: &str) -> Result<String, String> {
     let parsed = text.parse::<hyper::Uri>().ok();
-    let fine = parsed.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(|host| !host.is_empty()));
+    let fine = parsed.is_some_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(|host| !host.is_empty())
+    });
     if fine { Ok(text.to_owned()) } else { Err("must be an http or https URL".to_owned()) }
 }
 

@@ -1,5 +1,6 @@
-//! Asks a source over HTTP that may be slow, wrong, endless or gone: a call ends in time, reads a bounded answer and follows no redirect; what went wrong is said in one line, without
-//! address and headers, which may be secrets.
+//! Asks a source over HTTP that may be slow, wrong, endless or gone: a call ends in time, reads a
+//! bounded answer and follows no redirect; what went wrong is said in one line, without address and
+//! headers, which may be secrets.
 
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, StatusCode, redirect};
@@ -33,7 +34,13 @@ impl Fetcher {
     }
 
     /// What is answered, if it is a 200 with text.
-    pub async fn ask(&self, method: Method, url: &str, headers: HeaderMap, body: String) -> Result<String, String> {
+    pub async fn ask(
+        &self,
+        method: Method,
+        url: &str,
+        headers: HeaderMap,
+        body: String,
+    ) -> Result<String, String> {
         let mut request = self.client.request(method, url).headers(headers);
         if !body.is_empty() {
             request = request.body(body);
@@ -45,7 +52,11 @@ impl Fetcher {
         let mut answer = request.send().await.map_err(failed)?;
         match answer.status() {
             StatusCode::OK => {}
-            status if status.is_redirection() => return Err(format!("answered {status}; redirects are not followed, configure the final address")),
+            status if status.is_redirection() => {
+                return Err(format!(
+                    "answered {status}; redirects are not followed, configure the final address"
+                ));
+            }
             status => return Err(format!("answered {status}")),
         }
         let mut body = Vec::new();

@@ -2,15 +2,22 @@
 //!
 //! A tour in reading order:
 //!
-//! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are pure.
-//! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for the operators.
-//! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a proxy.
-//! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`] (banks); [`webhooks`] delivers what happened; both if [`outbound`] lets them;
-//!   [`rates`] are the prices, [`fetch`] asks those who know them.
-//! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running server prove its books.
-//! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and stops the parts, [`telemetry`] writes the log lines, [`metrics`] the figures.
+//! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are
+//!   pure.
+//! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for
+//!   the operators.
+//! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
+//!   proxy.
+//! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
+//!   (banks); [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
+//!   the prices, [`fetch`] asks those who know them.
+//! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running
+//!   server prove its books.
+//! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and
+//!   stops the parts, [`telemetry`] writes the log lines, [`metrics`] the figures.
 //!
-//! The engine that hosts the domain and the log under it are the crates `actors` and `wal`. `ARCHITECTURE.md` is the map, with the invariants.
+//! The engine that hosts the domain and the log under it are the crates `actors` and `wal`.
+//! `ARCHITECTURE.md` is the map, with the invariants.
 
 pub mod admin;
 pub mod api;

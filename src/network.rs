@@ -22,7 +22,8 @@ impl FromStr for Network {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Network, Self::Err> {
-        let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
+        let (address, bits) =
+            text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
         let address: IpAddr = address.trim().parse().map_err(|_| EXPECTED)?;
         let width = if address.is_ipv4() { 32 } else { 128 };
         let bits = bits.map_or(Ok(width), |bits| bits.trim().parse::<u8>().map_err(|_| EXPECTED))?;
@@ -34,7 +35,9 @@ impl Network {
     /// Whether an address belongs to it.
     fn contains(self, address: IpAddr) -> bool {
         let (one, other, width) = match (self.address, address) {
-            (IpAddr::V4(one), IpAddr::V4(other)) => (u128::from(one.to_bits()), u128::from(other.to_bits()), 32),
+            (IpAddr::V4(one), IpAddr::V4(other)) => {
+                (u128::from(one.to_bits()), u128::from(other.to_bits()), 32)
+            }
             (IpAddr::V6(one), IpAddr::V6(other)) => (one.to_bits(), other.to_bits(), 128),
             _ => return false,
         };
@@ -118,7 +121,9 @@ mod tests {
 
     #[test]
     fn only_a_trusted_proxy_is_believed_and_only_for_what_it_saw() {
-        let proxies = TrustedProxies::new(["127.0.0.1", "10.0.0.0/8"].map(|text| text.parse().expect("a network")).to_vec());
+        let proxies = TrustedProxies::new(
+            ["127.0.0.1", "10.0.0.0/8"].map(|text| text.parse().expect("a network")).to_vec(),
+        );
         for (peer, forwarded, client) in [
             ("192.0.2.1", "203.0.113.9", "192.0.2.1"),
             ("127.0.0.1", "203.0.113.9", "203.0.113.9"),

@@ -1,6 +1,8 @@
-//! Whether this world may speak to the outside: the one place that the outbox and the sender of webhooks ask.
+//! Whether this world may speak to the outside: the one place that the outbox and the sender of
+//! webhooks ask.
 //!
-//! A directory made by replay, restore or import is a past world: in live mode its banks and webhooks are shut until an operator takes over. Test mode has nobody outside to mislead.
+//! A directory made by replay, restore or import is a past world: in live mode its banks and
+//! webhooks are shut until an operator takes over. Test mode has nobody outside to mislead.
 
 use crate::domain::platform::is_live;
 use std::sync::Arc;

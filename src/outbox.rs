@@ -1,4 +1,5 @@
-//! What happens outside after a record is durable: bank calls, and webhooks that hear of it. Results come back as commands like any other.
+//! What happens outside after a record is durable: bank calls, and webhooks that hear of it.
+//! Results come back as commands like any other.
 
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
 use crate::domain::commands::{Ask, Command};
@@ -17,7 +18,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The longest that a bank is listened to: well below the first look, so that no bank is asked about an order that is still on its way to it.
+/// The longest that a bank is listened to: well below the first look, so that no bank is asked
+/// about an order that is still on its way to it.
 const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 
 /// The banks by mode, and the market.
@@ -31,10 +33,18 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what would need one. Rates are looked up by `clock`, the engine's.
+    /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what
+    /// would need one. Rates are looked up by `clock`, the engine's.
     pub fn new(simulator: Arc<Simulator>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
         let outcomes = Outcomes::of(simulator.name());
-        Outbox { simulator, outbound: Outbound::open(), market, webhooks, outcomes: Arc::new(outcomes), clock }
+        Outbox {
+            simulator,
+            outbound: Outbound::open(),
+            market,
+            webhooks,
+            outcomes: Arc::new(outcomes),
+            clock,
+        }
     }
 
     /// How the simulator answers.
@@ -52,11 +62,14 @@ impl Effects<Domain> for Outbox {
     fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
         if let Order::PriceUsdt { currency } = effect.order {
             // Rates are the server's, whatever a tenant's clock says.
-            return Box::pin(std::future::ready(Ask::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms()))).into()));
+            return Box::pin(std::future::ready(
+                Ask::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms()))).into(),
+            ));
         }
         // Nobody is asked in a past world, so nobody answers: the poller comes again.
         let shut = !self.outbound.allows(tenant);
-        let rail: Option<Arc<dyn Rail>> = if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.simulator) as Arc<dyn Rail>) };
+        let rail: Option<Arc<dyn Rail>> =
+            if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.simulator) as Arc<dyn Rail>) };
         let outcomes = Arc::clone(&self.outcomes);
         Box::pin(async move {
             let Effect { entity: _, operation, at, how, order } = effect;

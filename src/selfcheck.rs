@@ -1,8 +1,11 @@
-//! The server checks itself while it runs: the books that decide are derived again from what is written down (`recovery/recheck.rs`). One that is not what the records lead to is
-//! halted: it decides nothing more, and the others go on. A log that is not right ends the process.
+//! The server checks itself while it runs: the books that decide are derived again from what is
+//! written down (`recovery/recheck.rs`). One that is not what the records lead to is halted: it
+//! decides nothing more, and the others go on. A log that is not right ends the process.
 //!
-//! A thread of its own with the lowest priority does it, after each round of snapshots, and rests so much longer than it works that it costs a small share of one core. On a server that writes
-//! faster than that share can follow, each round takes other books, and every book its newest state: the figures say how many were checked, and how long ago.
+//! A thread of its own with the lowest priority does it, after each round of snapshots, and rests
+//! so much longer than it works that it costs a small share of one core. On a server that writes
+//! faster than that share can follow, each round takes other books, and every book its newest
+//! state: the figures say how many were checked, and how long ago.
 
 use crate::domain::machine::Domain;
 use crate::recovery::Failed;
@@ -22,7 +25,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 const REST: u32 = 19;
 /// Books in one round: they are in memory twice.
 const BOOKS_MAX: usize = 64;
-/// Records between two snapshots of a book that are applied again; further apart only totals are checked.
+/// Records between two snapshots of a book that are applied again; further apart only totals are
+/// checked.
 const RECORDS_MAX: u64 = 1_000_000;
 /// The lowest priority that there is.
 const NICENESS: i32 = 19;
@@ -46,7 +50,14 @@ pub struct Counters {
 impl Counters {
     fn new() -> Counters {
         let zero = || AtomicU64::new(0);
-        Counters { began: Instant::now(), books: zero(), derived: zero(), records: zero(), breaches: zero(), last_ms: zero() }
+        Counters {
+            began: Instant::now(),
+            books: zero(),
+            derived: zero(),
+            records: zero(),
+            breaches: zero(),
+            last_ms: zero(),
+        }
     }
 
     /// Since everything that was to be checked had been, or since the start.
@@ -62,7 +73,8 @@ impl Counters {
     }
 
     fn up_to_date(&self) {
-        self.last_ms.store(u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.last_ms
+            .store(u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
 
@@ -78,7 +90,14 @@ impl SelfCheck {
     pub fn start(engine: Engine<Domain>) -> Result<SelfCheck, String> {
         let counters = Arc::new(Counters::new());
         let (stop, stopped) = channel();
-        let checker = Checker { engine, counters: Arc::clone(&counters), stopped, checked: HashMap::new(), last: 0, seen: 0 };
+        let checker = Checker {
+            engine,
+            counters: Arc::clone(&counters),
+            stopped,
+            checked: HashMap::new(),
+            last: 0,
+            seen: 0,
+        };
         let thread = std::thread::Builder::new().name("selfcheck".to_owned()).spawn(move || checker.run());
         let thread = thread.map_err(|error| format!("the self-check did not start: {error}"))?;
         Ok(SelfCheck { counters, thread: Mutex::new(Some((stop, thread))) })
@@ -121,7 +140,10 @@ impl Checker {
                 Ok(()) => {}
                 Err(Failed::Damaged(damage)) => {
                     self.counters.breaches.fetch_add(1, Ordering::Relaxed);
-                    self.engine.declare_broken(&format!("the self-check found the log damaged at record {}: {}", damage.seq, damage.detail));
+                    self.engine.declare_broken(&format!(
+                        "the self-check found the log damaged at record {}: {}",
+                        damage.seq, damage.detail
+                    ));
                     return;
                 }
                 Err(Failed::Other(why)) => tracing::warn!(why, "a round of the self-check was not finished"),
@@ -151,7 +173,9 @@ impl Checker {
         for tenant in tenants {
             // Only a key is looked at here, not the state under it.
             match reader.newest_snapshot(tenant)? {
-                Some(newest) if self.checked.get(&tenant).is_none_or(|checked| newest > *checked) => group.push((tenant, newest)),
+                Some(newest) if self.checked.get(&tenant).is_none_or(|checked| newest > *checked) => {
+                    group.push((tenant, newest))
+                }
                 _ => continue,
             }
             if group.len() == BOOKS_MAX {
@@ -171,7 +195,10 @@ impl Checker {
         })?;
         for (tenant, breach) in &done.breaches {
             self.counters.breaches.fetch_add(1, Ordering::Relaxed);
-            self.engine.halt(*tenant, &format!("the self-check found a breach at record {}: {}", breach.seq, breach.detail));
+            self.engine.halt(
+                *tenant,
+                &format!("the self-check found a breach at record {}: {}", breach.seq, breach.detail),
+            );
         }
         if is_ending {
             return Ok(());

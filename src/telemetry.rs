@@ -1,9 +1,11 @@
 //! What a server tells of itself as it goes: log lines here, [`spans`] for a collector of traces.
 //!
-//! Log lines are one JSON object each, or text for people, always on stderr; stdout belongs to the commands.
+//! Log lines are one JSON object each, or text for people, always on stderr; stdout belongs to the
+//! commands.
 //!
-//! What is said about one request carries its id in the field `request_id`. There is no span of `tracing` per request: it would cost more than the rest of
-//! the way through the front. Values are fields, and no secret is one.
+//! What is said about one request carries its id in the field `request_id`. There is no span of
+//! `tracing` per request: it would cost more than the rest of the way through the front. Values are
+//! fields, and no secret is one.
 
 pub mod spans;
 
@@ -29,7 +31,9 @@ pub fn start(log: &Log) {
     let started = if is_text {
         subscriber.with(lines.with_ansi(std::io::stderr().is_terminal())).try_init()
     } else {
-        subscriber.with(lines.json().flatten_event(true).with_current_span(false).with_span_list(false)).try_init()
+        subscriber
+            .with(lines.json().flatten_event(true).with_current_span(false).with_span_list(false))
+            .try_init()
     };
     if started.is_err() {
         tracing::debug!("logging was started already");

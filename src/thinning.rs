@@ -1,9 +1,13 @@
-//! Snapshots and kept answers that nobody needs any more, removed while the server runs: room on the disk follows how long it has been used, not how often it was written to.
+//! Snapshots and kept answers that nobody needs any more, removed while the server runs: room on
+//! the disk follows how long it has been used, not how often it was written to.
 //!
-//! Snapshots are thinned by [`Retention`]; a start, a self-check and a question about the past find what is left, and read more records from there. The index entries of answers whose
-//! Idempotency-Keys have expired are taken out; the records that hold the answers stay in the log. Everything goes through the log's writer, so a crash leaves each of them there whole or gone.
+//! Snapshots are thinned by [`Retention`]; a start, a self-check and a question about the past find
+//! what is left, and read more records from there. The index entries of answers whose
+//! Idempotency-Keys have expired are taken out; the records that hold the answers stay in the log.
+//! Everything goes through the log's writer, so a crash leaves each of them there whole or gone.
 //!
-//! A thread of its own with the lowest priority does it: for every tenant once after the start, then for the books in memory after rounds of snapshots.
+//! A thread of its own with the lowest priority does it: for every tenant once after the start,
+//! then for the books in memory after rounds of snapshots.
 
 use crate::domain::index;
 use crate::domain::kept::KEPT_MS;
@@ -47,7 +51,14 @@ impl Thinning {
     /// Begins to thin what an engine writes.
     pub fn start(engine: Engine<Domain>, retention: Retention) -> Result<Thinning, String> {
         let (stop, stopped) = channel();
-        let thinner = Thinner { engine, retention, stopped, seen: None, thinned: HashMap::new(), pruned: HashMap::new() };
+        let thinner = Thinner {
+            engine,
+            retention,
+            stopped,
+            seen: None,
+            thinned: HashMap::new(),
+            pruned: HashMap::new(),
+        };
         let thread = std::thread::Builder::new().name("thinning".to_owned()).spawn(move || thinner.run());
         let thread = thread.map_err(|error| format!("the thinning of snapshots did not start: {error}"))?;
         Ok(Thinning { thread: Mutex::new(Some((stop, thread))) })
@@ -77,7 +88,8 @@ struct Thinner {
     engine: Engine<Domain>,
     retention: Retention,
     stopped: Receiver<()>,
-    /// The round of snapshots that was looked at last; nothing before the first, which is of all tenants.
+    /// The round of snapshots that was looked at last; nothing before the first, which is of all
+    /// tenants.
     seen: Option<Seq>,
     /// When each tenant's snapshots were thinned, on its own clock.
     thinned: HashMap<u64, i64>,
@@ -90,7 +102,8 @@ impl Thinner {
         // Of this thread alone; where it is not allowed, the rests alone keep it small.
         let _ = rustix::process::nice(NICENESS);
         while self.rest(LOOK_EVERY) {
-            // What the books that go on have saved: the log's floor stands still while a book is halted.
+            // What the books that go on have saved: the log's floor stands still while a book is
+            // halted.
             let snapshots = self.engine.saved_seq();
             let reader = self.engine.reader().clone();
             let tenants = match self.seen {
@@ -119,7 +132,9 @@ impl Thinner {
                 Ok(false) => continue,
                 Ok(true) => {}
                 // Nothing is lost by it: it is tried again after the next round.
-                Err(Unfinished(error)) => tracing::warn!(tenant, error, "what is no longer needed of a tenant was not removed"),
+                Err(Unfinished(error)) => {
+                    tracing::warn!(tenant, error, "what is no longer needed of a tenant was not removed")
+                }
             }
             if !self.rest(began.elapsed() * REST) {
                 return false;
@@ -131,12 +146,15 @@ impl Thinner {
     /// Whether there was anything to look through.
     fn thin(&mut self, reader: &Reader, tenant: u64) -> Result<bool, Unfinished> {
         let Some(newest) = reader.newest_snapshot_head(tenant)? else { return Ok(false) };
-        let is_due = |done: &HashMap<u64, i64>, every_ms: i64| done.get(&tenant).is_none_or(|at_ms| newest.time_ms.saturating_sub(*at_ms) >= every_ms);
+        let is_due = |done: &HashMap<u64, i64>, every_ms: i64| {
+            done.get(&tenant).is_none_or(|at_ms| newest.time_ms.saturating_sub(*at_ms) >= every_ms)
+        };
         if !is_due(&self.thinned, THINNED_EVERY_MS) {
             return Ok(false);
         }
         let mut heads = reader.snapshot_heads(tenant)?;
-        // Before snapshots go: which answers have expired is told by the sequence of one that was taken then.
+        // Before snapshots go: which answers have expired is told by the sequence of one that was
+        // taken then.
         if is_due(&self.pruned, PRUNED_EVERY_MS) {
             self.prune(reader, tenant, &heads)?;
             self.pruned.insert(tenant, newest.time_ms);
@@ -166,8 +184,10 @@ impl Thinner {
             let (key, value) = entry?;
             let Ok(seq) = <[u8; 8]>::try_from(value.as_slice()).map(Seq::from_be_bytes) else { continue };
             let has_expired = if tenant == PLATFORM {
-                // Operators' answers are in records of all tenants, whose times only their records tell; those of a test clock stay.
-                !index::is_of_test_clock(&key) && reader.record(seq)?.is_some_and(|record| record.time_ms <= expired_ms)
+                // Operators' answers are in records of all tenants, whose times only their records
+                // tell; those of a test clock stay.
+                !index::is_of_test_clock(&key)
+                    && reader.record(seq)?.is_some_and(|record| record.time_ms <= expired_ms)
             } else {
                 seq <= last.seq
             };

@@ -1,4 +1,5 @@
-//! The HTTP front over real sockets, with a toy service behind it: what a caller sees when it misbehaves, and when the server stops.
+//! The HTTP front over real sockets, with a toy service behind it: what a caller sees when it
+//! misbehaves, and when the server stops.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -24,7 +25,8 @@ const ALONE: &str = "FRONT_TEST_ALONE";
 /// What answers are cut from; made once, so that only who copies it takes memory for it.
 static LONG: LazyLock<Bytes> = LazyLock::new(|| (0..MIB).map(|n| b'a' + (n % 26) as u8).collect());
 
-/// `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /bytes/<n>`, `GET /panic`; anything else is 404 without a look at the body.
+/// `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /bytes/<n>`, `GET /panic`;
+/// anything else is 404 without a look at the body.
 struct Toy;
 
 impl Answer for Toy {
@@ -61,7 +63,11 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let (ready, bound) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .expect("a runtime");
             runtime.block_on(async move {
                 let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
                 ready.send(listener.local_addr().expect("an address")).expect("somebody waits");
@@ -136,7 +142,9 @@ fn get(stream: &mut TcpStream, path: &str) -> Answered {
 }
 
 fn post_head(path: &str, length: usize) -> String {
-    format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    )
 }
 
 /// True if the server ended the connection.
@@ -190,7 +198,10 @@ fn a_body_of_exactly_one_mebibyte_is_read_and_one_byte_more_is_413() {
 fn a_chunked_body_is_bounded_by_what_arrives() {
     let server = Server::start(Limits::default());
     let mut stream = server.connect();
-    send(&mut stream, "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n");
+    send(
+        &mut stream,
+        "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n",
+    );
     for _ in 0..33 {
         send(&mut stream, "8000\r\n");
         send(&mut stream, vec![b' '; 0x8000]);
@@ -244,7 +255,11 @@ fn a_connection_keeps_nothing_of_a_long_answer() {
     // In a process of its own: what others take meanwhile would count too.
     if std::env::var_os(ALONE).is_none() {
         let mut alone = Command::new(std::env::current_exe().expect("this is a program"));
-        let ended = alone.args(["--exact", "a_connection_keeps_nothing_of_a_long_answer"]).env(ALONE, "").output().expect("it can be started again");
+        let ended = alone
+            .args(["--exact", "a_connection_keeps_nothing_of_a_long_answer"])
+            .env(ALONE, "")
+            .output()
+            .expect("it can be started again");
         let told = String::from_utf8_lossy(&ended.stdout);
         assert!(ended.status.success() && told.contains("1 passed"), "{told}");
         return;
@@ -279,7 +294,10 @@ fn pipelined_requests_are_answered_in_order() {
     let mut stream = server.connect();
     let mut text = String::new();
     for n in 0..50 {
-        text += &format!("POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {n}\r\n\r\n{}", "x".repeat(n));
+        text += &format!(
+            "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {n}\r\n\r\n{}",
+            "x".repeat(n)
+        );
     }
     send(&mut stream, text);
     for n in 0..50 {
@@ -290,7 +308,9 @@ fn pipelined_requests_are_answered_in_order() {
 #[test]
 fn heads_are_bounded_in_size_and_number() {
     let server = Server::start(Limits::default());
-    for extra in [format!("x: {}\r\n", "y".repeat(200_000)), (0..101).map(|n| format!("x-{n}: y\r\n")).collect()] {
+    for extra in
+        [format!("x: {}\r\n", "y".repeat(200_000)), (0..101).map(|n| format!("x-{n}: y\r\n")).collect()]
+    {
         let mut stream = server.connect();
         let head = format!("GET /ok HTTP/1.1\r\nhost: x\r\n{extra}\r\n");
         send(&mut stream, head);
@@ -320,7 +340,9 @@ fn slow_heads_slow_bodies_and_idle_connections_end() {
     assert_eq!(get(&mut idle, "/ok").status, 200);
     let start = Instant::now();
     send(&mut slow_second, "GET /ok HT");
-    for (mut stream, least, most) in [(silent, 200, 5_000), (slow_first, 200, 5_000), (slow_second, 200, 5_000), (idle, 800, 5_000)] {
+    for (mut stream, least, most) in
+        [(silent, 200, 5_000), (slow_first, 200, 5_000), (slow_second, 200, 5_000), (idle, 800, 5_000)]
+    {
         assert!(is_over(&mut stream));
         let took = start.elapsed().as_millis();
         assert!((least..most).contains(&took), "{took} ms");
@@ -332,7 +354,11 @@ fn slow_heads_slow_bodies_and_idle_connections_end() {
     assert_problem(&answered, 408, "request_timeout");
     assert_eq!(answered.header("connection"), Some("close"));
     let mut busy = server.connect();
-    assert_eq!(get(&mut busy, "/slow/1500").body, "\"slow\"", "time limits do not hold for what is being answered");
+    assert_eq!(
+        get(&mut busy, "/slow/1500").body,
+        "\"slow\"",
+        "time limits do not hold for what is being answered"
+    );
 }
 
 #[test]
@@ -375,7 +401,11 @@ fn one_address_has_so_many_connections_and_no_more() {
 #[test]
 fn a_request_says_exactly_once_whom_it_is_for() {
     let server = Server::start(Limits::default());
-    for head in ["GET /ok HTTP/1.1\r\n\r\n", "GET /ok HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", "GET /ok HTTP/1.0\r\nhost: a\r\nhost: a\r\n\r\n"] {
+    for head in [
+        "GET /ok HTTP/1.1\r\n\r\n",
+        "GET /ok HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n",
+        "GET /ok HTTP/1.0\r\nhost: a\r\nhost: a\r\n\r\n",
+    ] {
         let mut stream = server.connect();
         send(&mut stream, head);
         let answered = answer(&mut stream);
@@ -406,7 +436,10 @@ fn a_bare_line_feed_in_a_head_is_a_400_and_the_end() {
     let mut stream = server.connect();
     let first = "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n\n\n1\n\n";
     send(&mut stream, format!("{first}{first}GET /ok HTTP/1.1\nhost: x\r\n\r\n"));
-    assert_eq!([answer(&mut stream).status, answer(&mut stream).status, answer(&mut stream).status], [200, 200, 400]);
+    assert_eq!(
+        [answer(&mut stream).status, answer(&mut stream).status, answer(&mut stream).status],
+        [200, 200, 400]
+    );
     let chunked = "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n3\r\n\n1\n\r\n0\r\n\r\n";
     let mut stream = server.connect();
     for _ in 0..2 {
@@ -429,7 +462,10 @@ fn a_panic_is_a_500_and_the_connection_lives_on() {
 fn every_answer_has_a_request_id_and_keeps_the_callers() {
     let server = Server::start(Limits::default());
     let mut stream = server.connect();
-    let ids: Vec<String> = ["/ok", "/no", "/panic"].iter().map(|path| get(&mut stream, path).header("x-request-id").expect("an id").to_owned()).collect();
+    let ids: Vec<String> = ["/ok", "/no", "/panic"]
+        .iter()
+        .map(|path| get(&mut stream, path).header("x-request-id").expect("an id").to_owned())
+        .collect();
     assert!(ids[0] != ids[1] && ids[1] != ids[2]);
     send(&mut stream, "GET /no HTTP/1.1\r\nhost: x\r\nX-Request-Id: req-2026/11:21_~!\r\n\r\n");
     let answered = answer(&mut stream);
@@ -469,7 +505,8 @@ fn on_stop_idle_connections_close_and_work_under_way_is_finished() {
 
 #[test]
 fn what_takes_too_long_on_stop_is_cut_off() {
-    let mut server = Server::start(Limits { shutdown_timeout: Duration::from_millis(200), ..Limits::default() });
+    let mut server =
+        Server::start(Limits { shutdown_timeout: Duration::from_millis(200), ..Limits::default() });
     let mut busy = server.connect();
     send(&mut busy, "GET /slow/60000 HTTP/1.1\r\nhost: x\r\n\r\n");
     std::thread::sleep(Duration::from_millis(100));
@@ -501,7 +538,10 @@ fn http_2_with_prior_knowledge() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let stream = tokio::net::TcpStream::connect(server.address).await.expect("a connection");
-        let (mut sender, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.expect("a handshake");
+        let (mut sender, connection) =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+                .await
+                .expect("a handshake");
         let connection = tokio::spawn(connection);
         let mut ask = |method: Method, path: &str, body: Vec<u8>| {
             let request = Request::builder()
@@ -529,7 +569,11 @@ fn http_2_with_prior_knowledge() {
         assert_eq!(panic.await.0, 500);
         server.ask_to_stop();
         assert_eq!(slow.await, (200, "\"slow\"".to_owned()));
-        tokio::time::timeout(Duration::from_secs(2), connection).await.expect("the connection ends").expect("no panic").expect("a clean end");
+        tokio::time::timeout(Duration::from_secs(2), connection)
+            .await
+            .expect("the connection ends")
+            .expect("no panic")
+            .expect("a clean end");
     });
     assert_eq!(server.join(), Drained { cut_off: 0 });
 }

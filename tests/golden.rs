@@ -1,4 +1,5 @@
-//! Contracts that must not change by accident: the list of routes, the descriptions in OpenAPI, and the bytes of records. Set `GOLDEN=write` to write them anew, and look at the difference.
+//! Contracts that must not change by accident: the list of routes, the descriptions in OpenAPI, and
+//! the bytes of records. Set `GOLDEN=write` to write them anew, and look at the difference.
 
 use pasarela::admin;
 use pasarela::api::openapi;
@@ -50,14 +51,22 @@ fn the_routes() {
 
 #[test]
 fn the_descriptions() {
-    for (name, json) in [("openapi.json", openapi::public().to_json()), ("openapi-admin.json", admin::document().to_json())] {
+    for (name, json) in
+        [("openapi.json", openapi::public().to_json()), ("openapi-admin.json", admin::document().to_json())]
+    {
         let tree: serde_json::Value = serde_json::from_slice(&json).expect("a description is JSON");
         assert_golden(name, &format!("{tree:#}\n"));
     }
 }
 
 fn sample() -> Record {
-    let turn = Turn { now: Timestamp::from_unix_ms(1_795_226_000_123), seed: 7, livemode: false, has_rail: true, holidays: &[] };
+    let turn = Turn {
+        now: Timestamp::from_unix_ms(1_795_226_000_123),
+        seed: 7,
+        livemode: false,
+        has_rail: true,
+        holidays: &[],
+    };
     let ask = Adjustment {
         cause: Cause::Adjusted,
         currency: Currency::Ves,
@@ -90,7 +99,8 @@ fn the_bytes_of_a_record_of_version_1() {
     let record = sample();
     assert_golden("record-v1-adjusted.hex", &format!("{}\n", hex::encode(codec::encode(&record))));
     let stored = fs::read_to_string(golden("record-v1-adjusted.hex")).expect("the golden record");
-    let read: Record = codec::decode(&hex::decode(stored.trim()).expect("hex")).expect("a record of version 1 stays readable");
+    let read: Record = codec::decode(&hex::decode(stored.trim()).expect("hex"))
+        .expect("a record of version 1 stays readable");
     assert_eq!(read, record);
 }
 
@@ -103,16 +113,27 @@ fn what_is_not_a_record_is_refused() {
     assert!(codec::decode::<Record>(&[]).is_err());
 }
 
-/// Until when money was set aside for a bank's decision, as version 1 wrote it at first and as it writes it now.
+/// Until when money was set aside for a bank's decision, as version 1 wrote it at first and as it
+/// writes it now.
 #[test]
 fn both_ways_to_say_until_decided_are_read_and_differ_at_the_end_of_the_calendar_alone() {
-    let hold = |release_at| HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at, hold: Id::derived(1, 1, 0), minor: 5 };
+    let hold = |release_at| HoldChange {
+        ledger: Ledger::Tenant,
+        currency: Currency::Ves,
+        release_at,
+        hold: Id::derived(1, 1, 0),
+        minor: 5,
+    };
     let (then, now) = (hold(Release::At(Timestamp::MAX)), hold(Release::WhenDecided));
     for change in [then, now] {
         assert_eq!(codec::decode::<HoldChange>(&codec::encode(&change)), Ok(change));
         assert_eq!(change.release_at.instant(), None);
     }
-    assert_eq!(codec::encode(&Release::At(Timestamp::MAX)), codec::encode(&Timestamp::MAX), "an instant is stored as it was");
+    assert_eq!(
+        codec::encode(&Release::At(Timestamp::MAX)),
+        codec::encode(&Timestamp::MAX),
+        "an instant is stored as it was"
+    );
     let mut account = Account::default();
     account.hold(&then);
     account.hold(&now);
@@ -120,5 +141,9 @@ fn both_ways_to_say_until_decided_are_read_and_differ_at_the_end_of_the_calendar
     account.settle(Timestamp::CLOCKS_END);
     assert_eq!((account.held, account.next_release()), (10, None));
     account.settle(Timestamp::MAX);
-    assert_eq!((account.held, account.held_for(Release::WhenDecided, now.hold)), (5, 5), "what has no instant has no end");
+    assert_eq!(
+        (account.held, account.held_for(Release::WhenDecided, now.hold)),
+        (5, 5),
+        "what has no instant has no end"
+    );
 }

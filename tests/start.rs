@@ -29,13 +29,18 @@ fn a_bad_configuration_is_one_line_and_exit_2() {
         ("[server]\nlisten = 1\n", ("UNUSED", ""), "server.listen"),
         ("[server]\nlistne = 1\n", ("UNUSED", ""), "server.listne"),
         ("[server\n", ("UNUSED", ""), "line 1"),
-        ("[admin]\ntoken = \"t\"\n[webhooks]\nextra_ca_file = \"/nowhere.pem\"\n", ("UNUSED", ""), "webhooks.extra_ca_file: /nowhere.pem"),
+        (
+            "[admin]\ntoken = \"t\"\n[webhooks]\nextra_ca_file = \"/nowhere.pem\"\n",
+            ("UNUSED", ""),
+            "webhooks.extra_ca_file: /nowhere.pem",
+        ),
         ("", ("PASARELA__SERVER__MAX_CONNECTIONS", "0"), "server.max_connections"),
         ("", ("PASARELA__SERVER__LISTNE", "x"), "PASARELA__SERVER__LISTNE"),
     ] {
         std::fs::write(&file, text).expect("written");
         let path = file.to_str().expect("UTF-8");
-        let output = pasarela(&["serve", "--config", path]).env(variable.0, variable.1).output().expect("it runs");
+        let output =
+            pasarela(&["serve", "--config", path]).env(variable.0, variable.1).output().expect("it runs");
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{text}: {said}");
         assert_eq!(said.lines().count(), 1, "{said}");
@@ -56,21 +61,33 @@ fn help_lists_the_commands() {
     }
     let output = pasarela(&["admin", "tenant", "--help"]).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("Open a tenant") && said.contains("Change settings") && !said.contains("Where the settings come from"), "{said}");
+    assert!(
+        said.contains("Open a tenant")
+            && said.contains("Change settings")
+            && !said.contains("Where the settings come from"),
+        "{said}"
+    );
 }
 
 #[test]
 fn completions_and_the_manual_know_every_command() {
     let output = pasarela(&["completions", "bash"]).output().expect("it runs");
     let script = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && script.contains("pasarela,serve)") && script.contains("--take-over"), "{script}");
+    assert!(
+        output.status.success() && script.contains("pasarela,serve)") && script.contains("--take-over"),
+        "{script}"
+    );
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().to_str().expect("UTF-8");
     let written = pasarela(&["manual", path]).status().expect("it runs");
     let page = std::fs::read_to_string(directory.path().join("pasarela-serve.1")).expect("a page");
     assert!(written.success() && page.contains("take\\-over"), "{page}");
     let nowhere = pasarela(&["manual", "/no/such/folder"]).output().expect("it runs");
-    assert!(nowhere.status.code() == Some(1) && stderr(&nowhere).lines().count() == 1, "{}", stderr(&nowhere));
+    assert!(
+        nowhere.status.code() == Some(1) && stderr(&nowhere).lines().count() == 1,
+        "{}",
+        stderr(&nowhere)
+    );
 }
 
 #[test]
@@ -79,15 +96,16 @@ fn systemd_is_told_when_it_is_ready_and_when_it_stops() {
     let path = directory.path().join("notify");
     let socket = std::os::unix::net::UnixDatagram::bind(&path).expect("a socket");
     socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
-    let mut child = pasarela(&["serve", "--data-dir", directory.path().join("data").to_str().expect("UTF-8")])
-        .current_dir(directory.path())
-        .env("PASARELA__SERVER__LISTEN", "127.0.0.1:0")
-        .env("PASARELA__ADMIN__LISTEN", "127.0.0.1:0")
-        .env("PASARELA__ADMIN__TOKEN", "0123456789abcdef0123456789abcdef")
-        .env("NOTIFY_SOCKET", &path)
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
+    let mut child =
+        pasarela(&["serve", "--data-dir", directory.path().join("data").to_str().expect("UTF-8")])
+            .current_dir(directory.path())
+            .env("PASARELA__SERVER__LISTEN", "127.0.0.1:0")
+            .env("PASARELA__ADMIN__LISTEN", "127.0.0.1:0")
+            .env("PASARELA__ADMIN__TOKEN", "0123456789abcdef0123456789abcdef")
+            .env("NOTIFY_SOCKET", &path)
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
     let heard = || {
         let mut said = [0; 64];
         let length = socket.recv(&mut said).expect("a datagram");
@@ -102,7 +120,8 @@ fn systemd_is_told_when_it_is_ready_and_when_it_stops() {
 #[test]
 fn it_serves_until_it_is_told_to_stop() {
     let directory = tempfile::tempdir().expect("a directory");
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
+    let port =
+        TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
     let mut child = pasarela(&["serve", "--data-dir", directory.path().to_str().expect("UTF-8")])
         .current_dir(directory.path())
         .env("PASARELA__SERVER__LISTEN", format!("127.0.0.1:{port}"))

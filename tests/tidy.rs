@@ -1,4 +1,5 @@
-//! What the compiler does not keep: who may import whom, how long files get, that nothing is left unfinished, and that every dependency may be used.
+//! What the compiler does not keep: who may import whom, how long files get, that nothing is left
+//! unfinished, and that every dependency may be used.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -61,12 +62,27 @@ fn the_domain_is_pure() {
         "async fn",
         "now_v7",
     ];
-    assert_absent("src/domain", &words, "the domain knows no clock, randomness, socket, disk or async, and nothing above it");
+    assert_absent(
+        "src/domain",
+        &words,
+        "the domain knows no clock, randomness, socket, disk or async, and nothing above it",
+    );
 }
 
 #[test]
 fn the_api_is_pure() {
-    let words = ["crate::server", "crate::admin", "crate::rails", "tokio::", "std::fs", "TcpStream", "UdpSocket", "SystemTime", "Instant::now", "async fn"];
+    let words = [
+        "crate::server",
+        "crate::admin",
+        "crate::rails",
+        "tokio::",
+        "std::fs",
+        "TcpStream",
+        "UdpSocket",
+        "SystemTime",
+        "Instant::now",
+        "async fn",
+    ];
     assert_absent("src/api", &words, "the api translates; it does not wait and knows nothing that does");
 }
 
@@ -89,7 +105,8 @@ fn files_have_one_subject() {
 
 #[test]
 fn files_say_what_they_are_for_and_nothing_is_left_unfinished() {
-    let unfinished = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!("), concat!("todo", "!(")];
+    let unfinished =
+        [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!("), concat!("todo", "!(")];
     for folder in ["src", "actors/src", "wal/src", "tests", "benches"] {
         if !root().join(folder).exists() {
             continue;
@@ -108,17 +125,30 @@ fn files_say_what_they_are_for_and_nothing_is_left_unfinished() {
 fn modules_have_names_of_the_domain() {
     for path in rust_files("src") {
         let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        assert!(!["utils", "util", "helpers", "helper", "manager", "common", "misc"].contains(&name.as_str()), "{}", path.display());
+        assert!(
+            !["utils", "util", "helpers", "helper", "manager", "common", "misc"].contains(&name.as_str()),
+            "{}",
+            path.display()
+        );
     }
 }
 
 #[test]
 fn every_dependency_has_a_licence_that_the_policy_allows() {
-    let policy: toml::Table = fs::read_to_string(root().join("deny.toml")).expect("deny.toml").parse().expect("TOML");
-    let allowed: BTreeSet<&str> = policy["licenses"]["allow"].as_array().expect("a list").iter().filter_map(toml::Value::as_str).collect();
+    let policy: toml::Table =
+        fs::read_to_string(root().join("deny.toml")).expect("deny.toml").parse().expect("TOML");
+    let allowed: BTreeSet<&str> = policy["licenses"]["allow"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(toml::Value::as_str)
+        .collect();
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     // What is built for this platform: the packages of others need not be here.
-    let version = Command::new(std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned())).arg("-vV").output().expect("rustc runs");
+    let version = Command::new(std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned()))
+        .arg("-vV")
+        .output()
+        .expect("rustc runs");
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host").to_owned();
     let output = Command::new(cargo)
@@ -131,17 +161,25 @@ fn every_dependency_has_a_licence_that_the_policy_allows() {
     let packages = metadata["packages"].as_array().expect("packages");
     assert!(packages.len() > 50, "only {} packages: is this the workspace?", packages.len());
     for package in packages {
-        let (name, licence) = (package["name"].as_str().unwrap_or_default(), package["license"].as_str().unwrap_or_default());
-        assert!(is_allowed(licence, &allowed), "{name} has the licence `{licence}`, which deny.toml does not allow");
+        let (name, licence) =
+            (package["name"].as_str().unwrap_or_default(), package["license"].as_str().unwrap_or_default());
+        assert!(
+            is_allowed(licence, &allowed),
+            "{name} has the licence `{licence}`, which deny.toml does not allow"
+        );
     }
 }
 
-/// An expression without parentheses inside parentheses is all that occurs: `A OR B`, `A AND B`, `(A OR B) AND C`, `A/B`.
+/// An expression without parentheses inside parentheses is all that occurs: `A OR B`, `A AND B`,
+/// `(A OR B) AND C`, `A/B`.
 fn is_allowed(licence: &str, allowed: &BTreeSet<&str>) -> bool {
     let licence = licence.replace('/', " OR ").replace(" or ", " OR ");
-    let any = |part: &str| part.split(" OR ").any(|one| allowed.contains(one.trim().trim_matches(['(', ')'])));
+    let any =
+        |part: &str| part.split(" OR ").any(|one| allowed.contains(one.trim().trim_matches(['(', ')'])));
     match licence.contains('(') {
         true => licence.split(" AND ").all(any),
-        false => licence.split(" OR ").any(|choice| choice.split(" AND ").all(|one| allowed.contains(one.trim()))),
+        false => {
+            licence.split(" OR ").any(|choice| choice.split(" AND ").all(|one| allowed.contains(one.trim())))
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! TLS over real sockets, with a toy service behind it: protocols, what is not TLS, who dawdles, and the stop.
+//! TLS over real sockets, with a toy service behind it: protocols, what is not TLS, who dawdles,
+//! and the stop.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -43,11 +44,15 @@ impl Server {
     async fn start(limits: Limits) -> Server {
         let directory = tempfile::tempdir().expect("a directory");
         let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
-        let files = Files { certificate: directory.path().join("c.pem"), key: directory.path().join("k.pem") };
+        let files =
+            Files { certificate: directory.path().join("c.pem"), key: directory.path().join("k.pem") };
         std::fs::write(&files.certificate, made.cert.pem()).expect("written");
         std::fs::write(&files.key, made.signing_key.serialize_pem()).expect("written");
         let certificates = Certificates::load("toy", files).expect("good files");
-        let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port").secured(Some(certificates));
+        let listener = Listener::bind(([127, 0, 0, 1], 0).into())
+            .await
+            .expect("a free port")
+            .secured(Some(certificates));
         let address = listener.local_addr().expect("an address");
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(async move {
@@ -59,18 +64,26 @@ impl Server {
 
     async fn connect(&self, protocols: &[&str]) -> TlsStream<TcpStream> {
         let mut roots = RootCertStore::empty();
-        let certificate = CertificateDer::from_pem_file(self.directory.path().join("c.pem")).expect("the certificate");
+        let certificate =
+            CertificateDer::from_pem_file(self.directory.path().join("c.pem")).expect("the certificate");
         roots.add(certificate).expect("a root");
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider())).with_safe_default_protocol_versions().expect("versions");
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("versions");
         let mut config = config.with_root_certificates(roots).with_no_client_auth();
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         let stream = TcpStream::connect(self.address).await.expect("a connection");
-        TlsConnector::from(Arc::new(config)).connect(ServerName::try_from("localhost").expect("a name"), stream).await.expect("a handshake")
+        TlsConnector::from(Arc::new(config))
+            .connect(ServerName::try_from("localhost").expect("a name"), stream)
+            .await
+            .expect("a handshake")
     }
 }
 
 fn request(version: Version, address: SocketAddr, body: Bytes) -> Request<Full<Bytes>> {
-    let request = Request::post(format!("https://localhost:{}/", address.port())).version(version).header("content-type", "application/json");
+    let request = Request::post(format!("https://localhost:{}/", address.port()))
+        .version(version)
+        .header("content-type", "application/json");
     request.header("host", "localhost").body(Full::new(body)).expect("a request")
 }
 
@@ -81,20 +94,28 @@ async fn both_protocols_are_spoken_as_the_other_side_likes() {
 
     let stream = server.connect(&["h2", "http/1.1"]).await;
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()));
-    let (mut sender, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.expect("HTTP/2");
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+            .await
+            .expect("HTTP/2");
     tokio::spawn(connection);
-    let answer = sender.send_request(request(Version::HTTP_2, server.address, body.clone())).await.expect("an answer");
+    let answer =
+        sender.send_request(request(Version::HTTP_2, server.address, body.clone())).await.expect("an answer");
     assert_eq!(answer.version(), Version::HTTP_2);
     assert_eq!(answer.headers()["strict-transport-security"], "max-age=31536000");
     assert_eq!(answer.into_body().collect().await.expect("a body").to_bytes(), "300000");
 
     for offered in [&["http/1.1"][..], &[]] {
         let stream = server.connect(offered).await;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.expect("HTTP/1.1");
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.expect("HTTP/1.1");
         tokio::spawn(connection);
         for _ in 0..3 {
             sender.ready().await.expect("the connection stays");
-            let answer = sender.send_request(request(Version::HTTP_11, server.address, body.clone())).await.expect("an answer");
+            let answer = sender
+                .send_request(request(Version::HTTP_11, server.address, body.clone()))
+                .await
+                .expect("an answer");
             assert_eq!(answer.into_body().collect().await.expect("a body").to_bytes(), "300000");
         }
     }
@@ -102,11 +123,13 @@ async fn both_protocols_are_spoken_as_the_other_side_likes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_speaks_no_tls_or_nothing_at_all_is_let_go() {
-    let server = Server::start(Limits { head_timeout: Duration::from_millis(300), ..Limits::default() }).await;
+    let server =
+        Server::start(Limits { head_timeout: Duration::from_millis(300), ..Limits::default() }).await;
     let mut plain = TcpStream::connect(server.address).await.expect("a connection");
     plain.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("sent");
     let mut said = Vec::new();
-    let _ = tokio::time::timeout(Duration::from_secs(10), plain.read_to_end(&mut said)).await.expect("an end");
+    let _ =
+        tokio::time::timeout(Duration::from_secs(10), plain.read_to_end(&mut said)).await.expect("an end");
     assert!(!said.starts_with(b"HTTP/"), "{}", String::from_utf8_lossy(&said));
 
     let began = Instant::now();
@@ -127,7 +150,10 @@ async fn a_stop_ends_idle_connections_and_handshakes() {
     idle.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("sent");
     assert!(idle.read(&mut [0; 4_096]).await.expect("an answer") > 0);
     server.stop.send(()).expect("it runs");
-    let drained = tokio::time::timeout(Duration::from_secs(5), server.serving).await.expect("in time").expect("no panic");
+    let drained = tokio::time::timeout(Duration::from_secs(5), server.serving)
+        .await
+        .expect("in time")
+        .expect("no panic");
     assert_eq!(drained.cut_off, 0);
     drop(silent);
 }

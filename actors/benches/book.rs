@@ -1,6 +1,8 @@
-//! Durable commands per second on one book, with the real store: the cost of the host itself, as the toy's rules cost next to nothing.
+//! Durable commands per second on one book, with the real store: the cost of the host itself, as
+//! the toy's rules cost next to nothing.
 //!
-//! Each caller asks, waits for the durable answer, and asks again; a record is about 200 bytes. `cargo bench -p actors --bench book -- [callers …]`
+//! Each caller asks, waits for the durable answer, and asks again; a record is about 200 bytes.
+//! `cargo bench -p actors --bench book -- [callers …]`
 
 #[allow(dead_code)]
 #[path = "../tests/toy/mod.rs"]
@@ -24,7 +26,10 @@ fn main() {
     // cargo adds a flag of its own.
     let asked: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let rows = if asked.is_empty() { vec![1, 64, 1_024] } else { asked };
-    println!("{:>8} {:>12} {:>12} {:>9} {:>13} {:>12}", "callers", "commands/s", "wait µs", "syncs/s", "records/sync", "µs/sync");
+    println!(
+        "{:>8} {:>12} {:>12} {:>9} {:>13} {:>12}",
+        "callers", "commands/s", "wait µs", "syncs/s", "records/sync", "µs/sync"
+    );
     for callers in rows {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
         runtime.block_on(row(callers));
@@ -45,7 +50,9 @@ async fn row(callers: usize) {
         on_halt: Arc::new(|_| {}),
         clock: Clock::system(),
     };
-    let engine = Engine::start(Purses, Arc::new(World::new()), store, wal::Config::default(), config).await.expect("an engine");
+    let engine = Engine::start(Purses, Arc::new(World::new()), store, wal::Config::default(), config)
+        .await
+        .expect("an engine");
     let over = Arc::new(AtomicBool::new(false));
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..callers {
@@ -63,7 +70,8 @@ async fn row(callers: usize) {
     let (after, took) = (engine.status().log, began.elapsed());
     over.store(true, Ordering::Relaxed);
     tasks.join_all().await;
-    let (records, syncs) = (u128::from(after.records - before.records), u128::from(after.batches - before.batches));
+    let (records, syncs) =
+        (u128::from(after.records - before.records), u128::from(after.batches - before.batches));
     let (micros, syncing) = (took.as_micros(), (after.syncs_time - before.syncs_time).as_micros());
     let wait = micros * callers as u128 / records.max(1);
     println!(

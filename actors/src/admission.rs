@@ -1,7 +1,8 @@
 //! How much may be under way: requests in all, and those of them that wait for their first record.
 //!
-//! The second are the ones that processors and disk have work with; the others wait for a bank, which takes as long as it takes. What comes beyond either bound would only wait for its turn, longer than
-//! anybody likes: it is refused at once.
+//! The second are the ones that processors and disk have work with; the others wait for a bank,
+//! which takes as long as it takes. What comes beyond either bound would only wait for its turn,
+//! longer than anybody likes: it is refused at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,8 @@ pub(crate) struct Gate {
     first_records_max: usize,
 }
 
-/// A request's part of the capacity, until it is answered. It travels with every record, so it is small.
+/// A request's part of the capacity, until it is answered. It travels with every record, so it is
+/// small.
 pub(crate) struct Admission {
     gate: Arc<Gate>,
     waits_for_record: bool,
@@ -38,7 +40,8 @@ impl Gate {
 
     /// Whether nobody is let in now.
     pub fn is_full(&self) -> bool {
-        self.first_records.load(Ordering::Relaxed) >= self.first_records_max || self.permits.available_permits() == 0
+        self.first_records.load(Ordering::Relaxed) >= self.first_records_max
+            || self.permits.available_permits() == 0
     }
 
     /// Lets a request in that will ask for a record.

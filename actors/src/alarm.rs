@@ -51,14 +51,17 @@ impl Alarm {
 
 /// Rings alarms until the engine is gone.
 pub(crate) fn run<M: Machine>(mut rings: Rings, engine: Engine<M>) {
-    let engine = WeakEngine { shared: Arc::downgrade(&engine.shared), runtime: engine.shared.runtime.clone() };
+    let engine =
+        WeakEngine { shared: Arc::downgrade(&engine.shared), runtime: engine.shared.runtime.clone() };
     engine.runtime.clone().spawn(async move {
         let mut alarms: BTreeSet<(i64, u64)> = BTreeSet::new();
         // One alarm per book: its latest wish.
         let mut of_book: HashMap<u64, i64> = HashMap::new();
         loop {
             let now_ms = rings.clock.wall_ms();
-            let nap = alarms.first().map_or(NAP_MAX, |(at_ms, _)| Duration::from_millis(u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0)).min(NAP_MAX));
+            let nap = alarms.first().map_or(NAP_MAX, |(at_ms, _)| {
+                Duration::from_millis(u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0)).min(NAP_MAX)
+            });
             tokio::select! {
                 set = rings.set.recv() => match set {
                     Some((at_ms, tenant)) => {

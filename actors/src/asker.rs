@@ -3,7 +3,8 @@
 use crate::machine::Machine;
 use crate::rider::{Answer, Failure, Held, Outcome, Settled};
 
-/// Who waits: for an answer, with what the request has made durable so far, or only for the end of it.
+/// Who waits: for an answer, with what the request has made durable so far, or only for the end of
+/// it.
 pub(crate) struct Asker<M: Machine> {
     answer: Option<Answer<M>>,
     durable: Option<Box<Settled<M>>>,
@@ -22,7 +23,8 @@ impl<M: Machine> Asker<M> {
         Asker { answer: None, durable: None, _until_done: Some(until_done) }
     }
 
-    /// Adds what a further command of the same request came to. One that changed nothing leaves the answer as it was.
+    /// Adds what a further command of the same request came to. One that changed nothing leaves the
+    /// answer as it was.
     fn add(&mut self, mut settled: Box<Settled<M>>) {
         if let Some(before) = self.durable.take()
             && settled.record.is_none()
@@ -43,19 +45,27 @@ impl<M: Machine> Asker<M> {
         }
     }
 
-    /// A command of the request failed. If something of it is durable already, "nothing happened" would be a lie: the answer is what is durable, and the entity's deadline looks
-    /// after the rest.
+    /// A command of the request failed. If something of it is durable already, "nothing happened"
+    /// would be a lie: the answer is what is durable, and the entity's deadline looks after the
+    /// rest.
     fn fail(self, failure: Failure) {
         let Some(answer) = self.answer else { return };
         match (failure, self.durable) {
-            (Failure::Defect(_) | Failure::Overloaded | Failure::TooLarge | Failure::Halted, Some(settled)) => answer.send(Ok(settled)),
+            (
+                Failure::Defect(_) | Failure::Overloaded | Failure::TooLarge | Failure::Halted,
+                Some(settled),
+            ) => answer.send(Ok(settled)),
             (failure, _) => answer.send(Err(failure)),
         }
     }
 }
 
-/// Answers if there is nothing to perform. Else returns what is, the first last; the asker waits for the first.
-pub(crate) fn conclude<M: Machine>(outcome: Outcome<M>, mut asker: Option<Asker<M>>) -> Vec<(M::Effect, Option<Asker<M>>)> {
+/// Answers if there is nothing to perform. Else returns what is, the first last; the asker waits
+/// for the first.
+pub(crate) fn conclude<M: Machine>(
+    outcome: Outcome<M>,
+    mut asker: Option<Asker<M>>,
+) -> Vec<(M::Effect, Option<Asker<M>>)> {
     let mut settled = match outcome {
         Ok(settled) => settled,
         Err(failure) => {

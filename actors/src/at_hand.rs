@@ -1,7 +1,10 @@
-//! The newest states of open entities that are not active, so that the next who asks for one does not read it from the log.
+//! The newest states of open entities that are not active, so that the next who asks for one does
+//! not read it from the log.
 //!
-//! Promises: of those that were put here last, as many are there as there is room for. Being asked for takes a state out, and it comes back with the entity's turn: the order of coming is that of use. A place
-//! kept for what was used often would be held for ever by an entity that stays open and is never asked for again.
+//! Promises: of those that were put here last, as many are there as there is room for. Being asked
+//! for takes a state out, and it comes back with the entity's turn: the order of coming is that of
+//! use. A place kept for what was used often would be held for ever by an entity that stays open
+//! and is never asked for again.
 
 use foldhash::fast::RandomState;
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -25,7 +28,14 @@ impl<I: Hash + Eq, E> AtHand<I, E> {
             .ghost_allocation(0.0)
             .build()
             .expect("both capacities are set");
-        AtHand { states: Cache::with_options(options, UnitWeighter, RandomState::default(), DefaultLifecycle::default()) }
+        AtHand {
+            states: Cache::with_options(
+                options,
+                UnitWeighter,
+                RandomState::default(),
+                DefaultLifecycle::default(),
+            ),
+        }
     }
 
     /// Keeps a state, in the place of the oldest if there is no room.
@@ -54,7 +64,8 @@ mod tests {
             let again = at_hand.take(1, id).expect("it was put there just now");
             at_hand.put(1, id, again);
         }
-        // Half as many come after them: the places are shared out by hash, so that one that is full may have others beside it with room.
+        // Half as many come after them: the places are shared out by hash, so that one that is full
+        // may have others beside it with room.
         for id in 0..ROOM / 2 {
             at_hand.put(2, id, Arc::new(id));
         }

@@ -1,4 +1,5 @@
-//! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next message at once; it never waits for the disk.
+//! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next
+//! message at once; it never waits for the disk.
 
 use crate::engine::{Engine, Shared};
 use crate::errands::Errands;
@@ -21,13 +22,16 @@ use wal::{Append, IndexOps, PAYLOAD_BYTES_MAX, Seq, Snapshot};
 /// Messages handled per ring before other actors get their turn.
 const BURST_MAX: usize = 256;
 
-/// Deadlines dealt with at once per book: nobody asks for a permit for them, so this is what bounds them. The next comes when one is done.
+/// Deadlines dealt with at once per book: nobody asks for a permit for them, so this is what bounds
+/// them. The next comes when one is done.
 const FIRING_MAX: usize = 64;
 
-/// How long a deadline rests that came and changed nothing (a defect, no room in the log), before it comes again.
+/// How long a deadline rests that came and changed nothing (a defect, no room in the log), before
+/// it comes again.
 const REST: Duration = Duration::from_secs(1);
 
-/// The first byte of the host's own index keys; a machine's keys start with a tenant, which is smaller.
+/// The first byte of the host's own index keys; a machine's keys start with a tenant, which is
+/// smaller.
 const HOST_PREFIX: u8 = 0xFF;
 
 /// Marks a tenant that has a deadline, so that a restart wakes its book.
@@ -75,7 +79,8 @@ pub(crate) struct BookState<M: Machine> {
     jumping: bool,
     /// The wall time of the alarm that is set.
     armed_ms: Option<i64>,
-    /// The latest instant that the book has lived; a wall clock that is set back does not take it back.
+    /// The latest instant that the book has lived; a wall clock that is set back does not take it
+    /// back.
     latest_ms: i64,
 }
 
@@ -84,7 +89,11 @@ impl<M: Machine> Actor for BookHost<M> {
     type State = BookState<M>;
     type Arguments = BookStart<M>;
 
-    async fn pre_start(&self, _myself: ActorRef<Ring>, start: Self::Arguments) -> Result<Self::State, ActorProcessingErr> {
+    async fn pre_start(
+        &self,
+        _myself: ActorRef<Ring>,
+        start: Self::Arguments,
+    ) -> Result<Self::State, ActorProcessingErr> {
         let BookStart { engine, tenant, recovered, slot } = start;
         let slot = slot.await?;
         let shared = &engine.shared;
@@ -96,7 +105,12 @@ impl<M: Machine> Actor for BookHost<M> {
             None => match shared.reader.snapshot(tenant, None)? {
                 Some(stored) => match shared.machine.restore(tenant, &stored.state) {
                     Ok(book) => Recovered { book, ahead: false, settled_ms: stored.time_ms },
-                    Err(error) if shared.halt(tenant, &format!("its snapshot at {} cannot be decoded: {error}", stored.seq)) => {
+                    Err(error)
+                        if shared.halt(
+                            tenant,
+                            &format!("its snapshot at {} cannot be decoded: {error}", stored.seq),
+                        ) =>
+                    {
                         halted = true;
                         empty()
                     }
@@ -122,8 +136,14 @@ impl<M: Machine> Actor for BookHost<M> {
         })
     }
 
-    async fn handle(&self, myself: ActorRef<Ring>, _ring: Ring, state: &mut Self::State) -> Result<(), ActorProcessingErr> {
-        // Taken back before the queue is read, and with a read of what the pusher wrote: whoever pushes after our last look finds it taken back and rings again.
+    async fn handle(
+        &self,
+        myself: ActorRef<Ring>,
+        _ring: Ring,
+        state: &mut Self::State,
+    ) -> Result<(), ActorProcessingErr> {
+        // Taken back before the queue is read, and with a read of what the pusher wrote: whoever
+        // pushes after our last look finds it taken back and rings again.
         state.slot.rung.swap(false, Ordering::AcqRel);
         for _ in 0..BURST_MAX {
             let Some(message) = state.slot.queue.pop() else {
@@ -132,7 +152,8 @@ impl<M: Machine> Actor for BookHost<M> {
                 }
                 return Ok(());
             };
-            // ractor keeps a panic to itself; a book whose state is in doubt must not decide any more.
+            // ractor keeps a panic to itself; a book whose state is in doubt must not decide any
+            // more.
             match catch_unwind(AssertUnwindSafe(|| state.handle(message))) {
                 Ok(false) => {}
                 Ok(true) => {
@@ -177,7 +198,9 @@ impl<M: Machine> BookState<M> {
         }
         match message {
             BookMessage::Ask(ask) => self.turn(*ask),
-            BookMessage::View { .. } if self.shared().failed.get().is_some() => message.fail(self.shared().failure()),
+            BookMessage::View { .. } if self.shared().failed.get().is_some() => {
+                message.fail(self.shared().failure())
+            }
             BookMessage::View { query, to, permit } => self.view(query, to, permit),
             BookMessage::Wake => {
                 self.armed_ms = None;
@@ -215,14 +238,17 @@ impl<M: Machine> BookState<M> {
                 }
             }
             // Only a halted book is asked.
-            message @ (BookMessage::Fence(_) | BookMessage::Resume(_)) => message.fail(Failure::Defect("the book is not halted".to_owned())),
+            message @ (BookMessage::Fence(_) | BookMessage::Resume(_)) => {
+                message.fail(Failure::Defect("the book is not halted".to_owned()))
+            }
             BookMessage::Retire => self.retire(),
             BookMessage::Retired { version } => return self.retired(version),
         }
         false
     }
 
-    /// Nothing more is decided, and nothing of the state in doubt is kept. Deadlines, and what is under way for them, are found again by whoever resumes the book.
+    /// Nothing more is decided, and nothing of the state in doubt is kept. Deadlines, and what is
+    /// under way for them, are found again by whoever resumes the book.
     fn halt(&mut self) {
         self.halted = true;
         self.book = self.shared().machine.empty(self.tenant);
@@ -230,7 +256,8 @@ impl<M: Machine> BookState<M> {
         self.resting.clear();
         self.jumping = false;
         self.armed_ms = None;
-        // An image that is being saved is of an earlier turn; whoever waits for the next one waits in vain.
+        // An image that is being saved is of an earlier turn; whoever waits for the next one waits
+        // in vain.
         for to in self.imaging.iter_mut().flat_map(|waiting| waiting.drain(..)) {
             let _ = to.send(Err(Failure::Halted));
         }
@@ -265,7 +292,12 @@ impl<M: Machine> BookState<M> {
         self.fire(None);
     }
 
-    fn view(&mut self, query: M::Query, to: oneshot::Sender<Result<M::View, Failure>>, permit: OwnedSemaphorePermit) {
+    fn view(
+        &mut self,
+        query: M::Query,
+        to: oneshot::Sender<Result<M::View, Failure>>,
+        permit: OwnedSemaphorePermit,
+    ) {
         let now_ms = self.now_ms();
         self.settle(now_ms);
         let shared = &self.engine.shared;
@@ -290,18 +322,24 @@ impl<M: Machine> BookState<M> {
             return ask.answer.send(Err(refused));
         }
         let now_ms = match &ask.leg {
-            // A wall clock in the far past leaves the time of the last record, before which no turn may be.
+            // A wall clock in the far past leaves the time of the last record, before which no turn
+            // may be.
             Some(leg) => shared.machine.now_ms(&self.book, i64::MIN / 4).max(leg.at_ms).max(self.latest_ms),
             None => self.now_ms(),
         };
         self.settle(now_ms);
         let is_jumping = self.jumping || ask.leg.is_some();
-        let ahead_ms = if is_jumping { shared.machine.wall_ms(&self.book, now_ms).saturating_sub(shared.config.clock.wall_ms()).max(0) } else { 0 };
+        let ahead_ms = if is_jumping {
+            shared.machine.wall_ms(&self.book, now_ms).saturating_sub(shared.config.clock.wall_ms()).max(0)
+        } else {
+            0
+        };
         let turn = Turn { tenant: self.tenant, now_ms, seed: shared.seed(), ahead_ms };
         let Ask { command, entity, id, leg, fresh: _, asked, answer } = ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
             let decision = shared.machine.decide(&self.book, entity.as_deref(), command, turn);
-            // Whose they are is asked here, where a panic does no harm; who tells for the log must not see one.
+            // Whose they are is asked here, where a panic does no harm; who tells for the log must
+            // not see one.
             let mut others = Vec::new();
             let mut own = decision.effects;
             for effect in own.extract_if(.., |effect| id != Some(shared.machine.effect_target(effect))) {
@@ -313,19 +351,37 @@ impl<M: Machine> BookState<M> {
             tracing::error!(tenant = self.tenant, ?id, "a panic in decide; nothing changed");
             return answer.send(Err(Failure::Defect("a defect in a rule; nothing changed".to_owned())));
         };
-        let errands = (!others.is_empty()).then(|| Box::new(Errands { engine: self.engine.clone(), tenant: self.tenant, leg, effects: others }));
+        let errands = (!others.is_empty()).then(|| {
+            Box::new(Errands { engine: self.engine.clone(), tenant: self.tenant, leg, effects: others })
+        });
         let timing = Timing { queue: began.saturating_duration_since(asked), ..Timing::default() };
-        let mut settled = Box::new(Settled { entity, record: None, seq: None, time_ms: now_ms, timing, refusal, performed: None, effects });
+        let mut settled = Box::new(Settled {
+            entity,
+            record: None,
+            seq: None,
+            time_ms: now_ms,
+            timing,
+            refusal,
+            performed: None,
+            effects,
+        });
         let Some(record) = record else {
             settled.timing.apply = began.elapsed();
             return shared.log.fence(Rider::Answer { answer, settled, errands, listener: None });
         };
         let Ok(payload) = catch_unwind(AssertUnwindSafe(|| shared.machine.encode(&record))) else {
             tracing::error!(tenant = self.tenant, ?id, "a panic while a record was encoded; nothing changed");
-            return answer.send(Err(Failure::Defect("a record cannot be encoded; nothing changed".to_owned())));
+            return answer
+                .send(Err(Failure::Defect("a record cannot be encoded; nothing changed".to_owned())));
         };
         if payload.len() > PAYLOAD_BYTES_MAX {
-            tracing::warn!(tenant = self.tenant, ?id, bytes = payload.len(), max = PAYLOAD_BYTES_MAX, "a command was refused: its record is too large");
+            tracing::warn!(
+                tenant = self.tenant,
+                ?id,
+                bytes = payload.len(),
+                max = PAYLOAD_BYTES_MAX,
+                "a command was refused: its record is too large"
+            );
             return answer.send(Err(Failure::TooLarge));
         }
         let written = catch_unwind(AssertUnwindSafe(|| {
@@ -351,15 +407,20 @@ impl<M: Machine> BookState<M> {
         settled.record = Some(record);
         self.version += 1;
         settled.timing.apply = began.elapsed();
-        let listener = awaited.then(|| Listener { effects: Arc::clone(&shared.effects), tenant: self.tenant });
-        shared.log.append(Append { tenant: self.tenant, time_ms: now_ms, payload, index }, Rider::Answer { answer, settled, errands, listener });
+        let listener =
+            awaited.then(|| Listener { effects: Arc::clone(&shared.effects), tenant: self.tenant });
+        shared.log.append(
+            Append { tenant: self.tenant, time_ms: now_ms, payload, index },
+            Rider::Answer { answer, settled, errands, listener },
+        );
         // While deadlines are being dealt with, the end of each sets the alarm.
         if self.firing.is_empty() {
             self.arm();
         }
     }
 
-    /// The new entities that are to do something when the record is durable. Nobody knows of them before this turn is over, so that no newer state of one can be there.
+    /// The new entities that are to do something when the record is durable. Nobody knows of them
+    /// before this turn is over, so that no newer state of one can be there.
     fn keep_at_hand(&self, record: &M::Record, errands: &Errands<M>) {
         let targets: HashSet<M::EntityId> = errands.effects.iter().map(|(target, _)| *target).collect();
         for (id, entity) in self.shared().machine.entities_in(record) {
@@ -382,7 +443,9 @@ impl<M: Machine> BookState<M> {
 
     /// The earliest deadline that nobody deals with and that does not rest.
     fn due(&self) -> Option<(i64, M::EntityId)> {
-        self.shared().machine.next_due(&self.book, &|id| self.firing.contains(&id) || self.resting.contains(&id))
+        self.shared()
+            .machine
+            .next_due(&self.book, &|id| self.firing.contains(&id) || self.resting.contains(&id))
     }
 
     fn firing(&mut self, at_ms: i64, id: M::EntityId) -> Firing<M> {
@@ -390,7 +453,8 @@ impl<M: Machine> BookState<M> {
         Firing { engine: self.engine.clone(), tenant: self.tenant, at_ms, id }
     }
 
-    /// Gives every deadline that has come to its entity, and sets the alarm for the next. `done` was dealt with just now; if it is still due, it changed nothing.
+    /// Gives every deadline that has come to its entity, and sets the alarm for the next. `done`
+    /// was dealt with just now; if it is still due, it changed nothing.
     fn fire(&mut self, done: Option<(i64, M::EntityId)>) {
         if self.jumping || self.shared().is_over() {
             return;
@@ -418,7 +482,8 @@ impl<M: Machine> BookState<M> {
     }
 
     fn arm(&mut self) {
-        // With no place for one more the alarm would ring in vain; the next that ends makes place and comes here.
+        // With no place for one more the alarm would ring in vain; the next that ends makes place
+        // and comes here.
         if self.firing.len() >= FIRING_MAX {
             return;
         }
@@ -434,7 +499,8 @@ impl<M: Machine> BookState<M> {
         if !self.firing.is_empty() {
             return Due::Busy;
         }
-        // The machine skips by name; a jump by instant too, so that an entity with a new deadline is seen again.
+        // The machine skips by name; a jump by instant too, so that an entity with a new deadline
+        // is seen again.
         let mut skipped: HashSet<M::EntityId> = HashSet::new();
         loop {
             let found = self.shared().machine.next_due(&self.book, &|id| skipped.contains(&id));
@@ -453,7 +519,8 @@ impl<M: Machine> BookState<M> {
             return;
         }
         if let Some(waiting) = &mut self.imaging {
-            // What is being saved may be older than what is asked for; if it is not, nothing is left to do then.
+            // What is being saved may be older than what is asked for; if it is not, nothing is
+            // left to do then.
             waiting.push(to);
             return;
         }
@@ -464,12 +531,15 @@ impl<M: Machine> BookState<M> {
         }
         let mut index = IndexOps::new();
         mark(self.shared().machine.as_ref(), self.tenant, &self.book, &mut index);
-        // The instant that the book has lived, which may be later than its last record. It is settled at that: a record may leave it otherwise, and what is saved must follow from the records and the instant alone.
+        // The instant that the book has lived, which may be later than its last record. It is
+        // settled at that: a record may leave it otherwise, and what is saved must follow from the
+        // records and the instant alone.
         let time_ms = self.shared().machine.now_ms(&self.book, i64::MIN / 4).max(self.latest_ms);
         self.settle(time_ms);
         if self.shared().machine.is_large(&self.book) {
             self.imaging = Some(Vec::new());
-            let image = Image { tenant: self.tenant, book: self.book.clone(), version: self.version, time_ms, index };
+            let image =
+                Image { tenant: self.tenant, book: self.book.clone(), version: self.version, time_ms, index };
             return image::save(&self.engine, &self.slot, image, to);
         }
         let state = self.shared().machine.save(&self.book);
@@ -488,7 +558,10 @@ impl<M: Machine> BookState<M> {
 
     /// Whether the book has something to do by itself.
     fn is_needed(&self) -> bool {
-        self.jumping || !self.firing.is_empty() || !self.resting.is_empty() || self.shared().machine.next_due(&self.book, &|_| false).is_some()
+        self.jumping
+            || !self.firing.is_empty()
+            || !self.resting.is_empty()
+            || self.shared().machine.next_due(&self.book, &|_| false).is_some()
     }
 
     fn retire(&mut self) {
@@ -511,10 +584,16 @@ impl<M: Machine> BookState<M> {
         version == self.version && self.imaging.is_none() && !self.is_needed() && self.leave()
     }
 
-    /// Leaves the map unless something waits. Under the map's lock nobody can be between finding the slot and pushing a message.
+    /// Leaves the map unless something waits. Under the map's lock nobody can be between finding
+    /// the slot and pushing a message.
     fn leave(&mut self) -> bool {
         let slot = &self.slot;
-        let left = self.engine.shared.books.remove_if(&self.tenant, |_, found| Arc::ptr_eq(found, slot) && slot.queue.is_empty()).is_some();
+        let left = self
+            .engine
+            .shared
+            .books
+            .remove_if(&self.tenant, |_, found| Arc::ptr_eq(found, slot) && slot.queue.is_empty())
+            .is_some();
         if left {
             slot.over.store(true, Ordering::Release);
         }

@@ -1,8 +1,10 @@
 //! Where "now" comes from.
 //!
-//! The wall clock can be set: by hand, by a wrong time service, by a host that resumes a machine. A step that the clock since boot does not explain (it counts suspension too) is not believed: time goes on
-//! as it did before, so that no hold ends early and no book has to stand still afterwards, and [`Clock::step_ms`] tells of the step until it is undone or somebody confirms it. What a time service corrects little by
-//! little is followed.
+//! The wall clock can be set: by hand, by a wrong time service, by a host that resumes a machine. A
+//! step that the clock since boot does not explain (it counts suspension too) is not believed: time
+//! goes on as it did before, so that no hold ends early and no book has to stand still afterwards,
+//! and [`Clock::step_ms`] tells of the step until it is undone or somebody confirms it. What a time
+//! service corrects little by little is followed.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
@@ -48,7 +50,11 @@ struct Watched {
 impl Watched {
     fn new(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Watched {
         let Reading { wall_ms, boot_ms } = read();
-        Watched { read, ahead_ms: AtomicI64::new(wall_ms.saturating_sub(boot_ms)), step_ms: AtomicI64::new(0) }
+        Watched {
+            read,
+            ahead_ms: AtomicI64::new(wall_ms.saturating_sub(boot_ms)),
+            step_ms: AtomicI64::new(0),
+        }
     }
 
     fn now_ms(&self) -> i64 {
@@ -65,7 +71,10 @@ impl Watched {
             return wall_ms;
         }
         if before_ms == 0 {
-            tracing::error!(step_ms, "the wall clock was set and is not believed: live money decisions wait until that is undone or confirmed");
+            tracing::error!(
+                step_ms,
+                "the wall clock was set and is not believed: live money decisions wait until that is undone or confirmed"
+            );
         }
         expected_ms
     }
@@ -86,12 +95,14 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The machine's clock. A build for tests adds what the file says that `PASARELA_TEST_CLOCK_STEP` names, in milliseconds, to the wall clock.
+    /// The machine's clock. A build for tests adds what the file says that
+    /// `PASARELA_TEST_CLOCK_STEP` names, in milliseconds, to the wall clock.
     pub fn system() -> Self {
         #[cfg(debug_assertions)]
         if let Some(file) = std::env::var_os("PASARELA_TEST_CLOCK_STEP") {
             return Clock::watched(Box::new(move || {
-                let step = std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<i64>().ok());
+                let step =
+                    std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<i64>().ok());
                 let Reading { wall_ms, boot_ms } = machine();
                 Reading { wall_ms: wall_ms.saturating_add(step.unwrap_or(0)), boot_ms }
             }));
@@ -116,7 +127,8 @@ impl Clock {
         }
     }
 
-    /// How far the wall clock is from what is believed, when it was last looked at; 0 while it is believed itself.
+    /// How far the wall clock is from what is believed, when it was last looked at; 0 while it is
+    /// believed itself.
     pub fn step_ms(&self) -> i64 {
         match &self.source {
             Source::Manual(_) => 0,
@@ -151,7 +163,9 @@ impl Clock {
 fn machine() -> Reading {
     loop {
         let boot_ms = since_boot_ms();
-        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        let wall_ms = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
         if since_boot_ms() - boot_ms <= LOOK_MS_MAX {
             return Reading { wall_ms, boot_ms };
         }
@@ -173,7 +187,10 @@ mod tests {
     fn by_hand() -> (Clock, Arc<(AtomicI64, AtomicI64)>) {
         let clocks = Arc::new((AtomicI64::new(1_000 * HOUR_MS), AtomicI64::new(HOUR_MS)));
         let read = Arc::clone(&clocks);
-        let clock = Clock::watched(Box::new(move || Reading { wall_ms: read.0.load(Ordering::Relaxed), boot_ms: read.1.load(Ordering::Relaxed) }));
+        let clock = Clock::watched(Box::new(move || Reading {
+            wall_ms: read.0.load(Ordering::Relaxed),
+            boot_ms: read.1.load(Ordering::Relaxed),
+        }));
         (clock, clocks)
     }
 

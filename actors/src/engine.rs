@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use wal::{Log, OpenError, Reader, Seq, Store, Superfluous};
 
-/// Open entities whose states are kept at hand: some hundreds of megabytes if there are ever so many.
+/// Open entities whose states are kept at hand: some hundreds of megabytes if there are ever so
+/// many.
 const AT_HAND_MAX: usize = 1 << 19;
 
 /// What is told which books are halted.
@@ -40,9 +41,11 @@ pub struct Config {
     pub snapshot_seconds: u64,
     /// A book without a deadline leaves memory after so many seconds without a request.
     pub idle_seconds: u64,
-    /// A caller waits so long for an effect, then is answered with what is durable; the effect goes on, and its result is taken when it comes.
+    /// A caller waits so long for an effect, then is answered with what is durable; the effect goes
+    /// on, and its result is taken when it comes.
     pub patience: Duration,
-    /// What to do when the log fails, or a book is in doubt that is essential. It must end the process; a test may only note it.
+    /// What to do when the log fails, or a book is in doubt that is essential. It must end the
+    /// process; a test may only note it.
     pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
     /// Tenants whose books are not recovered and stay halted until they are resumed, and why.
     pub set_aside: BTreeMap<u64, String>,
@@ -117,12 +120,19 @@ pub(crate) struct Counters {
 impl Counters {
     fn new() -> Counters {
         let zero = || AtomicU64::new(0);
-        Counters { started: Instant::now(), snapshot_ms: zero(), overloaded: zero(), checked: zero(), breached: zero() }
+        Counters {
+            started: Instant::now(),
+            snapshot_ms: zero(),
+            overloaded: zero(),
+            checked: zero(),
+            breached: zero(),
+        }
     }
 
     /// A round of snapshots has ended.
     pub fn saved(&self) {
-        self.snapshot_ms.store(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.snapshot_ms
+            .store(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     fn snapshot_age(&self) -> Duration {
@@ -130,8 +140,9 @@ impl Counters {
     }
 }
 
-/// Decoded records that are kept for those who load an entity from them. More than one: of batches that come at once, each has many entities, and one slot would be decoded anew for
-/// nearly every one of them.
+/// Decoded records that are kept for those who load an entity from them. More than one: of batches
+/// that come at once, each has many entities, and one slot would be decoded anew for nearly every
+/// one of them.
 const DECODED_MAX: usize = 16;
 
 /// What actors share.
@@ -144,8 +155,9 @@ pub(crate) struct Shared<M: Machine> {
     pub alarm: Alarm,
     pub books: DashMap<u64, Arc<BookSlot<M>>, RandomState>,
     pub entities: DashMap<(u64, M::EntityId), EntitySlot<M>, RandomState>,
-    /// The newest states of open entities that are not active, as many as there is room for; the others are read from the log. Changed under the lock of `entities` alone, but for what is new and nobody
-    /// knows of.
+    /// The newest states of open entities that are not active, as many as there is room for; the
+    /// others are read from the log. Changed under the lock of `entities` alone, but for what is
+    /// new and nobody knows of.
     pub at_hand: AtHand<M::EntityId, M::Entity>,
     pub jumps: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
     pub gate: Arc<Gate>,
@@ -158,12 +170,14 @@ pub(crate) struct Shared<M: Machine> {
     pub saved_seq: AtomicU64,
     pub halts: Halts,
     pub counters: Counters,
-    /// Whoever encodes a large book: one at a time, so that one state is in memory beside the books.
+    /// Whoever encodes a large book: one at a time, so that one state is in memory beside the
+    /// books.
     pub imaging: tokio::sync::Semaphore,
     pub runtime: tokio::runtime::Handle,
     pub seeds: AtomicU64,
     pub seed_key: std::hash::RandomState,
-    /// The records that entities were loaded from last: those of one batch are all in one record, which need not be read once for each of them.
+    /// The records that entities were loaded from last: those of one batch are all in one record,
+    /// which need not be read once for each of them.
     pub decoded: Mutex<VecDeque<(Seq, Arc<M::Record>)>>,
     /// Seconds of the engine's life, for idleness; coarse on purpose.
     pub coarse_seconds: AtomicI64,
@@ -182,14 +196,24 @@ impl<M: Machine> Clone for Engine<M> {
 
 impl<M: Machine> Engine<M> {
     /// Opens the log on `store`, replays what snapshots do not hold, and is ready when it returns.
-    pub async fn start(machine: M, effects: Arc<dyn Effects<M>>, store: Box<dyn Store>, log: wal::Config, config: Config) -> Result<Self, StartError> {
+    pub async fn start(
+        machine: M,
+        effects: Arc<dyn Effects<M>>,
+        store: Box<dyn Store>,
+        log: wal::Config,
+        config: Config,
+    ) -> Result<Self, StartError> {
         let (teller, finished) = teller::teller::<M>();
         let log = Log::<Rider<M>>::open_told_by(store, log, Some(teller))?;
         let reader = log.reader();
         let machine = Arc::new(machine);
         let recovered = recovery::recover(&machine, &reader, &config.set_aside)?;
         let since_ms = config.clock.wall_ms();
-        let halted: Vec<Halted> = config.set_aside.iter().map(|(tenant, why)| Halted { tenant: *tenant, why: why.clone(), since_ms }).collect();
+        let halted: Vec<Halted> = config
+            .set_aside
+            .iter()
+            .map(|(tenant, why)| Halted { tenant: *tenant, why: why.clone(), since_ms })
+            .collect();
         (config.on_halt)(&halted);
         let (alarm, rings) = Alarm::new(config.clock.clone());
         let shared = Arc::new(Shared {
@@ -246,7 +270,8 @@ impl<M: Machine> Engine<M> {
             return Err(self.shared.failure());
         }
         let taken = take(&self.shared.gate);
-        // Looked at with the permit in hand: whoever passes is seen by `stop`, which waits for all permits after it raised this.
+        // Looked at with the permit in hand: whoever passes is seen by `stop`, which waits for all
+        // permits after it raised this.
         if self.shared.stopping.load(Ordering::SeqCst) {
             return Err(Failure::ShuttingDown);
         }
@@ -263,7 +288,8 @@ impl<M: Machine> Engine<M> {
         self.admit(Gate::admit)
     }
 
-    /// Whether a request would be refused now for want of capacity: to be asked before work is put into one. It counts as refused.
+    /// Whether a request would be refused now for want of capacity: to be asked before work is put
+    /// into one. It counts as refused.
     pub fn refuses(&self) -> bool {
         // While it stops all permits are taken too, which is no overload.
         let refuses = self.shared.gate.is_full() && !self.shared.is_over();
@@ -279,21 +305,36 @@ impl<M: Machine> Engine<M> {
         Failure::Overloaded
     }
 
-    /// Asks a book itself, at once; what is returned waits for the answer. `until_answer` is held until that is sent.
-    pub fn ask_book(&self, tenant: u64, command: M::Command, until_answer: Option<Held>) -> impl Future<Output = Outcome<M>> + Send + use<M> {
+    /// Asks a book itself, at once; what is returned waits for the answer. `until_answer` is held
+    /// until that is sent.
+    pub fn ask_book(
+        &self,
+        tenant: u64,
+        command: M::Command,
+        until_answer: Option<Held>,
+    ) -> impl Future<Output = Outcome<M>> + Send + use<M> {
         let asked = self.admission().map(|admission| {
             let (answer, from) = Answer::new(None, until_answer);
             let answer = answer.admitted(admission);
             self.book(tenant, |slot| {
-                slot.send(BookMessage::Ask(Box::new(Ask { command, entity: None, id: None, leg: None, fresh: true, asked: Instant::now(), answer })));
+                slot.send(BookMessage::Ask(Box::new(Ask {
+                    command,
+                    entity: None,
+                    id: None,
+                    leg: None,
+                    fresh: true,
+                    asked: Instant::now(),
+                    answer,
+                })));
             });
             from
         });
         async move { received(asked?.await) }
     }
 
-    /// Asks an entity, at once; what is returned waits for the answer, and need not be awaited. `until_record` is held until the first record is durable, `until_answer` until the answer is sent,
-    /// also when nobody waits for it any more.
+    /// Asks an entity, at once; what is returned waits for the answer, and need not be awaited.
+    /// `until_record` is held until the first record is durable, `until_answer` until the answer is
+    /// sent, also when nobody waits for it any more.
     pub fn ask_entity(
         &self,
         tenant: u64,
@@ -306,8 +347,12 @@ impl<M: Machine> Engine<M> {
         let mut asked = self.admission().map(|admission| {
             let (answer, from) = Answer::new(until_record, until_answer);
             let answer = answer.admitted(admission);
-            let message = EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer };
-            (deliver(self, tenant, id, new, message).map(|(turn, message)| Attended::new(turn, message)), from)
+            let message =
+                EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer };
+            (
+                deliver(self, tenant, id, new, message).map(|(turn, message)| Attended::new(turn, message)),
+                from,
+            )
         });
         // Nothing is moved out of what is captured: it would be kept twice.
         async move {
@@ -331,9 +376,17 @@ impl<M: Machine> Engine<M> {
         from.await.map_err(|_| gone())?
     }
 
-    /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first, each at its own instant and in order; then the book is asked `command`, which
-    /// must write that the clock moved, in a turn that bears the instant arrived at; it must write a record, because the book has settled at that instant, which a replay would not know.
-    pub async fn advance(&self, tenant: u64, advance_ms: i64, command: M::Command, until_answer: Option<Held>) -> Outcome<M> {
+    /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first,
+    /// each at its own instant and in order; then the book is asked `command`, which must write
+    /// that the clock moved, in a turn that bears the instant arrived at; it must write a record,
+    /// because the book has settled at that instant, which a replay would not know.
+    pub async fn advance(
+        &self,
+        tenant: u64,
+        advance_ms: i64,
+        command: M::Command,
+        until_answer: Option<Held>,
+    ) -> Outcome<M> {
         let permit = self.permit()?;
         let engine = self.clone();
         // A task of its own: a caller who goes away must not leave a clock between two instants.
@@ -366,7 +419,12 @@ impl<M: Machine> Engine<M> {
     /// Counts for an operator.
     pub fn status(&self) -> Status {
         let counters = &self.shared.counters;
-        let waiting = self.shared.books.iter().map(|slot| slot.queue.len()).fold((0, 0), |(sum, most), len| (sum + len, most.max(len)));
+        let waiting = self
+            .shared
+            .books
+            .iter()
+            .map(|slot| slot.queue.len())
+            .fold((0, 0), |(sum, most), len| (sum + len, most.max(len)));
         Status {
             durable_seq: self.shared.log.durable_seq(),
             snapshot_seq: self.shared.snapshot_seq.load(Ordering::Acquire),
@@ -410,13 +468,15 @@ impl<M: Machine> Engine<M> {
         self.shared.books.iter().map(|slot| *slot.key()).collect()
     }
 
-    /// Somebody found out that the log is not what it should be: nothing more is written, and the engine ends.
+    /// Somebody found out that the log is not what it should be: nothing more is written, and the
+    /// engine ends.
     pub fn declare_broken(&self, why: &str) {
         self.shared.counters.breached.fetch_add(1, Ordering::Relaxed);
         self.shared.fail(why);
     }
 
-    /// Writes a snapshot of every book that changed; returns the sequence up to which no replay is needed.
+    /// Writes a snapshot of every book that changed; returns the sequence up to which no replay is
+    /// needed.
     pub async fn snapshot(&self) -> Result<Seq, Failure> {
         housekeeping::snapshot_round(self).await
     }
@@ -428,7 +488,8 @@ impl<M: Machine> Engine<M> {
         from
     }
 
-    /// Removes index entries that nobody needs, where they still have these values; the answer comes when that is durable.
+    /// Removes index entries that nobody needs, where they still have these values; the answer
+    /// comes when that is durable.
     pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> oneshot::Receiver<Result<Seq, Failure>> {
         let (to, from) = oneshot::channel();
         self.shared.log.prune_index(entries, Rider::Done(to));
@@ -440,9 +501,11 @@ impl<M: Machine> Engine<M> {
         self.shared.log.checkpoint(path).map_err(|error| error.to_string())
     }
 
-    /// Stops: no new requests, those under way are finished (for at most `patience`), snapshots are written, the log is closed, books and entities leave memory.
+    /// Stops: no new requests, those under way are finished (for at most `patience`), snapshots are
+    /// written, the log is closed, books and entities leave memory.
     ///
-    /// The data directory is free when every handle is gone and every effect under way has ended. A handle that is dropped without this leaves the engine running.
+    /// The data directory is free when every handle is gone and every effect under way has ended. A
+    /// handle that is dropped without this leaves the engine running.
     pub async fn stop(&self, patience: Duration) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         let all = u32::try_from(self.shared.config.permits_max).unwrap_or(u32::MAX);
@@ -460,7 +523,8 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Runs `with` on the slot of a book, which is started when it is not there. Under the map's lock, so that a retiring book sees the message or a new one gets it.
+    /// Runs `with` on the slot of a book, which is started when it is not there. Under the map's
+    /// lock, so that a retiring book sees the message or a new one gets it.
     pub(crate) fn book<R>(&self, tenant: u64, with: impl FnOnce(&BookSlot<M>) -> R) -> R {
         let now = self.shared.coarse_seconds.load(Ordering::Relaxed);
         if let Some(slot) = self.shared.books.get(&tenant) {
@@ -514,18 +578,31 @@ impl<M: Machine> Shared<M> {
     }
 
     /// A record, decoded.
-    pub(crate) fn record(&self, seq: Seq) -> Result<Arc<M::Record>, Box<dyn std::error::Error + Send + Sync>> {
-        let kept = self.decoded.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|(kept, _)| *kept == seq).map(|(_, record)| Arc::clone(record));
+    pub(crate) fn record(
+        &self,
+        seq: Seq,
+    ) -> Result<Arc<M::Record>, Box<dyn std::error::Error + Send + Sync>> {
+        let kept = self
+            .decoded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .find(|(kept, _)| *kept == seq)
+            .map(|(_, record)| Arc::clone(record));
         if let Some(record) = kept {
             return Ok(record);
         }
-        let stored = self.reader.record(seq)?.ok_or_else(|| format!("the index names record {seq}, which is not there"))?;
+        let stored = self
+            .reader
+            .record(seq)?
+            .ok_or_else(|| format!("the index names record {seq}, which is not there"))?;
         let record = Arc::new(self.machine.decode(&stored.payload)?);
         self.remember(seq, Some(&record));
         Ok(record)
     }
 
-    /// Random bits for one turn. Ids are made of them, so they must not tell how many turns there were: a keyed hash of a counter.
+    /// Random bits for one turn. Ids are made of them, so they must not tell how many turns there
+    /// were: a keyed hash of a counter.
     pub(crate) fn seed(&self) -> u64 {
         self.seed_key.hash_one(self.seeds.fetch_add(1, Ordering::Relaxed))
     }

@@ -1,8 +1,11 @@
-//! The entity actor: one payment, payout, merchant … while it is active. It serialises what is asked of its entity, waits for its own records, performs their effects, and leaves
-//! memory when nothing is left to do; its state is in the log.
+//! The entity actor: one payment, payout, merchant … while it is active. It serialises what is
+//! asked of its entity, waits for its own records, performs their effects, and leaves memory when
+//! nothing is left to do; its state is in the log.
 //!
-//! It has a mailbox, but no task of its own: it runs in the task of whoever speaks to it while it rests, and what comes meanwhile waits for who runs it. Most entities hear one
-//! message in their life (a payout, a conversion), and a spawned actor for each would cost more than all that it does.
+//! It has a mailbox, but no task of its own: it runs in the task of whoever speaks to it while it
+//! rests, and what comes meanwhile waits for who runs it. Most entities hear one message in their
+//! life (a payout, a conversion), and a spawned actor for each would cost more than all that it
+//! does.
 
 use crate::asker::{Asker, conclude};
 use crate::engine::{Engine, received};
@@ -36,7 +39,8 @@ pub(crate) enum EntityMessage<M: Machine> {
 
 /// The place of an entity that is active: what waits for it, and its actor while it rests.
 ///
-/// The mutex is never locked: whoever looks inside has the map's own lock. It makes what is in there fit to be shared, messages that may only be sent included.
+/// The mutex is never locked: whoever looks inside has the map's own lock. It makes what is in
+/// there fit to be shared, messages that may only be sent included.
 pub(crate) struct EntitySlot<M: Machine>(Mutex<Place<M>>);
 
 struct Place<M: Machine> {
@@ -52,13 +56,15 @@ impl<M: Machine> EntitySlot<M> {
 
 /// What an actor knows. It leaves memory when nobody speaks to it and no effect is under way.
 struct EntityState<M: Machine> {
-    /// The newest durable state, which may be that there is none; not known before it is asked for, and after a record that does not say.
+    /// The newest durable state, which may be that there is none; not known before it is asked for,
+    /// and after a record that does not say.
     known: Option<Option<Arc<M::Entity>>>,
     /// Effects that take their time, and who waits for them.
     waiting: Vec<(u64, Option<Asker<M>>)>,
 }
 
-/// The right to run an entity's actor: to deal with one message, which needs a wait only for the book. There is one of these per active entity at most.
+/// The right to run an entity's actor: to deal with one message, which needs a wait only for the
+/// book. There is one of these per active entity at most.
 pub(crate) struct Turn<M: Machine> {
     engine: Engine<M>,
     tenant: u64,
@@ -81,7 +87,8 @@ struct Deciding<M: Machine> {
     asker: Option<Asker<M>>,
 }
 
-/// Gives a message to an entity's actor. If it rests, or is not there yet, the caller gets it back and has to run the actor.
+/// Gives a message to an entity's actor. If it rests, or is not there yet, the caller gets it back
+/// and has to run the actor.
 pub(crate) fn deliver<M: Machine>(
     engine: &Engine<M>,
     tenant: u64,
@@ -107,7 +114,18 @@ pub(crate) fn deliver<M: Machine>(
             EntityState { known, waiting: Vec::new() }
         }
     };
-    Some((Turn { engine: engine.clone(), tenant, id, state: Some(state), deciding: None, to_do: Vec::new(), leg: None }, message))
+    Some((
+        Turn {
+            engine: engine.clone(),
+            tenant,
+            id,
+            state: Some(state),
+            deciding: None,
+            to_do: Vec::new(),
+            leg: None,
+        },
+        message,
+    ))
 }
 
 impl<M: Machine> Turn<M> {
@@ -133,7 +151,8 @@ impl<M: Machine> Turn<M> {
         }
     }
 
-    /// What has come next. If nothing has, the actor rests while an effect is under way, or leaves memory; under the map's lock, so that no message is lost.
+    /// What has come next. If nothing has, the actor rests while an effect is under way, or leaves
+    /// memory; under the map's lock, so that no message is lost.
     fn next(&mut self) -> Option<EntityMessage<M>> {
         let shared = &self.engine.shared;
         let Entry::Occupied(mut slot) = shared.entities.entry((self.tenant, self.id)) else { return None };
@@ -173,7 +192,8 @@ impl<M: Machine> Turn<M> {
                 self.ask(command, false, Instant::now(), asker);
             }
             EntityMessage::Late { effect } => {
-                // What the effect comes to has nobody who waits for it any more; until then the entity stays.
+                // What the effect comes to has nobody who waits for it any more; until then the
+                // entity stays.
                 let waiting = self.state().waiting.iter_mut().find(|(waiting, _)| *waiting == effect);
                 if let Some(asker) = waiting.and_then(|(_, asker)| asker.take()) {
                     asker.finish();
@@ -234,7 +254,15 @@ impl<M: Machine> Turn<M> {
             Err(failure) => return self.to_do.extend(conclude(Err(failure), asker)),
         };
         let (answer, from) = Answer::new(None, None);
-        let ask = Box::new(Ask { command, entity: entity.clone(), id: Some(self.id), leg: self.leg.clone(), fresh, asked, answer });
+        let ask = Box::new(Ask {
+            command,
+            entity: entity.clone(),
+            id: Some(self.id),
+            leg: self.leg.clone(),
+            fresh,
+            asked,
+            answer,
+        });
         self.engine.book(self.tenant, |slot| slot.send(BookMessage::Ask(ask)));
         self.deciding = Some(Deciding { entity, from, asker });
     }
@@ -243,7 +271,10 @@ impl<M: Machine> Turn<M> {
     fn learn(&mut self, before: Option<Arc<M::Entity>>, outcome: &Outcome<M>) {
         let known = match outcome {
             Ok(settled) => {
-                let gone = settled.record.as_ref().is_some_and(|record| self.engine.shared.machine.is_gone(record, self.id));
+                let gone = settled
+                    .record
+                    .as_ref()
+                    .is_some_and(|record| self.engine.shared.machine.is_gone(record, self.id));
                 if gone { None } else { settled.entity.clone() }
             }
             Err(_) => before,
@@ -263,7 +294,8 @@ impl<M: Machine> Turn<M> {
         }
     }
 
-    /// Whether an effect that somebody else's record asked for is still to be performed: the entity may have moved on in between. One that cannot be read is left to its deadline.
+    /// Whether an effect that somebody else's record asked for is still to be performed: the entity
+    /// may have moved on in between. One that cannot be read is left to its deadline.
     fn wants(&mut self, effect: &M::Effect) -> bool {
         if self.state().known.is_none() {
             self.state().known = self.load().ok();
@@ -272,7 +304,8 @@ impl<M: Machine> Turn<M> {
         self.state().known.as_ref().is_some_and(|known| machine.is_wanted(known.as_deref(), effect))
     }
 
-    /// Performs effects, and what they lead to, until the book has to decide. One that is done at once (a simulator) is followed up at once; another goes on by itself.
+    /// Performs effects, and what they lead to, until the book has to decide. One that is done at
+    /// once (a simulator) is followed up at once; another goes on by itself.
     fn work_off(&mut self) {
         while self.deciding.is_none()
             && let Some((effect, asker)) = self.to_do.pop()
@@ -283,10 +316,16 @@ impl<M: Machine> Turn<M> {
         }
     }
 
-    /// Begins an effect. Returns its result if it has one at once; else that comes back as a message.
-    fn perform(&mut self, effect: M::Effect, asker: Option<Asker<M>>) -> Option<(M::Command, Option<Asker<M>>)> {
+    /// Begins an effect. Returns its result if it has one at once; else that comes back as a
+    /// message.
+    fn perform(
+        &mut self,
+        effect: M::Effect,
+        asker: Option<Asker<M>>,
+    ) -> Option<(M::Command, Option<Asker<M>>)> {
         let effects = &self.engine.shared.effects;
-        // Polled here once without a waker; a future that is not ready is polled again by the task that gets it.
+        // Polled here once without a waker; a future that is not ready is polled again by the task
+        // that gets it.
         let begun = catch_unwind(AssertUnwindSafe(|| {
             let mut performing = effects.perform(self.tenant, effect);
             let polled = performing.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -300,14 +339,17 @@ impl<M: Machine> Turn<M> {
                 return None;
             }
         };
-        // Not a count from zero: a result must not be taken for that of another actor of the same entity.
+        // Not a count from zero: a result must not be taken for that of another actor of the same
+        // entity.
         let effect = self.engine.shared.seed();
         self.state().waiting.push((effect, asker));
         let (engine, tenant, id, leg) = (self.engine.clone(), self.tenant, self.id, self.leg.clone());
         self.engine.shared.runtime.spawn(async move {
-            let mut performed = pin!(poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| performing.as_mut().poll(context))) {
-                Ok(polled) => polled.map(Some),
-                Err(_) => Poll::Ready(None),
+            let mut performed = pin!(poll_fn(|context| {
+                match catch_unwind(AssertUnwindSafe(|| performing.as_mut().poll(context))) {
+                    Ok(polled) => polled.map(Some),
+                    Err(_) => Poll::Ready(None),
+                }
             }));
             let performed = match tokio::time::timeout(engine.shared.config.patience, &mut performed).await {
                 Ok(performed) => performed,
@@ -334,7 +376,8 @@ impl<M: Machine> Turn<M> {
 }
 
 impl<M: Machine> Drop for Turn<M> {
-    /// A turn that is dropped before its end (a panic in this crate, the end of the runtime) leaves nobody waiting for it: the state is on disk, and the next message finds it there.
+    /// A turn that is dropped before its end (a panic in this crate, the end of the runtime) leaves
+    /// nobody waiting for it: the state is on disk, and the next message finds it there.
     fn drop(&mut self) {
         if self.state.is_some() {
             let left = self.engine.shared.entities.remove(&(self.tenant, self.id));
@@ -344,7 +387,8 @@ impl<M: Machine> Drop for Turn<M> {
     }
 }
 
-/// A turn in the task of the one who awaits it. If that one goes away, it goes on in a task of its own: what has begun is brought to its end.
+/// A turn in the task of the one who awaits it. If that one goes away, it goes on in a task of its
+/// own: what has begun is brought to its end.
 pub(crate) struct Attended<M: Machine>(Option<Turn<M>>);
 
 impl<M: Machine> Attended<M> {
@@ -382,7 +426,11 @@ impl<M: Machine> Drop for Attended<M> {
 }
 
 /// The newest durable state of an entity.
-fn load<M: Machine>(engine: &Engine<M>, tenant: u64, id: M::EntityId) -> Result<Option<Arc<M::Entity>>, Box<dyn Error + Send + Sync>> {
+fn load<M: Machine>(
+    engine: &Engine<M>,
+    tenant: u64,
+    id: M::EntityId,
+) -> Result<Option<Arc<M::Entity>>, Box<dyn Error + Send + Sync>> {
     let shared = &engine.shared;
     let Some(seq) = shared.reader.index_get(&shared.machine.entity_key(tenant, id))? else { return Ok(None) };
     let seq = u64::from_be_bytes(seq.as_slice().try_into()?);

@@ -1,4 +1,5 @@
-//! What a record asks of other entities than the one that it was asked of: performed when it is durable, some dozens in one task. A task for each of a batch's thousand payouts would cost more
+//! What a record asks of other entities than the one that it was asked of: performed when it is
+//! durable, some dozens in one task. A task for each of a batch's thousand payouts would cost more
 //! than all that they do.
 
 use crate::engine::Engine;
@@ -42,14 +43,16 @@ impl<M: Machine> Performed<M> {
         let _ = (&mut self.all_done).await;
     }
 
-    /// The newest states, durable, of those entities that have come to an end of it so far. Not of all: one that was busy with something else is not among them.
+    /// The newest states, durable, of those entities that have come to an end of it so far. Not of
+    /// all: one that was busy with something else is not among them.
     pub fn ended(self) -> Vec<(M::EntityId, Arc<M::Entity>)> {
         std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl<M: Machine> Errands<M> {
-    /// Has all of it performed. To be called when the record is durable; the writer of the log may call it.
+    /// Has all of it performed. To be called when the record is durable; the writer of the log may
+    /// call it.
     pub fn begin(self) -> Performed<M> {
         let Errands { engine, tenant, leg, effects } = self;
         let (last_gone, all_done) = oneshot::channel();
@@ -65,11 +68,22 @@ impl<M: Machine> Errands<M> {
     }
 }
 
-/// Has each performed by its entity's actor, and then hears what the book made of those that were done at once, which comes in this order.
-async fn perform<M: Machine>(engine: Engine<M>, tenant: u64, leg: Option<Leg>, effects: Vec<(M::EntityId, M::Effect)>, until_done: Arc<UntilDone<M>>) {
+/// Has each performed by its entity's actor, and then hears what the book made of those that were
+/// done at once, which comes in this order.
+async fn perform<M: Machine>(
+    engine: Engine<M>,
+    tenant: u64,
+    leg: Option<Leg>,
+    effects: Vec<(M::EntityId, M::Effect)>,
+    until_done: Arc<UntilDone<M>>,
+) {
     let mut under_way: Vec<Turn<M>> = Vec::with_capacity(effects.len());
     for (target, effect) in effects {
-        let message = EntityMessage::Perform { effect, leg: leg.clone(), until_done: Box::new(Arc::clone(&until_done)) };
+        let message = EntityMessage::Perform {
+            effect,
+            leg: leg.clone(),
+            until_done: Box::new(Arc::clone(&until_done)),
+        };
         if let Some((mut turn, message)) = deliver(&engine, tenant, target, false, message) {
             turn.begin(message);
             if turn.is_under_way() {

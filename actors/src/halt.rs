@@ -1,5 +1,6 @@
-//! Books that are halted: those whose state is in doubt, and those that an operator set aside at the start. A halted book decides nothing, is asked nothing and saves nothing, while all others go on;
-//! its records are in the log, and what it is resumed with is derived from them.
+//! Books that are halted: those whose state is in doubt, and those that an operator set aside at
+//! the start. A halted book decides nothing, is asked nothing and saves nothing, while all others
+//! go on; its records are in the log, and what it is resumed with is derived from them.
 //!
 //! A breach of the log itself is no matter of one book: that ends the engine ([`Shared::fail`]).
 
@@ -59,7 +60,8 @@ impl Halts {
 }
 
 impl<M: Machine> Shared<M> {
-    /// Notes that a book is in doubt. False if it is one that the engine can't go on without: then the engine ends.
+    /// Notes that a book is in doubt. False if it is one that the engine can't go on without: then
+    /// the engine ends.
     pub(crate) fn halt(&self, tenant: u64, why: &str) -> bool {
         if self.machine.is_essential(tenant) {
             self.fail(&format!("book {tenant}: {why}"));
@@ -89,11 +91,16 @@ impl<M: Machine> Shared<M> {
         }
     }
 
-    /// The last record up to which every halted book is in a snapshot: the floor of the log must not rise above it. `None` if no book is halted.
+    /// The last record up to which every halted book is in a snapshot: the floor of the log must
+    /// not rise above it. `None` if no book is halted.
     pub(crate) fn halted_floor(&self) -> Result<Option<Seq>, Failure> {
         let mut floor = None;
         for halted in self.halts.all() {
-            let newest = self.reader.newest_snapshot(halted.tenant).map_err(|error| Failure::Storage(error.to_string()))?.unwrap_or(0);
+            let newest = self
+                .reader
+                .newest_snapshot(halted.tenant)
+                .map_err(|error| Failure::Storage(error.to_string()))?
+                .unwrap_or(0);
             floor = Some(floor.map_or(newest, |floor: Seq| floor.min(newest)));
         }
         Ok(floor)
@@ -117,28 +124,46 @@ impl<M: Machine> Engine<M> {
         self.book(tenant, |slot| slot.send(BookMessage::Halt(why)));
     }
 
-    /// Waits until everything that a halted book has appended is durable and nothing of it is being saved, so that what is derived from the log is all of it.
+    /// Waits until everything that a halted book has appended is durable and nothing of it is being
+    /// saved, so that what is derived from the log is all of it.
     pub async fn halted_fence(&self, tenant: u64) -> Result<Seq, Failure> {
         let (to, from) = oneshot::channel();
         self.book(tenant, |slot| slot.send(BookMessage::Fence(to)));
         from.await.map_err(|_| gone())?
     }
 
-    /// Has a halted book go on as `book`, which was derived from all of its records up to `seq` and has lived until `settled_ms`. First it is saved, then those snapshots go that are not what the
-    /// records lead to: a crash in between leaves the right one as the newest.
-    pub async fn resume(&self, tenant: u64, seq: Seq, book: M::Book, settled_ms: i64, wrong: &[Seq]) -> Result<(), Failure> {
+    /// Has a halted book go on as `book`, which was derived from all of its records up to `seq` and
+    /// has lived until `settled_ms`. First it is saved, then those snapshots go that are not what
+    /// the records lead to: a crash in between leaves the right one as the newest.
+    pub async fn resume(
+        &self,
+        tenant: u64,
+        seq: Seq,
+        book: M::Book,
+        settled_ms: i64,
+        wrong: &[Seq],
+    ) -> Result<(), Failure> {
         let (shared, machine) = (&self.shared, &self.shared.machine);
         let mut index = IndexOps::new();
         mark(machine.as_ref(), tenant, &book, &mut index);
         let (to, from) = oneshot::channel();
-        shared.log.snapshot_at(seq, Snapshot { tenant, time_ms: settled_ms, state: machine.save(&book), index }, Rider::Done(to));
+        shared.log.snapshot_at(
+            seq,
+            Snapshot { tenant, time_ms: settled_ms, state: machine.save(&book), index },
+            Rider::Done(to),
+        );
         from.await.map_err(|_| gone())??;
         let wrong: Vec<Seq> = wrong.iter().copied().filter(|wrong| *wrong != seq).collect();
         let (to, from) = oneshot::channel();
-        shared.log.forget_snapshots(tenant, &wrong, Rider::Done(to)).map_err(|error| Failure::Storage(error.to_string()))?;
+        shared
+            .log
+            .forget_snapshots(tenant, &wrong, Rider::Done(to))
+            .map_err(|error| Failure::Storage(error.to_string()))?;
         from.await.map_err(|_| gone())??;
         let (to, from) = oneshot::channel();
-        self.book(tenant, |slot| slot.send(BookMessage::Resume(Box::new(Resumption { book, settled_ms, to }))));
+        self.book(tenant, |slot| {
+            slot.send(BookMessage::Resume(Box::new(Resumption { book, settled_ms, to })))
+        });
         from.await.map_err(|_| gone())
     }
 }

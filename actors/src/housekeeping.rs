@@ -1,4 +1,5 @@
-//! What the engine does by itself: rounds of snapshots, so that a restart replays little, and idle books leaving memory.
+//! What the engine does by itself: rounds of snapshots, so that a restart replays little, and idle
+//! books leaving memory.
 
 use crate::engine::{Engine, gone};
 use crate::machine::Machine;
@@ -35,7 +36,8 @@ pub(crate) fn run<M: Machine>(engine: Engine<M>) {
             let engine = Engine { shared };
             let shared = &engine.shared;
             let tail = shared.log.durable_seq().saturating_sub(shared.saved_seq.load(Ordering::Acquire));
-            let due = tail >= shared.config.snapshot_records || (tail > 0 && ticks - last_round >= seconds(shared.config.snapshot_seconds));
+            let due = tail >= shared.config.snapshot_records
+                || (tail > 0 && ticks - last_round >= seconds(shared.config.snapshot_seconds));
             if due {
                 last_round = ticks;
                 if let Err(failure) = snapshot_round(&engine).await {
@@ -57,10 +59,12 @@ fn seconds(seconds: u64) -> i64 {
     i64::try_from(seconds).unwrap_or(i64::MAX)
 }
 
-/// A snapshot of every book in memory that changed, then the floor: records up to it need no replay. It does not rise over what a halted book has in no snapshot.
+/// A snapshot of every book in memory that changed, then the floor: records up to it need no
+/// replay. It does not rise over what a halted book has in no snapshot.
 pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq, Failure> {
     let shared = &engine.shared;
-    // What is durable now is in the books already, and a book that is not in memory left a snapshot behind.
+    // What is durable now is in the books already, and a book that is not in memory left a snapshot
+    // behind.
     let floor = shared.log.durable_seq();
     if floor == shared.saved_seq.load(Ordering::Acquire) {
         return Ok(shared.snapshot_seq.load(Ordering::Acquire));
@@ -76,7 +80,8 @@ pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
             }
         }
         for from in saved {
-            // A book does not retire while this is in its queue; if it died, its records are in no snapshot.
+            // A book does not retire while this is in its queue; if it died, its records are in no
+            // snapshot.
             match from.await.map_err(|_| gone())? {
                 Ok(_) | Err(Failure::Halted) => {}
                 Err(failure) => return Err(failure),

@@ -1,5 +1,6 @@
-//! Saves a large book beside its turns. In its turn the book gives a clone of itself and sends a fence through the log, which tells where in the log the clone stands. The clone is then encoded on a thread of
-//! low priority, and the log writes the state in pieces, while the book goes on.
+//! Saves a large book beside its turns. In its turn the book gives a clone of itself and sends a
+//! fence through the log, which tells where in the log the clone stands. The clone is then encoded
+//! on a thread of low priority, and the log writes the state in pieces, while the book goes on.
 
 use crate::engine::{Engine, gone};
 use crate::machine::Machine;
@@ -24,8 +25,14 @@ pub(crate) struct Image<M: Machine> {
     pub index: IndexOps,
 }
 
-/// Saves an image, and tells its book and who asked. Called in the book's turn: the fence stands between the records that are in the image and those that are not.
-pub(crate) fn save<M: Machine>(engine: &Engine<M>, slot: &Arc<BookSlot<M>>, image: Image<M>, to: oneshot::Sender<Result<Seq, Failure>>) {
+/// Saves an image, and tells its book and who asked. Called in the book's turn: the fence stands
+/// between the records that are in the image and those that are not.
+pub(crate) fn save<M: Machine>(
+    engine: &Engine<M>,
+    slot: &Arc<BookSlot<M>>,
+    image: Image<M>,
+    to: oneshot::Sender<Result<Seq, Failure>>,
+) {
     let (fence, fenced) = oneshot::channel();
     engine.shared.log.fence(Rider::Done(fence));
     let (engine, slot) = (engine.clone(), Arc::clone(slot));
@@ -38,7 +45,11 @@ pub(crate) fn save<M: Machine>(engine: &Engine<M>, slot: &Arc<BookSlot<M>>, imag
     });
 }
 
-async fn saved<M: Machine>(engine: &Engine<M>, image: Image<M>, fenced: oneshot::Receiver<Result<Seq, Failure>>) -> Result<Seq, Failure> {
+async fn saved<M: Machine>(
+    engine: &Engine<M>,
+    image: Image<M>,
+    fenced: oneshot::Receiver<Result<Seq, Failure>>,
+) -> Result<Seq, Failure> {
     let shared = &engine.shared;
     let seq = fenced.await.map_err(|_| gone())??;
     let _turn = shared.imaging.acquire().await.map_err(|_| gone())?;
@@ -58,7 +69,8 @@ fn encoded<M: Machine>(engine: &Engine<M>, book: M::Book) -> Result<oneshot::Rec
     let (to, from) = oneshot::channel();
     let machine = Arc::clone(&engine.shared.machine);
     let thread = std::thread::Builder::new().name("book-image".to_owned()).spawn(move || {
-        // Of this thread alone. Where it is not allowed, it competes with payments for some milliseconds.
+        // Of this thread alone. Where it is not allowed, it competes with payments for some
+        // milliseconds.
         let _ = rustix::process::nice(NICENESS);
         let state = machine.save(&book);
         // What the book has changed since is let go here too.

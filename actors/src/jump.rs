@@ -1,4 +1,5 @@
-//! A clock that jumps: everything that falls due on the way happens first, in the order of its instants, each bearing its own.
+//! A clock that jumps: everything that falls due on the way happens first, in the order of its
+//! instants, each bearing its own.
 
 use crate::engine::{Engine, gone, received};
 use crate::entity::EntityMessage;
@@ -14,10 +15,12 @@ use tokio::sync::oneshot;
 /// How long to let a deadline that is being dealt with already come to its end, between looks.
 const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
-/// How long a jump waits for the outside world at one instant. A bank that never answers must not hold a clock for ever; its answer is taken when it comes.
+/// How long a jump waits for the outside world at one instant. A bank that never answers must not
+/// hold a clock for ever; its answer is taken when it comes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// An instant on the way of a jump. What is done there bears it and carries a clone; the jump goes on when none is left.
+/// An instant on the way of a jump. What is done there bears it and carries a clone; the jump goes
+/// on when none is left.
 pub(crate) struct Leg {
     pub at_ms: i64,
     under_way: Arc<oneshot::Sender<Infallible>>,
@@ -37,7 +40,8 @@ impl Leg {
     }
 }
 
-/// A deadline that is being dealt with. The book hears of its end when this is dropped, so no path can forget to say so.
+/// A deadline that is being dealt with. The book hears of its end when this is dropped, so no path
+/// can forget to say so.
 pub(crate) struct Firing<M: Machine> {
     pub engine: Engine<M>,
     pub tenant: u64,
@@ -52,21 +56,33 @@ impl<M: Machine> Drop for Firing<M> {
     }
 }
 
-/// Gives an entity the deadline that has come. It counts as dealt with when its record is durable; what it asks of the outside world goes on by itself.
+/// Gives an entity the deadline that has come. It counts as dealt with when its record is durable;
+/// what it asks of the outside world goes on by itself.
 pub(crate) fn fire<M: Machine>(firing: Firing<M>) {
     let (engine, tenant, id) = (firing.engine.clone(), firing.tenant, firing.id);
     let (answer, _nobody_waits) = Answer::new(Some(Box::new(firing)), None);
     let command = engine.shared.machine.deadline(id);
-    engine.tell_entity(tenant, id, false, EntityMessage::Ask { command, fresh: false, leg: None, asked: Instant::now(), answer });
+    engine.tell_entity(
+        tenant,
+        id,
+        false,
+        EntityMessage::Ask { command, fresh: false, leg: None, asked: Instant::now(), answer },
+    );
 }
 
-/// Gives an entity a deadline on the way of a jump, and waits until everything that it led to is done, the outside world's answers included.
+/// Gives an entity a deadline on the way of a jump, and waits until everything that it led to is
+/// done, the outside world's answers included.
 async fn deadline<M: Machine>(firing: &Firing<M>) {
     let Firing { engine, tenant, at_ms, id } = firing;
     let (leg, end) = Leg::new(*at_ms);
     let (answer, mut from) = Answer::new(None, None);
     let command = engine.shared.machine.deadline(*id);
-    engine.tell_entity(*tenant, *id, false, EntityMessage::Ask { command, fresh: false, leg: Some(leg), asked: Instant::now(), answer });
+    engine.tell_entity(
+        *tenant,
+        *id,
+        false,
+        EntityMessage::Ask { command, fresh: false, leg: Some(leg), asked: Instant::now(), answer },
+    );
     if tokio::time::timeout(PATIENCE, end).await.is_err() {
         tracing::warn!(tenant, ?id, "the outside world is silent; the clock goes on without its answer");
     } else if let Ok(Err(failure)) = from.try_recv() {
@@ -86,8 +102,15 @@ impl<M: Machine> Drop for Airborne<'_, M> {
     }
 }
 
-/// Moves the clock of `tenant` forward by `advance_ms`. Every record on the way moves it up to its own instant, and the last one to the end: a jump that breaks off leaves a clock that goes on from where it was.
-pub(crate) async fn advance<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, command: M::Command) -> Outcome<M> {
+/// Moves the clock of `tenant` forward by `advance_ms`. Every record on the way moves it up to its
+/// own instant, and the last one to the end: a jump that breaks off leaves a clock that goes on
+/// from where it was.
+pub(crate) async fn advance<M: Machine>(
+    engine: &Engine<M>,
+    tenant: u64,
+    advance_ms: i64,
+    command: M::Command,
+) -> Outcome<M> {
     let lock = Arc::clone(&engine.shared.jumps.entry(tenant).or_default());
     let outcome = {
         let _one_at_a_time = lock.lock().await;
@@ -99,7 +122,12 @@ pub(crate) async fn advance<M: Machine>(engine: &Engine<M>, tenant: u64, advance
     outcome
 }
 
-async fn jump<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, command: M::Command) -> Outcome<M> {
+async fn jump<M: Machine>(
+    engine: &Engine<M>,
+    tenant: u64,
+    advance_ms: i64,
+    command: M::Command,
+) -> Outcome<M> {
     let (to, from) = oneshot::channel();
     engine.book(tenant, |slot| slot.send(BookMessage::TakeOff(to)));
     let _airborne = Airborne { engine, tenant };
@@ -109,10 +137,20 @@ async fn jump<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, comm
     let target_ms = start_ms.saturating_add(advance_ms);
     if let Err(refusal) = engine.shared.machine.may_reach(target_ms) {
         let (timing, effects) = (Timing::default(), Vec::new());
-        let settled = Settled { entity: None, record: None, seq: None, time_ms: start_ms, timing, refusal: Some(refusal), performed: None, effects };
+        let settled = Settled {
+            entity: None,
+            record: None,
+            seq: None,
+            time_ms: start_ms,
+            timing,
+            refusal: Some(refusal),
+            performed: None,
+            effects,
+        };
         return Ok(Box::new(settled));
     }
-    // A deadline that was dealt with and is still there (a bank that stays silent and moves nothing) must not be looked at for ever.
+    // A deadline that was dealt with and is still there (a bank that stays silent and moves
+    // nothing) must not be looked at for ever.
     let mut dealt_with = HashSet::new();
     loop {
         let (to, from) = oneshot::channel();
@@ -130,7 +168,15 @@ async fn jump<M: Machine>(engine: &Engine<M>, tenant: u64, advance_ms: i64, comm
     }
     let (answer, from) = Answer::new(None, None);
     let (leg, _end) = Leg::new(target_ms);
-    let ask = Box::new(Ask { command, entity: None, id: None, leg: Some(leg), fresh: false, asked: Instant::now(), answer });
+    let ask = Box::new(Ask {
+        command,
+        entity: None,
+        id: None,
+        leg: Some(leg),
+        fresh: false,
+        asked: Instant::now(),
+        answer,
+    });
     engine.book(tenant, |slot| slot.send(BookMessage::Ask(ask)));
     received(from.await)
 }

@@ -1,4 +1,5 @@
-//! What a machine is: pure functions over a book and its entities. No I/O, clock, randomness or async in here.
+//! What a machine is: pure functions over a book and its entities. No I/O, clock, randomness or
+//! async in here.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -16,7 +17,9 @@ pub struct Turn {
     pub now_ms: i64,
     /// Random bits from which the ids of this turn are derived.
     pub seed: u64,
-    /// While the tenant's clock jumps, how far `now_ms` is ahead of what its clock says by itself; else 0. A record must move the clock by as much, so that it goes on from there should the jump break off.
+    /// While the tenant's clock jumps, how far `now_ms` is ahead of what its clock says by itself;
+    /// else 0. A record must move the clock by as much, so that it goes on from there should the
+    /// jump break off.
     pub ahead_ms: i64,
 }
 
@@ -54,13 +57,15 @@ impl<M: Machine + ?Sized> Decision<M> {
 
 /// The pure rules that the engine hosts.
 ///
-/// `decide` may refuse and changes nothing. `evolve` may not fail: replay is `evolve` over the log, with the code that ran live.
+/// `decide` may refuse and changes nothing. `evolve` may not fail: replay is `evolve` over the log,
+/// with the code that ran live.
 pub trait Machine: Send + Sync + 'static {
     /// Names one entity within a tenant.
     type EntityId: Copy + Eq + Hash + Debug + Send + Sync + 'static;
     /// The state of one entity.
     type Entity: Send + Sync + 'static;
-    /// The state of one tenant, in memory. A clone of a large one ([`Machine::is_large`]) is made in its turn, so it must not take longer than a small one's: by sharing what does not change.
+    /// The state of one tenant, in memory. A clone of a large one ([`Machine::is_large`]) is made
+    /// in its turn, so it must not take longer than a small one's: by sharing what does not change.
     type Book: Clone + Send + 'static;
     /// What is asked.
     type Command: Send + 'static;
@@ -75,7 +80,8 @@ pub trait Machine: Send + Sync + 'static {
     /// The answer to it.
     type View: Send + 'static;
 
-    /// Whether the others can't go on without this tenant's book: then a book in doubt ends the engine instead of being halted.
+    /// Whether the others can't go on without this tenant's book: then a book in doubt ends the
+    /// engine instead of being halted.
     fn is_essential(&self, _tenant: u64) -> bool {
         false
     }
@@ -83,7 +89,8 @@ pub trait Machine: Send + Sync + 'static {
     /// The book of a tenant that has no record yet.
     fn empty(&self, tenant: u64) -> Self::Book;
 
-    /// The tenant's clock when the machine's clock says `wall_ms`; never less than the time of the tenant's last record.
+    /// The tenant's clock when the machine's clock says `wall_ms`; never less than the time of the
+    /// tenant's last record.
     fn now_ms(&self, book: &Self::Book, wall_ms: i64) -> i64;
 
     /// The wall time at which the tenant's clock will say `tenant_ms`.
@@ -94,11 +101,19 @@ pub trait Machine: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Lets time pass: what is due by itself at `now_ms` (a hold that ends) takes effect. Deterministic in the book and the time, so replay needs no record of it.
+    /// Lets time pass: what is due by itself at `now_ms` (a hold that ends) takes effect.
+    /// Deterministic in the book and the time, so replay needs no record of it.
     fn settle(&self, book: &mut Self::Book, now_ms: i64);
 
-    /// What `command` makes of the book and the entity. A record may create other entities beside it, but change only this one: the actors of others would not know.
-    fn decide(&self, book: &Self::Book, entity: Option<&Self::Entity>, command: Self::Command, turn: Turn) -> Decision<Self>;
+    /// What `command` makes of the book and the entity. A record may create other entities beside
+    /// it, but change only this one: the actors of others would not know.
+    fn decide(
+        &self,
+        book: &Self::Book,
+        entity: Option<&Self::Entity>,
+        command: Self::Command,
+        turn: Turn,
+    ) -> Decision<Self>;
 
     /// Applies a record to the book.
     fn evolve(&self, book: &mut Self::Book, record: &Self::Record, time_ms: i64);
@@ -115,16 +130,20 @@ pub trait Machine: Send + Sync + 'static {
     /// The index entries that belong to a record.
     fn index(&self, tenant: u64, time_ms: i64, record: &Self::Record, ops: &mut IndexOps);
 
-    /// The key under which [`Machine::index`] keeps the sequence of the record with the entity's newest state.
+    /// The key under which [`Machine::index`] keeps the sequence of the record with the entity's
+    /// newest state.
     fn entity_key(&self, tenant: u64, id: Self::EntityId) -> Vec<u8>;
 
-    /// The state that a record gives to an entity; `None` when it does not speak of it or removes it.
+    /// The state that a record gives to an entity; `None` when it does not speak of it or removes
+    /// it.
     fn entity_in(&self, record: &Self::Record, id: Self::EntityId) -> Option<Arc<Self::Entity>>;
 
     /// Every state that a record gives to an entity.
-    fn entities_in(&self, record: &Self::Record) -> impl Iterator<Item = (Self::EntityId, Arc<Self::Entity>)>;
+    fn entities_in(&self, record: &Self::Record)
+    -> impl Iterator<Item = (Self::EntityId, Arc<Self::Entity>)>;
 
-    /// Whether more is soon to be expected of an entity, so that its state is worth keeping at hand while nobody speaks to it.
+    /// Whether more is soon to be expected of an entity, so that its state is worth keeping at hand
+    /// while nobody speaks to it.
     fn is_open(&self, _entity: &Self::Entity) -> bool {
         false
     }
@@ -135,17 +154,20 @@ pub trait Machine: Send + Sync + 'static {
     /// Whom the result of an effect concerns.
     fn effect_target(&self, effect: &Self::Effect) -> Self::EntityId;
 
-    /// Whether an effect that the record of somebody else's command asked for is still to be performed, by the target's newest state. It may have moved on in between.
+    /// Whether an effect that the record of somebody else's command asked for is still to be
+    /// performed, by the target's newest state. It may have moved on in between.
     fn is_wanted(&self, _target: Option<&Self::Entity>, _effect: &Self::Effect) -> bool {
         true
     }
 
-    /// Whether somebody outside waits to hear of such a record, given the book after it; see [`Effects::durable`].
+    /// Whether somebody outside waits to hear of such a record, given the book after it; see
+    /// [`Effects::durable`].
     fn is_awaited(&self, _book: &Self::Book, _record: &Self::Record) -> bool {
         false
     }
 
-    /// Whether encoding the book takes so long that its turn is not the place for it: then a clone is encoded beside its turns.
+    /// Whether encoding the book takes so long that its turn is not the place for it: then a clone
+    /// is encoded beside its turns.
     fn is_large(&self, _book: &Self::Book) -> bool {
         false
     }
@@ -157,7 +179,11 @@ pub trait Machine: Send + Sync + 'static {
     fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<Self::Book, String>;
 
     /// The earliest deadline of the book and whose it is, skipping those that `skip` names.
-    fn next_due(&self, book: &Self::Book, skip: &dyn Fn(Self::EntityId) -> bool) -> Option<(i64, Self::EntityId)>;
+    fn next_due(
+        &self,
+        book: &Self::Book,
+        skip: &dyn Fn(Self::EntityId) -> bool,
+    ) -> Option<(i64, Self::EntityId)>;
 
     /// What is asked of an entity whose deadline has come.
     fn deadline(&self, id: Self::EntityId) -> Self::Command;
@@ -168,9 +194,12 @@ pub trait Machine: Send + Sync + 'static {
 
 /// The outside world: performs effects. The result comes back as a command to the effect's target.
 pub trait Effects<M: Machine>: Send + Sync + 'static {
-    /// Performs one effect and says what to tell its target. Called only after the record that asked for it is durable.
+    /// Performs one effect and says what to tell its target. Called only after the record that
+    /// asked for it is durable.
     fn perform(&self, tenant: u64, effect: M::Effect) -> Pin<Box<dyn Future<Output = M::Command> + Send>>;
 
-    /// A record that [`Machine::is_awaited`] is durable. Told in the order of the log and before the one who asked is answered, by whoever tells for the log, behind whom everybody waits: it must not.
+    /// A record that [`Machine::is_awaited`] is durable. Told in the order of the log and before
+    /// the one who asked is answered, by whoever tells for the log, behind whom everybody waits: it
+    /// must not.
     fn durable(&self, _tenant: u64, _record: &M::Record) {}
 }

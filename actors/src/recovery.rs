@@ -1,5 +1,5 @@
-//! What a start rebuilds: the books of all tenants that have records after the floor, or a deadline. Snapshots plus tail; tenants in parallel. The cost follows the tail, not the
-//! history.
+//! What a start rebuilds: the books of all tenants that have records after the floor, or a
+//! deadline. Snapshots plus tail; tenants in parallel. The cost follows the tail, not the history.
 
 use crate::book::wake_key;
 use crate::engine::StartError;
@@ -28,7 +28,11 @@ fn unreadable(error: impl std::fmt::Display) -> StartError {
 }
 
 /// The books that must be in memory, as the log leaves them; without those that are set aside.
-pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader, set_aside: &BTreeMap<u64, String>) -> Result<Books<M>, StartError> {
+pub(crate) fn recover<M: Machine>(
+    machine: &Arc<M>,
+    reader: &Reader,
+    set_aside: &BTreeMap<u64, String>,
+) -> Result<Books<M>, StartError> {
     let began = Instant::now();
     let width = std::thread::available_parallelism().map_or(1, usize::from);
     let (mut books, records) = std::thread::scope(|scope| {
@@ -41,8 +45,12 @@ pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader, set_aside: 
         }
         let read = distribute(reader, set_aside, &mut lanes);
         drop(lanes);
-        // All of them before the first error is looked at: a scope panics when it finds a panic that nobody has taken.
-        let joined: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(unreadable("a panic while replaying")))).collect();
+        // All of them before the first error is looked at: a scope panics when it finds a panic
+        // that nobody has taken.
+        let joined: Vec<_> = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(unreadable("a panic while replaying"))))
+            .collect();
         let mut books = HashMap::new();
         for replayed in joined {
             books.extend(replayed?);
@@ -52,7 +60,10 @@ pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader, set_aside: 
     let (from, to) = (wake_key(0), wake_key(u64::MAX));
     for marked in reader.index_scan(&from, &to, false) {
         let (key, _) = marked.map_err(unreadable)?;
-        let tenant = key.last_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)).ok_or_else(|| unreadable("a wake mark without a tenant"))?;
+        let tenant = key
+            .last_chunk::<8>()
+            .map(|bytes| u64::from_be_bytes(*bytes))
+            .ok_or_else(|| unreadable("a wake mark without a tenant"))?;
         if set_aside.contains_key(&tenant) {
             continue;
         }
@@ -61,7 +72,12 @@ pub(crate) fn recover<M: Machine>(machine: &Arc<M>, reader: &Reader, set_aside: 
         }
     }
     let took = began.elapsed();
-    tracing::info!(records, books = books.len(), took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX), "replayed the tail of the log");
+    tracing::info!(
+        records,
+        books = books.len(),
+        took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "replayed the tail of the log"
+    );
     Ok(books)
 }
 
@@ -78,7 +94,8 @@ fn distribute(
         if set_aside.contains_key(&record.tenant) {
             continue;
         }
-        // Spread by the high bits of a product: the numbers of tenants may have a pattern in the low ones, such as a mode.
+        // Spread by the high bits of a product: the numbers of tenants may have a pattern in the
+        // low ones, such as a mode.
         let lane = (record.tenant.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % lanes.len();
         let (give, batch) = &mut lanes[lane];
         batch.push(record);
@@ -93,13 +110,19 @@ fn distribute(
     Ok(read)
 }
 
-fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::channel::Receiver<Vec<Record>>) -> Result<Books<M>, StartError> {
+fn replay<M: Machine>(
+    machine: &Arc<M>,
+    reader: &Reader,
+    take: &crossbeam::channel::Receiver<Vec<Record>>,
+) -> Result<Books<M>, StartError> {
     let mut books: HashMap<u64, (u64, Recovered<M>)> = HashMap::new();
     for batch in take {
         for stored in batch {
             let (snapshot_seq, recovered) = match books.entry(stored.tenant) {
                 std::collections::hash_map::Entry::Occupied(book) => book.into_mut(),
-                std::collections::hash_map::Entry::Vacant(vacant) => vacant.insert(load(machine, reader, stored.tenant)?),
+                std::collections::hash_map::Entry::Vacant(vacant) => {
+                    vacant.insert(load(machine, reader, stored.tenant)?)
+                }
             };
             // The snapshot may have been written after the floor was taken.
             if stored.seq <= *snapshot_seq {
@@ -107,7 +130,10 @@ fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::chann
             }
             recovered.ahead = true;
             let book = &mut recovered.book;
-            let wrong = |why: String| StartError::Book { tenant: stored.tenant, why: format!("record {}: {why}", stored.seq) };
+            let wrong = |why: String| StartError::Book {
+                tenant: stored.tenant,
+                why: format!("record {}: {why}", stored.seq),
+            };
             let record = machine.decode(&stored.payload).map_err(wrong)?;
             machine.settle(book, stored.time_ms);
             machine.evolve(book, &record, stored.time_ms);
@@ -118,10 +144,17 @@ fn replay<M: Machine>(machine: &Arc<M>, reader: &Reader, take: &crossbeam::chann
 }
 
 /// A tenant's newest snapshot, or its empty book.
-fn load<M: Machine>(machine: &Arc<M>, reader: &Reader, tenant: u64) -> Result<(u64, Recovered<M>), StartError> {
+fn load<M: Machine>(
+    machine: &Arc<M>,
+    reader: &Reader,
+    tenant: u64,
+) -> Result<(u64, Recovered<M>), StartError> {
     match reader.snapshot(tenant, None).map_err(unreadable)? {
         Some(stored) => {
-            let wrong = |why| StartError::Book { tenant, why: format!("its snapshot at {} cannot be decoded: {why}", stored.seq) };
+            let wrong = |why| StartError::Book {
+                tenant,
+                why: format!("its snapshot at {} cannot be decoded: {why}", stored.seq),
+            };
             let book = machine.restore(tenant, &stored.state).map_err(wrong)?;
             Ok((stored.seq, Recovered { book, ahead: false, settled_ms: stored.time_ms }))
         }

@@ -1,4 +1,5 @@
-//! What travels with a record or a fence through the log: the answer to the one who asked. It is sent when the writer says that it is durable.
+//! What travels with a record or a fence through the log: the answer to the one who asked. It is
+//! sent when the writer says that it is durable.
 
 use crate::admission::Admission;
 use crate::errands::{Errands, Performed};
@@ -55,18 +56,21 @@ pub enum Failure {
     TooLarge,
     /// The log refused a write: the outcome is unknown until a restart.
     Storage(String),
-    /// The tenant's book is halted, because its state is in doubt or an operator set it aside; nothing happened.
+    /// The tenant's book is halted, because its state is in doubt or an operator set it aside;
+    /// nothing happened.
     Halted,
     /// A rule has a defect; nothing changed.
     Defect(String),
 }
 
-/// What comes back to the one who asked. Boxed once, by the book: it then travels through the log to the answer as it is.
+/// What comes back to the one who asked. Boxed once, by the book: it then travels through the log
+/// to the answer as it is.
 pub type Outcome<M> = Result<Box<Settled<M>>, Failure>;
 
 /// Where an answer goes, with what is held until then.
 pub struct Answer<M: Machine> {
-    // In this order, so that one that is dropped unsent also lets go of what is held before the caller wakes.
+    // In this order, so that one that is dropped unsent also lets go of what is held before the
+    // caller wakes.
     admission: Option<Admission>,
     until_record: Option<Held>,
     until_answer: Option<Held>,
@@ -74,8 +78,12 @@ pub struct Answer<M: Machine> {
 }
 
 impl<M: Machine> Answer<M> {
-    /// An answer and its receiving end. `until_record` is dropped when the first record of the request is durable, `until_answer` just before the answer is sent.
-    pub fn new(until_record: Option<Held>, until_answer: Option<Held>) -> (Self, oneshot::Receiver<Outcome<M>>) {
+    /// An answer and its receiving end. `until_record` is dropped when the first record of the
+    /// request is durable, `until_answer` just before the answer is sent.
+    pub fn new(
+        until_record: Option<Held>,
+        until_answer: Option<Held>,
+    ) -> (Self, oneshot::Receiver<Outcome<M>>) {
         let (to, from) = oneshot::channel();
         (Answer { admission: None, until_record, until_answer, to }, from)
     }
@@ -93,7 +101,8 @@ impl<M: Machine> Answer<M> {
         }
     }
 
-    /// Sends it. What was held is let go first, so that the caller's next request does not meet its own reservation.
+    /// Sends it. What was held is let go first, so that the caller's next request does not meet its
+    /// own reservation.
     pub fn send(mut self, outcome: Outcome<M>) {
         self.admission = None;
         self.until_record = None;
@@ -109,7 +118,8 @@ pub(crate) enum Rider<M: Machine> {
     Answer {
         answer: Answer<M>,
         settled: Box<Settled<M>>,
-        /// To perform when it is durable. Boxed because it is rare and every record moves a rider through the log's queue.
+        /// To perform when it is durable. Boxed because it is rare and every record moves a rider
+        /// through the log's queue.
         errands: Option<Box<Errands<M>>>,
         /// Who waits to hear that it is durable.
         listener: Option<Listener<M>>,

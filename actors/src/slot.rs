@@ -1,6 +1,7 @@
 //! A book's place in the engine: its queue, the bell of its actor, and who watches over that.
 //!
-//! Messages go through a queue of our own; ractor's mailbox only carries the ring of a bell, so that a burst of commands costs one mailbox message.
+//! Messages go through a queue of our own; ractor's mailbox only carries the ring of a bell, so
+//! that a burst of commands costs one mailbox message.
 
 use crate::book::BookHost;
 use crate::engine::Engine;
@@ -94,7 +95,8 @@ pub(crate) struct Resumption<M: Machine> {
     pub to: oneshot::Sender<()>,
 }
 
-/// Deadlines that a jump has dealt with. It travels with the question and back, so it is never copied.
+/// Deadlines that a jump has dealt with. It travels with the question and back, so it is never
+/// copied.
 pub(crate) type Skip<M> = HashSet<(i64, <M as Machine>::EntityId)>;
 
 /// What a jump finds next.
@@ -145,12 +147,18 @@ pub(crate) struct BookStart<M: Machine> {
     pub tenant: u64,
     /// The book as the engine's start recovered it; `None` to load it.
     pub recovered: Option<Recovered<M>>,
-    /// The slot holds the actor's reference, which exists only after the spawn; the actor waits for it.
+    /// The slot holds the actor's reference, which exists only after the spawn; the actor waits for
+    /// it.
     pub slot: oneshot::Receiver<Arc<BookSlot<M>>>,
 }
 
-/// Starts the actor of a book, and watches over it. Called under the lock of the map that the slot goes into.
-pub(crate) fn spawn_book<M: Machine>(engine: &Engine<M>, tenant: u64, recovered: Option<Recovered<M>>) -> Arc<BookSlot<M>> {
+/// Starts the actor of a book, and watches over it. Called under the lock of the map that the slot
+/// goes into.
+pub(crate) fn spawn_book<M: Machine>(
+    engine: &Engine<M>,
+    tenant: u64,
+    recovered: Option<Recovered<M>>,
+) -> Arc<BookSlot<M>> {
     let _runtime = engine.shared.runtime.enter();
     let (give, slot) = oneshot::channel();
     let start = BookStart { engine: engine.clone(), tenant, recovered, slot };
@@ -162,7 +170,13 @@ pub(crate) fn spawn_book<M: Machine>(engine: &Engine<M>, tenant: u64, recovered:
             std::process::abort();
         }
     };
-    let slot = Arc::new(BookSlot { queue: SegQueue::new(), rung: AtomicBool::new(false), bell, over: AtomicBool::new(false), last_used: AtomicI64::new(0) });
+    let slot = Arc::new(BookSlot {
+        queue: SegQueue::new(),
+        rung: AtomicBool::new(false),
+        bell,
+        over: AtomicBool::new(false),
+        last_used: AtomicI64::new(0),
+    });
     let _ = give.send(Arc::clone(&slot));
     let (engine, watched) = (engine.clone(), Arc::clone(&slot));
     engine.shared.runtime.clone().spawn(async move {

@@ -1,4 +1,5 @@
-//! Tells those who waited for a large write, in a task: to wake a task is cheapest from another one, and the log's writer goes on with the next write meanwhile.
+//! Tells those who waited for a large write, in a task: to wake a task is cheapest from another
+//! one, and the log's writer goes on with the next write meanwhile.
 
 use crate::machine::Machine;
 use crate::rider::Rider;
@@ -18,7 +19,8 @@ pub(crate) fn teller<M: Machine>() -> (Teller<Rider<M>>, UnboundedReceiver<Finis
     (Box::new(teller), given)
 }
 
-/// Tells, one write after the other. `fail` is called when one of those who were told panicked: what it was doing is unknown.
+/// Tells, one write after the other. `fail` is called when one of those who were told panicked:
+/// what it was doing is unknown.
 pub(crate) async fn run<M: Machine>(mut given: UnboundedReceiver<Finished<Rider<M>>>, fail: impl Fn(&str)) {
     while let Some(finished) = given.recv().await {
         if catch_unwind(AssertUnwindSafe(|| finished.tell())).is_err() {

@@ -41,7 +41,8 @@ pub async fn create(call: Call) -> Outcome {
     let wanted = read(&call.body)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, wanted.mode);
-    // Held to the end: who comes with the same reference meanwhile waits, and finds this movement then.
+    // Held to the end: who comes with the same reference meanwhile waits, and finds this movement
+    // then.
     let _name_held = services.desk.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
     if let Some(known) = find(services, tenant_key, &wanted.external_ref)? {
         return known.compare(tenant_key, &wanted);
@@ -64,7 +65,8 @@ pub async fn create(call: Call) -> Outcome {
 fn read(body: &[u8]) -> Result<Wanted, Problem> {
     let mut fields = Fields::parse(body)?;
     let mode = fields.required("mode", |value| value.text_known("live or test", Mode::from_name));
-    let currency = fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
+    let currency =
+        fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
     let minor = fields.required("amount", |value| signed_amount(value, currency.peek().copied()));
     let description = fields.required("description", |value| value.trimmed(DESCRIPTION_CHARACTERS));
     let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
@@ -78,17 +80,21 @@ fn read(body: &[u8]) -> Result<Wanted, Problem> {
     })
 }
 
-/// An amount with or without a minus, with at most the currency's decimals, and not nothing. Of an unknown currency either form will do: the currency is what is bad.
+/// An amount with or without a minus, with at most the currency's decimals, and not nothing. Of an
+/// unknown currency either form will do: the currency is what is bad.
 fn signed_amount(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad> {
     const IN_CENTS: &str = "must be a string with at most two decimals and not zero, such as \"-12.50\"";
     const WHOLE: &str = "must be a string with a whole amount and not zero, such as \"-20000\"";
     let wanted = if currency == Some(Currency::Cop) { WHOLE } else { IN_CENTS };
     let text = value.string().map_err(|_| wanted)?;
     let (sign, magnitude) = text.strip_prefix('-').map_or((1, &*text), |magnitude| (-1, magnitude));
-    let minor = if currency == Some(Currency::Cop) { number::whole(magnitude) } else { number::cents(magnitude) };
+    let minor =
+        if currency == Some(Currency::Cop) { number::whole(magnitude) } else { number::cents(magnitude) };
     match minor {
         None | Some(0) => Err(Bad::from(wanted)),
-        Some(minor) if minor > currency.unwrap_or(Currency::Ves).amount_minor_max() => Err(Bad::from("must be a smaller amount")),
+        Some(minor) if minor > currency.unwrap_or(Currency::Ves).amount_minor_max() => {
+            Err(Bad::from("must be a smaller amount"))
+        }
         Some(minor) => Ok(sign * minor),
     }
 }
@@ -103,11 +109,16 @@ struct Known {
 /// What a reference was used for. Called while the reference is held.
 fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Result<Option<Known>, Problem> {
     let reader = services.engine.reader();
-    let Some(value) = reader.index_get(&index::name(tenant_key, Space::Adjustment, external_ref)).map_err(Unreadable::from)? else {
+    let Some(value) = reader
+        .index_get(&index::name(tenant_key, Space::Adjustment, external_ref))
+        .map_err(Unreadable::from)?
+    else {
         return Ok(None);
     };
     let read = history::record(reader, history::seq(&value)?)?;
-    let posting = read.record.postings.iter().position(|posting| posting.row.as_ref().is_some_and(|row| row.external_ref.as_ref() == Some(external_ref)));
+    let posting = read.record.postings.iter().position(|posting| {
+        posting.row.as_ref().is_some_and(|row| row.external_ref.as_ref() == Some(external_ref))
+    });
     let posting = posting.ok_or_else(|| ask::defect("the index names a record without the adjustment"))?;
     Ok(Some(Known { read, posting }))
 }
@@ -141,7 +152,9 @@ mod tests {
     use super::*;
 
     fn amount(currency: &str, text: &str) -> Result<i64, Problem> {
-        let body = format!(r#"{{"mode":"test","currency":"{currency}","amount":{text},"description":"d","externalRef":"r"}}"#);
+        let body = format!(
+            r#"{{"mode":"test","currency":"{currency}","amount":{text},"description":"d","externalRef":"r"}}"#
+        );
         read(body.as_bytes()).map(|wanted| wanted.minor)
     }
 
@@ -171,20 +184,22 @@ mod tests {
             ("COP", "\"0\""),
             ("COP", "\"01\""),
         ] {
-            let named: Vec<String> = amount(currency, text).expect_err(text).fields.into_iter().map(|bad| bad.field).collect();
+            let named: Vec<String> =
+                amount(currency, text).expect_err(text).fields.into_iter().map(|bad| bad.field).collect();
             assert_eq!(named, ["amount"], "{text} {currency}");
         }
     }
 
     #[test]
     fn every_bad_member_is_named() {
-        let named: Vec<String> = read(br#"{"mode":"both","currency":"USD","amount":"1.00","externalRef":" ","x":1}"#)
-            .err()
-            .map(|problem| problem.fields)
-            .into_iter()
-            .flatten()
-            .map(|bad| bad.field)
-            .collect();
+        let named: Vec<String> =
+            read(br#"{"mode":"both","currency":"USD","amount":"1.00","externalRef":" ","x":1}"#)
+                .err()
+                .map(|problem| problem.fields)
+                .into_iter()
+                .flatten()
+                .map(|bad| bad.field)
+                .collect();
         assert_eq!(named, ["mode", "currency", "description", "externalRef", "x"]);
     }
 }

@@ -1,4 +1,5 @@
-//! The catalogue of banks with what tenants do not see of it; the operator's changes, and the refresh from a feed, weekly and at once (`contract.md`, sections 3, 14 and 18).
+//! The catalogue of banks with what tenants do not see of it; the operator's changes, and the
+//! refresh from a feed, weekly and at once (`contract.md`, sections 3, 14 and 18).
 
 use super::call::{Call, Done, Outcome};
 use crate::api::fields::{Bad, Fields};
@@ -32,7 +33,8 @@ pub async fn refresh_now(call: Call) -> Outcome {
     Fields::parse_optional(&call.body)?.finish()?;
     let changed = refresh(&call.services).await?;
     let shown = show_all(&call.services.banks.now());
-    // The record holds what the feed lists, and not what the operator changed about it: the answer has one of its own.
+    // The record holds what the feed lists, and not what the operator changed about it: the answer
+    // has one of its own.
     let (keep, _held) = call.keep(Shape::Platform);
     let trace = match keep {
         None => changed.trace,
@@ -53,7 +55,12 @@ pub async fn update(call: Call) -> Outcome {
     let services = fields.optional("services", |value| value.list(0..=Service::ALL.len(), service));
     let logo_url = fields.nullable("logoUrl", |value| value.text_as(banks::logo_url));
     let sound = fields.finish()?;
-    let code = call.parameters.iter().find(|(known, _)| *known == "code").and_then(|(_, text)| BankCode::parse(text).ok()).ok_or_else(Problem::not_found)?;
+    let code = call
+        .parameters
+        .iter()
+        .find(|(known, _)| *known == "code")
+        .and_then(|(_, text)| BankCode::parse(text).ok())
+        .ok_or_else(Problem::not_found)?;
     let edit = Edit {
         hidden: hidden.get(&sound),
         name: name.get(&sound).map(|name| name.into_owned()),
@@ -85,8 +92,13 @@ pub async fn keep_fresh(services: Arc<Services>) {
         let age_ms = services.banks.refreshed_at().map(|at| services.now().since_ms(at));
         if age_ms.is_none_or(|age| age >= REFRESH_EVERY_MS) {
             match refresh(&services).await {
-                Ok(_) => tracing::info!(banks = services.banks.now().all().len(), "the catalogue of banks was refreshed"),
-                Err(problem) => tracing::warn!(%problem, "the catalogue of banks was not refreshed; the old one stays"),
+                Ok(_) => tracing::info!(
+                    banks = services.banks.now().all().len(),
+                    "the catalogue of banks was refreshed"
+                ),
+                Err(problem) => {
+                    tracing::warn!(%problem, "the catalogue of banks was not refreshed; the old one stays")
+                }
             }
         }
         tokio::time::sleep(LOOK_EVERY).await;
@@ -94,8 +106,12 @@ pub async fn keep_fresh(services: Arc<Services>) {
 }
 
 async fn refresh(services: &Services) -> Result<Changed, Problem> {
-    let unavailable = |why: String| Problem::refused(503, "bank_feed_unavailable", format!("{why}; the catalogue stays as it is"));
-    let Some(feed) = &services.bank_feed else { return Err(unavailable("banks.feed_url is not configured".to_owned())) };
+    let unavailable = |why: String| {
+        Problem::refused(503, "bank_feed_unavailable", format!("{why}; the catalogue stays as it is"))
+    };
+    let Some(feed) = &services.bank_feed else {
+        return Err(unavailable("banks.feed_url is not configured".to_owned()));
+    };
     let listed = feed.ask().await.map_err(|why| unavailable(format!("the bank feed: {why}")))?;
     change(services, PlatformAsk::RefreshBanks(listed)).await
 }

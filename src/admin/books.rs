@@ -16,7 +16,11 @@ use crate::server::services::Services;
 /// The halted books, as the state of the server shows them.
 pub fn show(services: &Services) -> Vec<Vec<u8>> {
     let show = |book: actors::Halted| {
-        let tenant = services.directory.tenants().into_iter().find(|tenant| u64::from(tenant.number) == book.tenant / 2);
+        let tenant = services
+            .directory
+            .tenants()
+            .into_iter()
+            .find(|tenant| u64::from(tenant.number) == book.tenant / 2);
         Object::new()
             .number("tenantKey", book.tenant)
             .maybe_plain("tenantId", tenant.map(|tenant| tenant.id))
@@ -33,7 +37,10 @@ pub async fn resume(call: Call) -> Outcome {
     Fields::parse_optional(&call.body)?.finish()?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let _turn = call.turns.of(tenant.number).await;
-    let halted: Vec<Mode> = Mode::ALL.into_iter().filter(|mode| call.services.engine.is_halted(tenant_key(tenant.number, *mode))).collect();
+    let halted: Vec<Mode> = Mode::ALL
+        .into_iter()
+        .filter(|mode| call.services.engine.is_halted(tenant_key(tenant.number, *mode)))
+        .collect();
     if halted.is_empty() {
         return Err(Problem::conflict("tenant_not_halted", "no book of this tenant is halted"));
     }
@@ -46,15 +53,24 @@ pub async fn resume(call: Call) -> Outcome {
         let derived = match go_on(&call.services, key).await {
             Ok(derived) => derived,
             Err(problem) => {
-                // A book that goes on already must not do so under old settings; that this one cannot take them is known.
+                // A book that goes on already must not do so under old settings; that this one
+                // cannot take them is known.
                 if !resumed.is_empty() {
                     let _ = push_sheet(&call.services, tenant.number).await;
                 }
                 return Err(problem);
             }
         };
-        tracing::info!(tenant_key = key, records = derived.records, snapshots_removed = derived.wrong.len(), "an operator resumed a book");
-        let shown = Object::new().plain("mode", mode.name()).number("tenantKey", key).number("records", derived.records);
+        tracing::info!(
+            tenant_key = key,
+            records = derived.records,
+            snapshots_removed = derived.wrong.len(),
+            "an operator resumed a book"
+        );
+        let shown = Object::new()
+            .plain("mode", mode.name())
+            .number("tenantKey", key)
+            .number("records", derived.records);
         resumed.push(shown.number("snapshotsRemoved", derived.wrong.len()).end());
     }
     // What was changed of the tenant's settings meanwhile.
@@ -69,10 +85,17 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
     let reader = engine.reader().clone();
     let seq = reader.last_seq();
     let derived = tokio::task::spawn_blocking(move || rederive(&reader, key, seq)).await;
-    let derived = derived.map_err(|_| ask::defect("a panic while a book was derived"))?.map_err(|failed| {
-        tracing::error!(tenant_key = key, %failed, "a book cannot be resumed");
-        Problem::conflict("book_not_proved", format!("the records of tenant key {key} do not prove right, so it stays halted: {failed}"))
-    })?;
-    engine.resume(key, seq, derived.book.clone(), derived.settled_ms, &derived.wrong).await.map_err(failure)?;
+    let derived =
+        derived.map_err(|_| ask::defect("a panic while a book was derived"))?.map_err(|failed| {
+            tracing::error!(tenant_key = key, %failed, "a book cannot be resumed");
+            Problem::conflict(
+                "book_not_proved",
+                format!("the records of tenant key {key} do not prove right, so it stays halted: {failed}"),
+            )
+        })?;
+    engine
+        .resume(key, seq, derived.book.clone(), derived.settled_ms, &derived.wrong)
+        .await
+        .map_err(failure)?;
     Ok(derived)
 }

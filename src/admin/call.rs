@@ -53,7 +53,8 @@ impl Call {
         Act::of_operator(self.peer.ip().to_string(), self.request_id.clone(), deed)
     }
 
-    /// Which answer is to be kept for the call's key, and what is held until it is; to be taken once, for the command that decides.
+    /// Which answer is to be kept for the call's key, and what is held until it is; to be taken
+    /// once, for the command that decides.
     pub fn keep(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Held>) {
         self.slot.take(shape)
     }
@@ -73,7 +74,8 @@ impl Call {
             related: &[],
         };
         let (status, body) = render(shape, &facts);
-        Ok(Done { status, ..Done::ok(body) }.traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
+        Ok(Done { status, ..Done::ok(body) }
+            .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
     }
 
     /// The tenant that the path names.

@@ -1,4 +1,5 @@
-//! Chargebacks as operators record them: what the bank took back of a card payment, and how the dispute about it ended.
+//! Chargebacks as operators record them: what the bank took back of a card payment, and how the
+//! dispute about it ended.
 
 use super::ask;
 use super::call::{Call, Outcome};
@@ -25,7 +26,14 @@ pub async fn open(call: Call) -> Outcome {
     for mode in [Mode::Live, Mode::Test] {
         let tenant_key = tenant_key(tenant.number, mode);
         if let Some(payment) = history::payment(call.services.engine.reader(), tenant_key, payment)? {
-            return tell(&call, tenant_key, payment, Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)).await;
+            return tell(
+                &call,
+                tenant_key,
+                payment,
+                Ask::OpenChargeback(Box::new(new)),
+                Shape::ChargebackOpened(id),
+            )
+            .await;
         }
     }
     Err(Problem::not_found())
@@ -38,16 +46,26 @@ pub async fn close(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let reader = call.services.engine.reader();
-    let whose = reader.index_get(&index::name(PLATFORM, Space::Chargeback, &id.to_string())).map_err(Unreadable::from)?;
+    let whose = reader
+        .index_get(&index::name(PLATFORM, Space::Chargeback, &id.to_string()))
+        .map_err(Unreadable::from)?;
     let whose = whose.ok_or_else(Problem::not_found)?;
-    let tenant_key = <[u8; 8]>::try_from(whose.as_slice()).map(u64::from_be_bytes).map_err(|_| ask::defect("a chargeback of no tenant"))?;
+    let tenant_key = <[u8; 8]>::try_from(whose.as_slice())
+        .map(u64::from_be_bytes)
+        .map_err(|_| ask::defect("a chargeback of no tenant"))?;
     let payment = history::charged_back(reader, tenant_key, id)?.ok_or_else(Problem::not_found)?;
-    tell(&call, tenant_key, payment, Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id)).await
+    tell(&call, tenant_key, payment, Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id))
+        .await
 }
 
 /// Has the entity decide, once per Idempotency-Key.
 pub(super) async fn tell(call: &Call, tenant_key: u64, entity: EntityId, ask: Ask, shape: Shape) -> Outcome {
     let (keep, held) = call.keep(shape);
-    let settled = call.services.engine.ask_entity(tenant_key, entity, false, Command { ask, keep }, None, held).await.map_err(failure)?;
+    let settled = call
+        .services
+        .engine
+        .ask_entity(tenant_key, entity, false, Command { ask, keep }, None, held)
+        .await
+        .map_err(failure)?;
     call.answer(tenant_key, shape, &settled)
 }

@@ -1,4 +1,5 @@
-//! Payouts of pesos as the operator makes them: asked for here, debited at once, paid at a bank in Colombia, and settled here again.
+//! Payouts of pesos as the operator makes them: asked for here, debited at once, paid at a bank in
+//! Colombia, and settled here again.
 
 use super::ask;
 use super::call::{Call, Outcome};
@@ -30,12 +31,20 @@ pub async fn create(call: Call) -> Outcome {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, mode);
     let new = new(call.services.fresh_id(tenant_key));
-    // Held until the record is durable: who comes with the same reference meanwhile waits, and finds this payout then.
+    // Held until the record is durable: who comes with the same reference meanwhile waits, and
+    // finds this payout then.
     let name_held = call.services.desk.hold_name(tenant_key, Space::CopPayout, &new.external_ref).await;
-    let known = history::named(call.services.engine.reader(), tenant_key, Space::CopPayout, &new.external_ref)?;
+    let known =
+        history::named(call.services.engine.reader(), tenant_key, Space::CopPayout, &new.external_ref)?;
     let id = EntityId::cop_payout(known.unwrap_or(new.id));
-    tell(&call, tenant_key, Target { id, new: known.is_none(), name_held: Some(Box::new(name_held)) }, Ask::PayCop(Box::new(new)), Shape::CopPayoutCreated)
-        .await
+    tell(
+        &call,
+        tenant_key,
+        Target { id, new: known.is_none(), name_held: Some(Box::new(name_held)) },
+        Ask::PayCop(Box::new(new)),
+        Shape::CopPayoutCreated,
+    )
+    .await
 }
 
 /// The mode, and the payout that an id makes of the rest.
@@ -45,9 +54,11 @@ fn read(body: &[u8]) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout), Problem>
     let amount = fields.required("amountCop", pesos);
     let bank = fields.required("bank", |value| value.trimmed(NAME_CHARACTERS));
     let account = fields.required("accountNumber", |value| value.text_as(ColombianAccount::parse));
-    let account_type = fields.required("accountType", |value| value.one_of(&AccountType::ALL.map(|kind| (kind.name(), kind))));
+    let account_type = fields
+        .required("accountType", |value| value.one_of(&AccountType::ALL.map(|kind| (kind.name(), kind))));
     let holder_name = fields.required("holderName", |value| value.trimmed(NAME_CHARACTERS));
-    let document_type = fields.required("documentType", |value| value.one_of(&DocumentType::ALL.map(|kind| (kind.name(), kind))));
+    let document_type = fields
+        .required("documentType", |value| value.one_of(&DocumentType::ALL.map(|kind| (kind.name(), kind))));
     let document_number = fields.required("documentNumber", |value| value.text_as(DocumentNumber::parse));
     let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
     let sound = fields.finish()?;
@@ -94,9 +105,13 @@ pub async fn fail(call: Call) -> Outcome {
 async fn settle(call: &Call, verdict: Verdict) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let reader = call.services.engine.reader();
-    let whose = reader.index_get(&index::name(PLATFORM, Space::CopPayout, &id.to_string())).map_err(Unreadable::from)?;
+    let whose = reader
+        .index_get(&index::name(PLATFORM, Space::CopPayout, &id.to_string()))
+        .map_err(Unreadable::from)?;
     let whose = whose.ok_or_else(Problem::not_found)?;
-    let tenant_key = <[u8; 8]>::try_from(whose.as_slice()).map(u64::from_be_bytes).map_err(|_| ask::defect("a payout in pesos of no tenant"))?;
+    let tenant_key = <[u8; 8]>::try_from(whose.as_slice())
+        .map(u64::from_be_bytes)
+        .map_err(|_| ask::defect("a payout in pesos of no tenant"))?;
     let target = Target { id: EntityId::cop_payout(id), new: false, name_held: None };
     tell(call, tenant_key, target, Ask::SettleCopPayout(verdict), Shape::CopPayout).await
 }
@@ -112,7 +127,12 @@ struct Target {
 async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Ask, shape: Shape) -> Outcome {
     let (keep, key_held) = call.keep(shape);
     let command = Command { ask, keep };
-    let settled = call.services.engine.ask_entity(tenant_key, target.id, target.new, command, target.name_held, key_held).await.map_err(failure)?;
+    let settled = call
+        .services
+        .engine
+        .ask_entity(tenant_key, target.id, target.new, command, target.name_held, key_held)
+        .await
+        .map_err(failure)?;
     call.answer(tenant_key, shape, &settled)
 }
 
@@ -121,12 +141,28 @@ mod tests {
     use super::*;
 
     fn named(body: &str) -> Vec<String> {
-        read(body.as_bytes()).err().map(|problem| problem.fields).into_iter().flatten().map(|bad| bad.field).collect()
+        read(body.as_bytes())
+            .err()
+            .map(|problem| problem.fields)
+            .into_iter()
+            .flatten()
+            .map(|bad| bad.field)
+            .collect()
     }
 
     #[test]
     fn every_bad_member_is_named() {
-        let all = ["mode", "amountCop", "bank", "accountNumber", "accountType", "holderName", "documentType", "documentNumber", "externalRef"];
+        let all = [
+            "mode",
+            "amountCop",
+            "bank",
+            "accountNumber",
+            "accountType",
+            "holderName",
+            "documentType",
+            "documentNumber",
+            "externalRef",
+        ];
         assert_eq!(named("{}"), all);
         let body = r#"{"mode":"both","amountCop":0,"bank":" ","accountNumber":"12-34","accountType":"gold","holderName":1,"documentType":"V","documentNumber":"1","externalRef":"","x":1}"#;
         assert_eq!(named(body), [&all[..], &["x"]].concat());
@@ -136,12 +172,32 @@ mod tests {
     fn pesos_are_whole_as_a_number_or_as_text() {
         let amount = |written: &str| {
             let rest = r#""mode":"test","bank":"b","accountNumber":"12345","accountType":"wallet","holderName":"h","documentType":"CC","documentNumber":"123","externalRef":"r""#;
-            read(format!(r#"{{"amountCop":{written},{rest}}}"#).as_bytes()).map(|(_, new)| new(Id::from_bytes([0; 16])).amount.minor()).ok()
+            read(format!(r#"{{"amountCop":{written},{rest}}}"#).as_bytes())
+                .map(|(_, new)| new(Id::from_bytes([0; 16])).amount.minor())
+                .ok()
         };
-        for (written, minor) in [("1", 1), ("50000", 50_000), ("5e4", 50_000), ("\"50000\"", 50_000), ("999999999999", 999_999_999_999)] {
+        for (written, minor) in [
+            ("1", 1),
+            ("50000", 50_000),
+            ("5e4", 50_000),
+            ("\"50000\"", 50_000),
+            ("999999999999", 999_999_999_999),
+        ] {
             assert_eq!(amount(written), Some(minor), "{written}");
         }
-        for written in ["0", "-1", "1.5", "\"0\"", "\"01\"", "\"1.5\"", "\"-1\"", "\"\"", "1000000000000", "\"1000000000000\"", "true"] {
+        for written in [
+            "0",
+            "-1",
+            "1.5",
+            "\"0\"",
+            "\"01\"",
+            "\"1.5\"",
+            "\"-1\"",
+            "\"\"",
+            "1000000000000",
+            "\"1000000000000\"",
+            "true",
+        ] {
             assert_eq!(amount(written), None, "{written}");
         }
     }

@@ -1,4 +1,5 @@
-//! USDT payouts that wait for an operator, and what the operator says of them (`contract.md`, sections 3 and 10).
+//! USDT payouts that wait for an operator, and what the operator says of them (`contract.md`,
+//! sections 3 and 10).
 
 use super::call::{Call, Done, Outcome};
 use super::chargebacks::tell;
@@ -25,15 +26,20 @@ pub async fn list(call: Call) -> Outcome {
     let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "crypto payouts");
     let sound = query.finish()?;
     let (status, page) = (status.get(&sound), page.get(&sound));
-    let parts = facets(status).into_iter().map(|facet| index::list(PLATFORM, Kind::CryptoPayout, facet)).collect();
-    let mut newest = Newest::new(call.services.engine.reader(), parts, page.after.as_deref(), None).map_err(Unreadable::from)?;
+    let parts =
+        facets(status).into_iter().map(|facet| index::list(PLATFORM, Kind::CryptoPayout, facet)).collect();
+    let mut newest = Newest::new(call.services.engine.reader(), parts, page.after.as_deref(), None)
+        .map_err(Unreadable::from)?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
     while let Some(suffix) = newest.take().map_err(Unreadable::from)? {
         if items.len() == page.limit {
             return Ok(Done::ok(page_json(items, Some(&page.next(&last)))));
         }
-        let bytes: [u8; 16] = suffix.as_slice().try_into().map_err(|_| defect("a list entry of the operators that is no id"))?;
+        let bytes: [u8; 16] = suffix
+            .as_slice()
+            .try_into()
+            .map_err(|_| defect("a list entry of the operators that is no id"))?;
         items.extend(of_tenant(&call, Id::from_bytes(bytes))?);
         last = suffix;
     }
@@ -53,8 +59,12 @@ fn of_tenant(call: &Call, id: Id) -> Result<Option<Vec<u8>>, Problem> {
 /// Whose payout it is.
 fn tenant_of(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
     let key = index::name(PLATFORM, Space::CryptoPayout, &id.to_string());
-    let Some(value) = call.services.engine.reader().index_get(&key).map_err(Unreadable::from)? else { return Ok(None) };
-    <[u8; 8]>::try_from(value.as_slice()).map(|bytes| Some(u64::from_be_bytes(bytes))).map_err(|_| defect("a USDT payout of no tenant"))
+    let Some(value) = call.services.engine.reader().index_get(&key).map_err(Unreadable::from)? else {
+        return Ok(None);
+    };
+    <[u8; 8]>::try_from(value.as_slice())
+        .map(|bytes| Some(u64::from_be_bytes(bytes)))
+        .map_err(|_| defect("a USDT payout of no tenant"))
 }
 
 /// POST /admin/crypto/payouts/:id/approve

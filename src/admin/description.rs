@@ -1,10 +1,13 @@
-//! The description of the operators' API in OpenAPI 3.1: in the words of `api/openapi`, one entry per row of the table.
+//! The description of the operators' API in OpenAPI 3.1: in the words of `api/openapi`, one entry
+//! per row of the table.
 
 use super::operations;
 use super::routes::routes;
 use crate::api::openapi::document::{Access, Chapter, Document, ErrorShape, Row};
 use crate::api::openapi::operation::{Operation, operation};
-use crate::api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
+use crate::api::openapi::schema::{
+    Schema, any_of, boolean, integer, list, named, number, object, one_of, text,
+};
 use crate::api::openapi::values::{amount, currency, four_decimals, instant, items, page, pesos, uuid, ves};
 use crate::api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
 use crate::api::writer::Object;
@@ -30,21 +33,41 @@ pub fn document() -> Document {
         access: Access::Operator,
         errors: ErrorShape::Gateway,
     });
-    let operator = Object::new().plain("type", "http").plain("scheme", "bearer").text("description", "The token of `[admin] token`.").end();
+    let operator = Object::new()
+        .plain("type", "http")
+        .plain("scheme", "bearer")
+        .text("description", "The token of `[admin] token`.")
+        .end();
     Document {
         title: "Pasarela for operators",
         about: ABOUT,
         rows: rows.collect(),
-        chapters: vec![tenants(), keys(), money(), crypto_payouts(), cop_payouts(), orders(), rates_and_banks(), bank_changes(), server()],
+        chapters: vec![
+            tenants(),
+            keys(),
+            money(),
+            crypto_payouts(),
+            cop_payouts(),
+            orders(),
+            rates_and_banks(),
+            bank_changes(),
+            server(),
+        ],
         security: vec![("operator", operator)],
     }
 }
 
 fn tenants() -> Chapter {
-    let status = || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
+    let status =
+        || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
     let begin = || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", status());
     let count = || integer().at_least("0");
-    let first_key = || object().member("keyId", uuid()).member("key", text().about("Shown here, and again only to a repeat with the same Idempotency-Key."));
+    let first_key = || {
+        object().member("keyId", uuid()).member(
+            "key",
+            text().about("Shown here, and again only to a repeat with the same Idempotency-Key."),
+        )
+    };
     Chapter {
         tag: "Tenants",
         about: "The accounts of this server.",
@@ -107,11 +130,17 @@ fn tenants() -> Chapter {
 
 /// The settings of a tenant: whole, or any part of them.
 fn settings(part: bool) -> Schema {
-    let put = |at: Schema, name, schema: Schema| if part { at.optional(name, schema.or_null()) } else { at.member(name, schema) };
+    let put = |at: Schema, name, schema: Schema| {
+        if part { at.optional(name, schema.or_null()) } else { at.member(name, schema) }
+    };
     let end = |at: Schema| if part { at.closed() } else { at };
-    let of = |members: Vec<(&'static str, Schema)>| end(members.into_iter().fold(object(), |at, (name, schema)| put(at, name, schema)));
+    let of = |members: Vec<(&'static str, Schema)>| {
+        end(members.into_iter().fold(object(), |at, (name, schema)| put(at, name, schema)))
+    };
     let percent = || match part {
-        true => text().pattern(r"^(100(\.0{1,4})?|(0|[1-9][0-9]?)(\.[0-9]{1,4})?)$").about("In percent, 0 to 100."),
+        true => text()
+            .pattern(r"^(100(\.0{1,4})?|(0|[1-9][0-9]?)(\.[0-9]{1,4})?)$")
+            .about("In percent, 0 to 100."),
         false => four_decimals(),
     };
     let money = || if part { amount() } else { ves() };
@@ -129,7 +158,13 @@ fn settings(part: bool) -> Schema {
         ("enabled", list(one_of(["VES", "COP"])).distinct()),
         ("spreadPercent", of(vec![("VES", percent()), ("COP", percent())])),
         ("minimumUsdt", money()),
-        ("dailyLimit", of(vec![("VES", money().or_null().about("Null: none.")), ("COP", pesos().or_null().about("Null: none."))])),
+        (
+            "dailyLimit",
+            of(vec![
+                ("VES", money().or_null().about("Null: none.")),
+                ("COP", pesos().or_null().about("Null: none.")),
+            ]),
+        ),
     ]);
     of(vec![
         ("reserveVes", money()),
@@ -139,7 +174,13 @@ fn settings(part: bool) -> Schema {
         ("usdt", of(vec![("enabled", boolean()), ("payoutAutoLimitUsdt", money())])),
         ("cop", of(vec![("enabled", boolean())])),
         ("withdrawFeePolicy", one_of(["legacy_flat", "tiered_v1", "tiered_v2"])),
-        ("checkout", of(vec![("allowedOrigins", list(text().about("An https origin; http to loopback.")).count(0..=100).distinct())])),
+        (
+            "checkout",
+            of(vec![(
+                "allowedOrigins",
+                list(text().about("An https origin; http to loopback.")).count(0..=100).distinct(),
+            )]),
+        ),
     ])
 }
 
@@ -157,18 +198,16 @@ fn keys() -> Chapter {
         tag: "Keys",
         about: "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.",
         operations: vec![
-            operation("createKey", "Make a key").body("NewKey").example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#).answers(
-                201,
-                "MadeKey",
-                "The key: the only time it is shown",
-            ),
+            operation("createKey", "Make a key")
+                .body("NewKey")
+                .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
+                .answers(201, "MadeKey", "The key: the only time it is shown"),
             operation("listKeys", "List an account's keys").answers(200, "KeyList", "Without their secrets"),
             operation("revokeKey", "Revoke a key at once").answers(200, "Key", "The key, revoked"),
-            operation("rotateKey", "Replace a key").body_optional("KeyRotation").example("with an hour to change over", r#"{"overlapSeconds":3600}"#).answers(
-                201,
-                "MadeKey",
-                "The new key; the old one works until the overlap is over",
-            ),
+            operation("rotateKey", "Replace a key")
+                .body_optional("KeyRotation")
+                .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
+                .answers(201, "MadeKey", "The new key; the old one works until the overlap is over"),
         ],
         schemas: vec![
             (
@@ -179,9 +218,19 @@ fn keys() -> Chapter {
                     .optional("expiresAt", instant().or_null().about("In the future; never if missing."))
                     .closed(),
             ),
-            ("KeyRotation", object().optional("overlapSeconds", integer().range("0", "2592000").or_null().default("0")).closed()),
+            (
+                "KeyRotation",
+                object()
+                    .optional("overlapSeconds", integer().range("0", "2592000").or_null().default("0"))
+                    .closed(),
+            ),
             ("MadeKey", known(object().member("keyId", uuid()).member("key", text()))),
-            ("Key", known(object().member("keyId", uuid())).member("lastUsedAt", instant().or_null()).member("revokedAt", instant().or_null())),
+            (
+                "Key",
+                known(object().member("keyId", uuid()))
+                    .member("lastUsedAt", instant().or_null())
+                    .member("revokedAt", instant().or_null()),
+            ),
             ("KeyList", items("Key")),
         ],
         ..Chapter::default()
@@ -230,17 +279,22 @@ fn money() -> Chapter {
 }
 
 fn crypto_payouts() -> Chapter {
-    let review = |operation: Operation| operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"]);
+    let review = |operation: Operation| {
+        operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
+    };
     Chapter {
         tag: "USDT payouts",
         about: "Payouts in USDT above the limit of their account wait for a review.",
         operations: vec![
-            operation("listAllCryptoPayouts", "List the USDT payouts of all accounts").query("status", crypto::payout_status()).pages().answers(
-                200,
-                "CryptoPayoutPage",
-                "Newest first",
+            operation("listAllCryptoPayouts", "List the USDT payouts of all accounts")
+                .query("status", crypto::payout_status())
+                .pages()
+                .answers(200, "CryptoPayoutPage", "Newest first"),
+            review(operation("approveCryptoPayout", "Approve a USDT payout")).answers(
+                202,
+                "CryptoPayout",
+                "The network has not answered yet",
             ),
-            review(operation("approveCryptoPayout", "Approve a USDT payout")).answers(202, "CryptoPayout", "The network has not answered yet"),
             review(operation("rejectCryptoPayout", "Reject a USDT payout"))
                 .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
                 .body_optional("Rejection")
@@ -250,7 +304,10 @@ fn crypto_payouts() -> Chapter {
             ("CryptoPayout", crypto::payout()),
             ("AccountCryptoPayout", crypto::payout().member("tenantId", uuid().or_null())),
             ("CryptoPayoutPage", page("AccountCryptoPayout")),
-            ("Rejection", object().optional("reason", text().chars(1..=200).pattern(r"\S").or_null()).closed()),
+            (
+                "Rejection",
+                object().optional("reason", text().chars(1..=200).pattern(r"\S").or_null()).closed(),
+            ),
         ],
         ..Chapter::default()
     }
@@ -297,7 +354,9 @@ fn orders() -> Chapter {
 }
 
 fn cop_payouts() -> Chapter {
-    let settle = |operation: Operation| operation.answers(200, "CopPayout", "The payout").refuses(409, &["payout_not_pending"]);
+    let settle = |operation: Operation| {
+        operation.answers(200, "CopPayout", "The payout").refuses(409, &["payout_not_pending"])
+    };
     let word = || text().chars(1..=64).pattern(r"\S");
     let name = || text().chars(1..=120).pattern(r"\S");
     Chapter {
@@ -372,7 +431,10 @@ fn bank_changes() -> Chapter {
 fn chargeback(operation: Operation) -> Operation {
     operation
         .body("NewChargeback")
-        .example("the whole payment", r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#)
+        .example(
+            "the whole payment",
+            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
+        )
         .answers(201, "Chargeback", "The chargeback")
         .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
 }
@@ -389,9 +451,16 @@ fn rates_and_banks() -> Chapter {
         operations: vec![
             operation("recordRate", "Enter a sample of a rate")
                 .body("NewRate")
-                .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
+                .example(
+                    "the BCV's",
+                    r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#,
+                )
                 .answers(201, "RateSample", "The sample"),
-            operation("listAllBanks", "List the banks, hidden ones too").answers_with(200, list(named("BankEntry")), "Sorted by code; a bare array"),
+            operation("listAllBanks", "List the banks, hidden ones too").answers_with(
+                200,
+                list(named("BankEntry")),
+                "Sorted by code; a bare array",
+            ),
         ],
         schemas: vec![
             (
@@ -403,7 +472,12 @@ fn rates_and_banks() -> Chapter {
                     .optional("method", name().or_null())
                     .optional("paymentMethod", name().or_null())
                     .member("price", price())
-                    .optional("asOf", instant().or_null().about("Now if missing. Of the BCV it is the value date: its day in Caracas."))
+                    .optional(
+                        "asOf",
+                        instant()
+                            .or_null()
+                            .about("Now if missing. Of the BCV it is the value date: its day in Caracas."),
+                    )
                     .closed(),
             ),
             (
@@ -419,7 +493,10 @@ fn rates_and_banks() -> Chapter {
                     .member("fetchedAt", instant())
                     .member("valueDate", text().format("date").or_null()),
             ),
-            ("BankEntry", reference::bank().member("hidden", boolean().about("Whether tenants do not see it."))),
+            (
+                "BankEntry",
+                reference::bank().member("hidden", boolean().about("Whether tenants do not see it.")),
+            ),
         ],
         ..Chapter::default()
     }
@@ -427,7 +504,18 @@ fn rates_and_banks() -> Chapter {
 
 fn server() -> Chapter {
     let count = || integer().at_least("0");
-    let log = ["records", "snapshots", "batches", "bytes", "syncMs", "lastSyncUs", "lastBatchRecords", "lastBatchBytes", "pendingRecords", "pendingBytes"];
+    let log = [
+        "records",
+        "snapshots",
+        "batches",
+        "bytes",
+        "syncMs",
+        "lastSyncUs",
+        "lastBatchRecords",
+        "lastBatchBytes",
+        "pendingRecords",
+        "pendingBytes",
+    ];
     let log = log.into_iter().fold(object(), |at, name| at.member(name, count()));
     let history = object()
         .member("written", count().about("Samples that are on the disk since the start."))

@@ -29,8 +29,13 @@ impl Guard {
     /// 421 under a strange name, 403 for a page of another site.
     pub fn check(&self, head: &Parts) -> Result<(), Problem> {
         let own = named(head).filter(|own| self.is_good(own)).ok_or_else(Problem::misdirected)?;
-        let is_own = |value: &HeaderValue| value.to_str().is_ok_and(|origin| is_origin(origin, self.scheme, &own));
-        if head.headers.get_all(ORIGIN).iter().all(is_own) && is_from_here(&head.headers) { Ok(()) } else { Err(Problem::cross_site()) }
+        let is_own =
+            |value: &HeaderValue| value.to_str().is_ok_and(|origin| is_origin(origin, self.scheme, &own));
+        if head.headers.get_all(ORIGIN).iter().all(is_own) && is_from_here(&head.headers) {
+            Ok(())
+        } else {
+            Err(Problem::cross_site())
+        }
     }
 
     fn is_good(&self, own: &Authority) -> bool {
@@ -61,7 +66,8 @@ fn named(head: &Parts) -> Option<Authority> {
 
 /// Whether an origin is that of requests to `own`.
 fn is_origin(origin: &str, scheme: &str, own: &Authority) -> bool {
-    let port_of = |authority: &Authority| authority.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
+    let port_of =
+        |authority: &Authority| authority.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
     let Some((said, authority)) = origin.split_once("://") else { return false };
     let Ok(authority) = authority.parse::<Authority>() else { return false };
     said.eq_ignore_ascii_case(scheme)
@@ -71,7 +77,10 @@ fn is_origin(origin: &str, scheme: &str, own: &Authority) -> bool {
 }
 
 fn is_from_here(headers: &HeaderMap) -> bool {
-    headers.get_all(SEC_FETCH_SITE).iter().all(|site| matches!(site.as_bytes(), b"same-origin" | b"same-site" | b"none"))
+    headers
+        .get_all(SEC_FETCH_SITE)
+        .iter()
+        .all(|site| matches!(site.as_bytes(), b"same-origin" | b"same-site" | b"none"))
 }
 
 #[cfg(test)]
@@ -92,9 +101,17 @@ mod tests {
     #[test]
     fn hosts() {
         let under = |host: &str| status("http", &[("host", host)]);
-        for good in
-            ["127.0.0.1", "127.9.9.9:9090", "[::1]", "[::1]:1", "localhost", "LocalHost:9090", "ops.example.com", "ops.example.com:444", "10.1.2.3:9090"]
-        {
+        for good in [
+            "127.0.0.1",
+            "127.9.9.9:9090",
+            "[::1]",
+            "[::1]:1",
+            "localhost",
+            "LocalHost:9090",
+            "ops.example.com",
+            "ops.example.com:444",
+            "10.1.2.3:9090",
+        ] {
             assert_eq!(under(good), 200, "{good}");
         }
         for bad in [
@@ -135,14 +152,31 @@ mod tests {
         ] {
             assert_eq!(from(foreign), 403, "{foreign}");
         }
-        assert_eq!(status("https", &[("host", "ops.example.com:443"), ("origin", "https://ops.example.com")]), 200);
-        assert_eq!(status("http", &[("host", "evil.example"), ("origin", "http://evil.example")]), 421, "the host comes first");
+        assert_eq!(
+            status("https", &[("host", "ops.example.com:443"), ("origin", "https://ops.example.com")]),
+            200
+        );
+        assert_eq!(
+            status("http", &[("host", "evil.example"), ("origin", "http://evil.example")]),
+            421,
+            "the host comes first"
+        );
     }
 
     #[test]
     fn sites() {
-        for (site, expected) in [("same-origin", 200), ("same-site", 200), ("none", 200), ("cross-site", 403), ("Cross-Site", 403)] {
-            assert_eq!(status("http", &[("host", "localhost"), ("sec-fetch-site", site)]), expected, "{site}");
+        for (site, expected) in [
+            ("same-origin", 200),
+            ("same-site", 200),
+            ("none", 200),
+            ("cross-site", 403),
+            ("Cross-Site", 403),
+        ] {
+            assert_eq!(
+                status("http", &[("host", "localhost"), ("sec-fetch-site", site)]),
+                expected,
+                "{site}"
+            );
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Idempotency-Keys of operators (`contract.md`, sections 1 and 17): what a call was answered is in the record of what it did, and in one of its own where no rule decided.
+//! Idempotency-Keys of operators (`contract.md`, sections 1 and 17): what a call was answered is in
+//! the record of what it did, and in one of its own where no rule decided.
 //!
-//! Operators' keys have a place of their own in the index, which is looked into before a body is read. What is kept names the key by a keyed hash only, and leaves API keys out: those are made again,
-//! from the server's secret and the Idempotency-Key that is sent with the repeat.
+//! Operators' keys have a place of their own in the index, which is looked into before a body is
+//! read. What is kept names the key by a keyed hash only, and leaves API keys out: those are made
+//! again, from the server's secret and the Idempotency-Key that is sent with the repeat.
 
 use super::ask;
 use super::call::Done;
@@ -61,10 +63,14 @@ pub enum Reservation {
     Replay(Done),
 }
 
-/// Reserves the key of a call, or finds what it was answered. A key is bound to the path and, where the body names one, to the mode.
+/// Reserves the key of a call, or finds what it was answered. A key is bound to the path and, where
+/// the body names one, to the mode.
 pub async fn reserve(services: &Services, sent: &Sent<'_>) -> Result<Reservation, Problem> {
     let key = hex::encode(services.mark(&[b"operators' idempotency key", sent.key.as_bytes()]));
-    let held = services.desk.hold_key(PLATFORM, &key, sent.path, services.now()).ok_or_else(Problem::idempotency_in_progress)?;
+    let held = services
+        .desk
+        .hold_key(PLATFORM, &key, sent.path, services.now())
+        .ok_or_else(Problem::idempotency_in_progress)?;
     let body_hash = services.mark(&[b"body", sent.body]);
     let mut others = Vec::new();
     for (seq, tenant, kept, record) in uses(services, &key, sent.path).await? {
@@ -78,7 +84,8 @@ pub async fn reserve(services: &Services, sent: &Sent<'_>) -> Result<Reservation
         return Err(Problem::idempotency_key_reused());
     }
     let (path, request_id) = (sent.path.to_owned(), sent.request_id.to_owned());
-    let keep = KeepRef { key, path, body_hash, first_seen: Timestamp::EPOCH, shape: Shape::Platform, request_id };
+    let keep =
+        KeepRef { key, path, body_hash, first_seen: Timestamp::EPOCH, shape: Shape::Platform, request_id };
     Ok(Reservation::Fresh(Slot(Mutex::new(Some(Use { keep, held })))))
 }
 
@@ -115,18 +122,33 @@ fn mode_in(body: &[u8]) -> Option<Mode> {
     fields.required("mode", |value| value.text_known("live or test", Mode::from_name)).peek().copied()
 }
 
-/// The kept answer, with the API keys that are not in what is kept, once what it speaks of is in force.
-async fn replayed(services: &Services, idempotency_key: &str, seq: u64, kept: Kept, record: &Record) -> Result<Done, Problem> {
+/// The kept answer, with the API keys that are not in what is kept, once what it speaks of is in
+/// force.
+async fn replayed(
+    services: &Services,
+    idempotency_key: &str,
+    seq: u64,
+    kept: Kept,
+    record: &Record,
+) -> Result<Done, Problem> {
     // The first answer may have been that a sheet is not in force yet.
-    if let Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) = record.platform.as_deref() {
+    if let Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) =
+        record.platform.as_deref()
+    {
         let _turn = services.turns.of(tenant.number).await;
         push_sheet(services, tenant.number).await?;
     }
-    let reveal = |key: &ApiKey| Secret::again(services, key, idempotency_key).map(|secret| secret.reveal().to_owned());
+    let reveal =
+        |key: &ApiKey| Secret::again(services, key, idempotency_key).map(|secret| secret.reveal().to_owned());
     let body = match kept.of.shape {
         Shape::TenantOpened => tenants::opened(record, &reveal),
         Shape::KeyMade(id) => tenants::made(record, id, &reveal),
         _ => None,
     };
-    Ok(Done { status: kept.status, body: body.unwrap_or(kept.body), trace: Trace { seq: Some(seq), timing: None }, replayed: true })
+    Ok(Done {
+        status: kept.status,
+        body: body.unwrap_or(kept.body),
+        trace: Trace { seq: Some(seq), timing: None },
+        replayed: true,
+    })
 }

@@ -1,4 +1,5 @@
-//! API keys: made, listed, revoked, rotated. A key is shown in the answer that makes it, and to who repeats that very call.
+//! API keys: made, listed, revoked, rotated. A key is shown in the answer that makes it, and to who
+//! repeats that very call.
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
@@ -32,7 +33,12 @@ pub async fn create(call: Call) -> Outcome {
     let mode = mode.get(&sound);
     let id = services.fresh_id(PLATFORM);
     let secret = Secret::new(services, id, mode, call.idempotency_key.as_deref())?;
-    let key = ApiKey { tenant: tenant.number, scopes: scopes.get(&sound).unwrap_or(Scopes::ALL), expires_at: expires_at.get(&sound), ..secret.key(id, mode) };
+    let key = ApiKey {
+        tenant: tenant.number,
+        scopes: scopes.get(&sound).unwrap_or(Scopes::ALL),
+        expires_at: expires_at.get(&sound),
+        ..secret.key(id, mode)
+    };
     make(&call, id, &secret, PlatformAsk::AddKey(key)).await
 }
 
@@ -40,13 +46,18 @@ pub async fn create(call: Call) -> Outcome {
 async fn make(call: &Call, id: Id, secret: &Secret, ask: PlatformAsk) -> Outcome {
     let (keep, _held) = call.keep(Shape::KeyMade(id));
     let changed = ask::platform(&call.services, ask, keep).await?;
-    let shown = changed.record.as_deref().and_then(|record| tenants::made(record, id, &|_| Some(secret.reveal().to_owned())));
+    let shown = changed
+        .record
+        .as_deref()
+        .and_then(|record| tenants::made(record, id, &|_| Some(secret.reveal().to_owned())));
     let shown = shown.ok_or_else(|| ask::defect("a key was made and its record does not say so"))?;
     Ok(Done::created(shown).traced(changed.trace))
 }
 
 fn read_scopes(value: Value<'_>) -> Result<Scopes, Bad> {
-    let scopes = value.list(1..=Scope::ALL.len(), |value| value.text_known("one of read, collect, payout, convert, manage", Scope::from_name))?;
+    let scopes = value.list(1..=Scope::ALL.len(), |value| {
+        value.text_known("one of read, collect, payout, convert, manage", Scope::from_name)
+    })?;
     let repeated = scopes.iter().enumerate().any(|(n, scope)| scopes[..n].contains(scope));
     if repeated { Err(Bad::from("must name each one once")) } else { Ok(scopes.into_iter().collect()) }
 }
@@ -78,7 +89,8 @@ pub async fn revoke(call: Call) -> Outcome {
     let _turn = call.turns.of(key.tenant).await;
     let changed = ask::platform(&call.services, PlatformAsk::RevokeKey(key.id), None).await?;
     let keys = call.services.directory.keys_of(key.tenant);
-    let (key, last_used_at) = keys.iter().find(|(known, _)| known.id == key.id).ok_or_else(Problem::not_found)?;
+    let (key, last_used_at) =
+        keys.iter().find(|(known, _)| known.id == key.id).ok_or_else(Problem::not_found)?;
     Ok(Done::ok(show_key(key, *last_used_at)).traced(changed.trace))
 }
 
@@ -93,5 +105,11 @@ pub async fn rotate(call: Call) -> Outcome {
     let id = services.fresh_id(PLATFORM);
     let secret = Secret::new(services, id, old.mode, call.idempotency_key.as_deref())?;
     let ends_at = services.now().plus_ms(overlap.get(&sound).unwrap_or(0) * SECOND_MS);
-    make(&call, id, &secret, PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) }).await
+    make(
+        &call,
+        id,
+        &secret,
+        PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) },
+    )
+    .await
 }

@@ -1,8 +1,10 @@
-//! The operators' API, on a listener of its own (`contract.md`, section 3): tenants, keys, corrections, rates, the state of the server.
+//! The operators' API, on a listener of its own (`contract.md`, section 3): tenants, keys,
+//! corrections, rates, the state of the server.
 //!
-//! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `guard.rs` what keeps other sites' pages out, `call.rs` what a handler gets and gives; then a file per resource;
-//! `startup.rs` is what a start needs, `description.rs` tells of the whole in OpenAPI.
-//! It must not know rules of money: those are asked of the engine.
+//! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `guard.rs` what
+//! keeps other sites' pages out, `call.rs` what a handler gets and gives; then a file per resource;
+//! `startup.rs` is what a start needs, `description.rs` tells of the whole in OpenAPI. It must not
+//! know rules of money: those are asked of the engine.
 
 mod adjustments;
 mod banks;

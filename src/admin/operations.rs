@@ -1,4 +1,5 @@
-//! Operations at banks that need an operator: those of which a bank said both that they were done and that they were not (`contract.md`, "Operations").
+//! Operations at banks that need an operator: those of which a bank said both that they were done
+//! and that they were not (`contract.md`, "Operations").
 
 use super::call::{Call, Done, Outcome};
 use crate::api::page::page_json;
@@ -46,9 +47,11 @@ pub async fn list(call: Call) -> Outcome {
     let tenant = query.optional("tenantId", |text| text.uuid().map(Id::from));
     let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "operations");
     let sound = query.finish()?;
-    let (_, rail, tenant, page) = (status.get(&sound), rail.get(&sound), tenant.get(&sound), page.get(&sound));
+    let (_, rail, tenant, page) =
+        (status.get(&sound), rail.get(&sound), tenant.get(&sound), page.get(&sound));
     let reader = call.services.engine.reader();
-    let mut newest = Newest::new(reader, vec![index::contradicted()], page.after.as_deref(), None).map_err(Unreadable::from)?;
+    let mut newest = Newest::new(reader, vec![index::contradicted()], page.after.as_deref(), None)
+        .map_err(Unreadable::from)?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
     while let Some(suffix) = newest.take().map_err(Unreadable::from)? {
@@ -58,8 +61,11 @@ pub async fn list(call: Call) -> Outcome {
         let Read { record, tenant: tenant_key, time, .. } = history::record(reader, history::seq(&suffix)?)?;
         let number = u32::try_from(tenant_key / 2).unwrap_or(0);
         let whose = call.services.directory.tenant_numbered(number).map(|tenant| tenant.id);
-        let is_meant = rail.as_deref().is_none_or(|rail| rail == RAIL) && tenant.is_none_or(|tenant| whose == Some(tenant));
-        if let Some(operation) = record.entities.first().and_then(|written| of(&written.state)).filter(|_| is_meant) {
+        let is_meant = rail.as_deref().is_none_or(|rail| rail == RAIL)
+            && tenant.is_none_or(|tenant| whose == Some(tenant));
+        if let Some(operation) =
+            record.entities.first().and_then(|written| of(&written.state)).filter(|_| is_meant)
+        {
             items.push(show(&operation, tenant_key, whose, time));
         }
         last = suffix;
@@ -94,7 +100,11 @@ fn of(entity: &Entity) -> Option<Operation<'_>> {
                 sent_at: payment.created_at,
                 asks: 0,
                 code: payment.failure_code.as_deref(),
-                reference: if n == payments::REVERSE { payment.reversal_ref.as_deref() } else { payment.bank_reference.as_deref() },
+                reference: if n == payments::REVERSE {
+                    payment.reversal_ref.as_deref()
+                } else {
+                    payment.bank_reference.as_deref()
+                },
             })
         }
         Entity::Payout(payout) => Some(Operation {

@@ -38,7 +38,8 @@ fn read(body: &[u8], now: Timestamp) -> Result<Sample, Problem> {
     let method = fields.optional("method", |value| value.text_as(name));
     let payment_method = fields.optional("paymentMethod", |value| value.text_as(name));
     let price = fields.required("price", read_price);
-    let as_of = fields.optional("asOf", |value| Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis())));
+    let as_of =
+        fields.optional("asOf", |value| Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis())));
     let sound = fields.finish()?;
     let series = Series {
         pair: pair.get(&sound),
@@ -49,7 +50,10 @@ fn read(body: &[u8], now: Timestamp) -> Result<Sample, Problem> {
     };
     let as_of = as_of.get(&sound).unwrap_or(now);
     if !series.has_value_dates() && as_of.since_ms(now) > AHEAD_MS_MAX {
-        return Err(Problem::invalid_field("asOf", "must not lie ahead; only official rates of the dollar have days to come"));
+        return Err(Problem::invalid_field(
+            "asOf",
+            "must not lie ahead; only official rates of the dollar have days to come",
+        ));
     }
     Ok(Sample::new(series, price.get(&sound), as_of, now))
 }
@@ -57,11 +61,15 @@ fn read(body: &[u8], now: Timestamp) -> Result<Sample, Problem> {
 /// A price as a string or as a number: both are exact.
 fn read_price(value: Value<'_>) -> Result<Rate, Bad> {
     let exact = match value.string() {
-        Ok(text) if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => Decimal::from_str_exact(&text).or_else(|_| Decimal::from_str(&text)).ok(),
+        Ok(text) if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
+            Decimal::from_str_exact(&text).or_else(|_| Decimal::from_str(&text)).ok()
+        }
         Ok(_) => None,
         Err(_) => Some(value.number().map_err(|_| "must be a price, as a string or a number")?),
     };
-    exact.ok_or(Bad::from("must be a price, as a string or a number")).and_then(|exact| price(exact).map_err(Bad::from))
+    exact
+        .ok_or(Bad::from("must be a price, as a string or a number"))
+        .and_then(|exact| price(exact).map_err(Bad::from))
 }
 
 fn show(sample: &Sample) -> Vec<u8> {
@@ -87,12 +95,33 @@ mod tests {
     fn a_price_is_a_string_or_a_number() {
         let now = Timestamp::from_unix_ms(1_795_226_000_000);
         let price = |text: &str| {
-            read(format!(r#"{{"pair":"usdt/ves","source":"p2p","side":"BUY","price":{text}}}"#).as_bytes(), now).map(|sample| sample.price.0.to_string())
+            read(
+                format!(r#"{{"pair":"usdt/ves","source":"p2p","side":"BUY","price":{text}}}"#).as_bytes(),
+                now,
+            )
+            .map(|sample| sample.price.0.to_string())
         };
-        for (text, read) in [("\"210.00000000\"", "210"), ("210.5", "210.5"), ("2.1e2", "210"), ("\"0.00000001\"", "0.00000001")] {
+        for (text, read) in [
+            ("\"210.00000000\"", "210"),
+            ("210.5", "210.5"),
+            ("2.1e2", "210"),
+            ("\"0.00000001\"", "0.00000001"),
+        ] {
             assert_eq!(price(text), Ok(read.to_owned()), "{text}");
         }
-        for text in ["\"\"", "\"-1\"", "\"1e2\"", "\".\"", "0", "\"1.000000001\"", "true", "[1]", "\"NaN\"", "\"1_000\"", "\"1000000000000\""] {
+        for text in [
+            "\"\"",
+            "\"-1\"",
+            "\"1e2\"",
+            "\".\"",
+            "0",
+            "\"1.000000001\"",
+            "true",
+            "[1]",
+            "\"NaN\"",
+            "\"1_000\"",
+            "\"1000000000000\"",
+        ] {
             let problem = price(text).expect_err(text);
             assert_eq!(problem.fields[0].field, "price", "{text}");
         }
@@ -102,7 +131,10 @@ mod tests {
     fn only_official_rates_come_from_days_ahead() {
         let now = Timestamp::from_unix_ms(1_795_226_000_000);
         let recorded = |pair: &str, ahead_ms| {
-            let body = format!(r#"{{"pair":"{pair}","source":"x","side":"OFFICIAL","price":"1","asOf":"{}"}}"#, now.plus_ms(ahead_ms));
+            let body = format!(
+                r#"{{"pair":"{pair}","source":"x","side":"OFFICIAL","price":"1","asOf":"{}"}}"#,
+                now.plus_ms(ahead_ms)
+            );
             read(body.as_bytes(), now).map_err(|problem| problem.fields[0].field.clone()).map(|_| ())
         };
         assert_eq!((recorded("USD/VES", 999_999_999), recorded("USDT/VES", AHEAD_MS_MAX)), (Ok(()), Ok(())));
@@ -113,8 +145,12 @@ mod tests {
     fn of_the_bcv_the_day_counts() {
         let now = Timestamp::from_unix_ms(1_795_226_000_000);
         let body = br#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000","asOf":"2026-11-21T03:00:00Z"}"#;
-        let shown: serde_json::Value = serde_json::from_slice(&show(&read(body, now).expect("sound"))).expect("JSON");
-        assert_eq!((shown["valueDate"].as_str(), shown["asOf"].as_str()), (Some("2026-11-20"), Some("2026-11-21T03:00:00.000Z")));
+        let shown: serde_json::Value =
+            serde_json::from_slice(&show(&read(body, now).expect("sound"))).expect("JSON");
+        assert_eq!(
+            (shown["valueDate"].as_str(), shown["asOf"].as_str()),
+            (Some("2026-11-20"), Some("2026-11-21T03:00:00.000Z"))
+        );
         assert_eq!((shown["price"].to_string(), shown["method"].is_null()), ("210".to_owned(), true));
     }
 }

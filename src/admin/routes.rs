@@ -1,7 +1,10 @@
-//! THE TABLE of the operators' API: one row per endpoint. Everything that holds for a row as a whole is in it.
+//! THE TABLE of the operators' API: one row per endpoint. Everything that holds for a row as a
+//! whole is in it.
 
 use super::call::{Call, Working};
-use super::{adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, operations, rates, state, tenants};
+use super::{
+    adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, operations, rates, state, tenants,
+};
 use hyper::Method;
 
 /// Reads a request, does what it asks, and says what came of it.
@@ -20,7 +23,8 @@ pub struct Route {
     pub takes_query: bool,
     /// Whether what it does is no record by itself, so that one is written which says who did what.
     pub noted: bool,
-    /// Whether it is taken also while the disk is nearly full: it is small, and the way out of something worse.
+    /// Whether it is taken also while the disk is nearly full: it is small, and the way out of
+    /// something worse.
     pub in_reserve: bool,
     /// What does it.
     pub handler: Handler,
@@ -48,7 +52,15 @@ const fn row(method: Method, path: &'static str, operation: &'static str, handle
 }
 
 const fn list(path: &'static str, operation: &'static str, handler: Handler) -> Route {
-    Route { method: Method::GET, path, operation, takes_query: true, noted: false, in_reserve: false, handler }
+    Route {
+        method: Method::GET,
+        path,
+        operation,
+        takes_query: true,
+        noted: false,
+        in_reserve: false,
+        handler,
+    }
 }
 
 /// All of them.
@@ -58,27 +70,50 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants", "createTenant", |call| Box::pin(tenants::create(call))),
         list("/admin/tenants", "listTenants", |call| Box::pin(tenants::list(call))),
         row(get(), "/admin/tenants/:id", "getTenant", |call| Box::pin(tenants::read(call))),
-        row(patch(), "/admin/tenants/:id/settings", "updateSettings", |call| Box::pin(tenants::set_settings(call))),
-        row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", |call| Box::pin(tenants::set_live_status(call))).in_reserve(),
-        row(post(), "/admin/tenants/:id/resume", "resumeTenant", |call| Box::pin(books::resume(call))).noted().in_reserve(),
+        row(patch(), "/admin/tenants/:id/settings", "updateSettings", |call| {
+            Box::pin(tenants::set_settings(call))
+        }),
+        row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", |call| {
+            Box::pin(tenants::set_live_status(call))
+        })
+        .in_reserve(),
+        row(post(), "/admin/tenants/:id/resume", "resumeTenant", |call| Box::pin(books::resume(call)))
+            .noted()
+            .in_reserve(),
         row(post(), "/admin/tenants/:id/keys", "createKey", |call| Box::pin(keys::create(call))),
         row(get(), "/admin/tenants/:id/keys", "listKeys", |call| Box::pin(keys::list(call))),
         row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call))).in_reserve(),
         row(post(), "/admin/keys/:keyId/rotate", "rotateKey", |call| Box::pin(keys::rotate(call))),
-        row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| Box::pin(adjustments::create(call))),
+        row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| {
+            Box::pin(adjustments::create(call))
+        }),
         row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call))).noted(),
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
         row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
         row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call))).noted(),
-        row(post(), "/admin/clock/confirm", "confirmClock", |call| Box::pin(state::confirm_clock(call))).noted().in_reserve(),
-        row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| Box::pin(chargebacks::open(call))),
-        row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| Box::pin(chargebacks::close(call))),
+        row(post(), "/admin/clock/confirm", "confirmClock", |call| Box::pin(state::confirm_clock(call)))
+            .noted()
+            .in_reserve(),
+        row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| {
+            Box::pin(chargebacks::open(call))
+        }),
+        row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| {
+            Box::pin(chargebacks::close(call))
+        }),
         row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call))),
         list("/admin/crypto/payouts", "listAllCryptoPayouts", |call| Box::pin(crypto::list(call))),
-        row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", |call| Box::pin(crypto::approve(call))),
-        row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", |call| Box::pin(crypto::reject(call))),
-        row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| Box::pin(cop_payouts::create(call))),
-        row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| Box::pin(cop_payouts::complete(call))),
+        row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", |call| {
+            Box::pin(crypto::approve(call))
+        }),
+        row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", |call| {
+            Box::pin(crypto::reject(call))
+        }),
+        row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| {
+            Box::pin(cop_payouts::create(call))
+        }),
+        row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| {
+            Box::pin(cop_payouts::complete(call))
+        }),
         row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call))),
         row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call))),
         list("/admin/operations", "listOperations", |call| Box::pin(operations::list(call))),
@@ -130,6 +165,8 @@ mod tests {
         let routes = routes();
         let operations: BTreeSet<_> = routes.iter().map(|route| route.operation).collect();
         assert_eq!(operations.len(), routes.len());
-        assert!(Router::new(routes.into_iter().map(|route| (route.method.clone(), route.path, route))).is_ok());
+        assert!(
+            Router::new(routes.into_iter().map(|route| (route.method.clone(), route.path, route))).is_ok()
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Makes API keys. The key itself is shown once to the one who asked for it; what is kept is its SHA-256 and its first characters.
+//! Makes API keys. The key itself is shown once to the one who asked for it; what is kept is its
+//! SHA-256 and its first characters.
 
 use crate::api::problem::Problem;
 use crate::domain::ids::Id;
@@ -17,7 +18,8 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 const DIGITS: usize = 27;
 /// Characters of a key that are kept in clear, to recognise it by.
 const PREFIX_CHARACTERS: usize = 12;
-/// Characters of a shorter key, which the configuration may fix, that are kept in clear: `pk_test_`.
+/// Characters of a shorter key, which the configuration may fix, that are kept in clear:
+/// `pk_test_`.
 const SHORT_PREFIX_CHARACTERS: usize = 8;
 
 /// A key in clear. It has no way into a log: neither `Debug` nor `Display` shows it.
@@ -44,9 +46,15 @@ pub const fn stem(mode: Mode) -> &'static str {
 }
 
 impl Secret {
-    /// The secret of a new key with this id. It can be made again for whoever sends the same Idempotency-Key, which is nowhere on the disk; without one it comes from the randomness of the operating
-    /// system, and never again.
-    pub fn new(services: &Services, id: Id, mode: Mode, idempotency_key: Option<&str>) -> Result<Secret, Problem> {
+    /// The secret of a new key with this id. It can be made again for whoever sends the same
+    /// Idempotency-Key, which is nowhere on the disk; without one it comes from the randomness of
+    /// the operating system, and never again.
+    pub fn new(
+        services: &Services,
+        id: Id,
+        mode: Mode,
+        idempotency_key: Option<&str>,
+    ) -> Result<Secret, Problem> {
         if let Some(sent) = idempotency_key {
             return Ok(Secret::written(mode, services.api_key(id, sent.as_bytes())));
         }
@@ -64,7 +72,8 @@ impl Secret {
         (hash_key(&secret.0) == key.hash).then_some(secret)
     }
 
-    /// The lowest digits of a number of 256 bits: each is as likely as any other, to one part in 2^95.
+    /// The lowest digits of a number of 256 bits: each is as likely as any other, to one part in
+    /// 2^95.
     fn written(mode: Mode, mut number: [u8; 32]) -> Secret {
         let mut key = String::with_capacity(stem(mode).len() + DIGITS);
         key.push_str(stem(mode));
@@ -91,7 +100,8 @@ impl Secret {
         &self.0
     }
 
-    /// What is kept of it, under this id. Whose it is and when it was made is filled in by who writes it.
+    /// What is kept of it, under this id. Whose it is and when it was made is filled in by who
+    /// writes it.
     pub fn key(&self, id: Id, mode: Mode) -> ApiKey {
         ApiKey {
             id,
@@ -129,7 +139,10 @@ mod tests {
                 getrandom::fill(&mut random).expect("randomness");
                 let secret = Secret::written(mode, random);
                 let digits = secret.reveal().strip_prefix(stem(mode)).expect("its stem").to_owned();
-                assert!(digits.len() == DIGITS && digits.bytes().all(|byte| ALPHABET.contains(&byte)), "{digits}");
+                assert!(
+                    digits.len() == DIGITS && digits.bytes().all(|byte| ALPHABET.contains(&byte)),
+                    "{digits}"
+                );
                 assert_eq!(*secret.prefix(), secret.reveal()[..12]);
                 letters.extend(digits.bytes());
                 assert!(seen.insert(digits));

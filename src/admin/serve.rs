@@ -1,4 +1,5 @@
-//! The way of an operator's request: host and origin, path, method, token, body, handler, log line, answer; the same order as that of tenants (`contract.md`, section 17, "Order of checks").
+//! The way of an operator's request: host and origin, path, method, token, body, handler, log line,
+//! answer; the same order as that of tenants (`contract.md`, section 17, "Order of checks").
 
 use super::call::{Call, Done, Outcome};
 use super::description;
@@ -42,7 +43,12 @@ pub struct AdminApi {
 
 impl AdminApi {
     /// With this token required; without one nobody is asked for any, which is for local work.
-    pub fn new(services: Arc<Services>, token: Option<&str>, metrics: Metrics, guard: Guard) -> Result<AdminApi, BadRoute> {
+    pub fn new(
+        services: Arc<Services>,
+        token: Option<&str>,
+        metrics: Metrics,
+        guard: Guard,
+    ) -> Result<AdminApi, BadRoute> {
         let meters = Arc::clone(&services.meters);
         let row = |route: Route| {
             let meter = meters.of(&route.method, route.path);
@@ -51,15 +57,30 @@ impl AdminApi {
         let router = Router::new(routes().into_iter().map(row))?;
         let documents = Documents::new(|| description::document().to_json(), &meters);
         let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
-        Ok(AdminApi { services, router, guard, token: token.map(Token::new), documents, metrics, unrouted, scrapes })
+        Ok(AdminApi {
+            services,
+            router,
+            guard,
+            token: token.map(Token::new),
+            documents,
+            metrics,
+            unrouted,
+            scrapes,
+        })
     }
 
-    async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
+    async fn handle<'m>(
+        &'m self,
+        arrival: &Arrival,
+        body: &mut Inbound,
+        measuring: &mut Measuring<'m>,
+    ) -> Result<Reply, Problem> {
         let Arrival { head, request_id, peer } = arrival;
         // Before anything is answered, documents and figures too: no other site's page may ask.
         self.guard.check(head)?;
         let path = head.uri.path();
-        // What the API looks like is no secret: a page must be there before a token can be typed into it.
+        // What the API looks like is no secret: a page must be there before a token can be typed
+        // into it.
         if let Some(answer) = self.documents.answer(&head.method, path, &head.headers, measuring) {
             return answer;
         }
@@ -85,7 +106,11 @@ impl AdminApi {
         }
         let takes_body = matches!(route.method, Method::POST | Method::PATCH);
         let bytes = if takes_body { body.json(&head.headers).await? } else { Bytes::new() };
-        let key = if route.method == Method::POST { strays::idempotency_key(&head.headers).map_err(|bad| Problem::invalid_data(vec![bad]))? } else { None };
+        let key = if route.method == Method::POST {
+            strays::idempotency_key(&head.headers).map_err(|bad| Problem::invalid_data(vec![bad]))?
+        } else {
+            None
+        };
         let call = Call {
             services: Arc::clone(&self.services),
             turns: Arc::clone(&self.services.turns),
@@ -111,7 +136,8 @@ impl AdminApi {
 
 impl Answer for AdminApi {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        let mut measuring = Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
+        let mut measuring =
+            Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
         let reply = match self.handle(arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => Reply::problem(&problem, &arrival.request_id),
@@ -121,7 +147,8 @@ impl Answer for AdminApi {
     }
 }
 
-/// Runs a handler in a task of its own: a caller who goes away must not leave a durable change that the directory of callers never learned, or a sheet that was not pushed.
+/// Runs a handler in a task of its own: a caller who goes away must not leave a durable change that
+/// the directory of callers never learned, or a sheet that was not pushed.
 async fn run(route: Route, call: Call) -> Outcome {
     let task = tokio::spawn(async move {
         let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);
@@ -141,7 +168,8 @@ async fn run(route: Route, call: Call) -> Outcome {
     }
 }
 
-/// Does what was asked, once per Idempotency-Key: the answer is kept by the command that decides or, where there is none, in a record of its own.
+/// Does what was asked, once per Idempotency-Key: the answer is kept by the command that decides
+/// or, where there is none, in a record of its own.
 async fn once(route: &Route, mut call: Call) -> Outcome {
     if let Some(key) = &call.idempotency_key {
         let sent = Sent { key, path: &call.path, body: &call.body, request_id: &call.request_id };
@@ -153,14 +181,19 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
     if !route.takes_query {
         Query::parse(call.query.as_deref()).finish()?;
     }
-    let (services, slot, request_id) = (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());
-    let noted = route.noted.then(|| call.act(Deed::Called { operation: route.operation.to_owned(), path: call.path.clone() }));
+    let (services, slot, request_id) =
+        (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());
+    let noted = route
+        .noted
+        .then(|| call.act(Deed::Called { operation: route.operation.to_owned(), path: call.path.clone() }));
     match ((route.handler)(call).await, noted) {
         (Ok(done), Some(act)) => {
             let (keep, _held) = slot.take(Shape::Platform);
             let told = ask::answered(&services, Some(act), keep, (done.status, &done.body)).await;
-            let trace =
-                told.map_err(|problem| Problem { message: "it was done, and could not be written down; look before you do it again".into(), ..problem })?;
+            let trace = told.map_err(|problem| Problem {
+                message: "it was done, and could not be written down; look before you do it again".into(),
+                ..problem
+            })?;
             Ok(done.traced(trace))
         }
         (Err(problem), _) if matches!(problem.status, 409 | 410 | 422) => {
@@ -181,11 +214,14 @@ fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: 
         Ok(done) => {
             tracing::info!(operation, path, request_id, %peer, status = done.status, wal_seq = done.trace.seq, replayed = done.replayed, "an operator's call")
         }
-        Err(problem) => tracing::info!(operation, path, request_id, %peer, status = problem.status, error = problem.code, "an operator's call was refused"),
+        Err(problem) => {
+            tracing::info!(operation, path, request_id, %peer, status = problem.status, error = problem.code, "an operator's call was refused")
+        }
     }
 }
 
-/// The digest of the operators' token: neither the token nor the time of a comparison tells anything about it.
+/// The digest of the operators' token: neither the token nor the time of a comparison tells
+/// anything about it.
 struct Token([u8; 32]);
 
 impl Token {
@@ -219,7 +255,9 @@ mod tests {
     #[test]
     fn only_the_token_opens() {
         assert!(admits("t0ken", "Bearer t0ken") && admits("t0ken", "bearer t0ken"));
-        for sent in ["", "Bearer ", "Bearer", "Bearer t0ke", "Bearer t0kenx", "Bearer  t0ken", "Basic t0ken", "t0ken"] {
+        for sent in
+            ["", "Bearer ", "Bearer", "Bearer t0ke", "Bearer t0kenx", "Bearer  t0ken", "Basic t0ken", "t0ken"]
+        {
             assert!(!admits("t0ken", sent), "{sent}");
         }
         assert!(!Token::new("t0ken").is_in(&HeaderMap::new()));

@@ -53,7 +53,14 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
     }
     check(entries)?;
     for entry in entries {
-        let (_, tenant) = tenants::open(services, entry.name.trim().to_owned(), services.tenant_defaults.clone(), fixed_keys(services, entry), None).await?;
+        let (_, tenant) = tenants::open(
+            services,
+            entry.name.trim().to_owned(),
+            services.tenant_defaults.clone(),
+            fixed_keys(services, entry),
+            None,
+        )
+        .await?;
         push_sheet(services, tenant.number).await?;
         tracing::info!(tenant = %tenant.id, name = tenant.name, "a tenant of the configuration was opened");
     }
@@ -61,7 +68,9 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
 }
 
 fn given(entry: &BootstrapTenant) -> impl Iterator<Item = (Mode, &str)> {
-    [(Mode::Test, entry.test_key.as_deref()), (Mode::Live, entry.live_key.as_deref())].into_iter().filter_map(|(mode, key)| key.map(|key| (mode, key)))
+    [(Mode::Test, entry.test_key.as_deref()), (Mode::Live, entry.live_key.as_deref())]
+        .into_iter()
+        .filter_map(|(mode, key)| key.map(|key| (mode, key)))
 }
 
 fn fixed_keys(services: &Services, entry: &BootstrapTenant) -> Vec<ApiKey> {
@@ -78,9 +87,14 @@ fn check(entries: &[BootstrapTenant]) -> Result<(), Problem> {
         }
         for (mode, key) in given(entry) {
             let name = field(if mode == Mode::Test { "test_key" } else { "live_key" });
-            let fits = FIXED_KEY_CHARACTERS.contains(&key.len()) && key.starts_with(stem(mode)) && key.bytes().all(|byte| byte.is_ascii_graphic());
+            let fits = FIXED_KEY_CHARACTERS.contains(&key.len())
+                && key.starts_with(stem(mode))
+                && key.bytes().all(|byte| byte.is_ascii_graphic());
             if !fits {
-                return Err(Problem::invalid_field(name, format!("must begin with {} and have 9 to 200 visible ASCII characters", stem(mode))));
+                return Err(Problem::invalid_field(
+                    name,
+                    format!("must begin with {} and have 9 to 200 visible ASCII characters", stem(mode)),
+                ));
             }
             if seen.contains(&key) {
                 return Err(Problem::invalid_field(name, "must not be another tenant's"));
@@ -96,12 +110,17 @@ mod tests {
     use super::*;
 
     fn entry(name: &str, test_key: Option<&str>, live_key: Option<&str>) -> BootstrapTenant {
-        BootstrapTenant { name: name.to_owned(), test_key: test_key.map(str::to_owned), live_key: live_key.map(str::to_owned) }
+        BootstrapTenant {
+            name: name.to_owned(),
+            test_key: test_key.map(str::to_owned),
+            live_key: live_key.map(str::to_owned),
+        }
     }
 
     #[test]
     fn what_could_not_be_used_is_named() {
-        let named = |entries: &[BootstrapTenant]| check(entries).map_err(|problem| problem.fields[0].field.clone());
+        let named =
+            |entries: &[BootstrapTenant]| check(entries).map_err(|problem| problem.fields[0].field.clone());
         let demo = entry("demo", Some("pk_test_demo"), None);
         assert_eq!(named(&[demo.clone(), entry("two", Some("pk_test_two"), Some("pk_live_two"))]), Ok(()));
         for (entry, field) in [

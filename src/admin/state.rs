@@ -36,13 +36,25 @@ pub async fn read(call: Call) -> Outcome {
     let body = Object::with_capacity(1024)
         .number("walSeq", status.durable_seq)
         .number("snapshotSeq", status.snapshot_seq)
-        .json("actors", &Object::new().number("books", status.books).number("entities", status.entities).end())
+        .json(
+            "actors",
+            &Object::new().number("books", status.books).number("entities", status.entities).end(),
+        )
         .list("haltedBooks", books::show(&call.services))
         .number("underWay", status.under_way)
-        .json("rails", &Object::new().number("duplicateCalls", call.services.simulator.duplicate_calls()).end())
+        .json(
+            "rails",
+            &Object::new().number("duplicateCalls", call.services.simulator.duplicate_calls()).end(),
+        )
         .json("log", &log)
         .json("rates", &show_rates(&call.services))
-        .json("clock", &Object::new().plain("now", call.services.now()).number("stepMs", call.services.engine.clock().step_ms()).end())
+        .json(
+            "clock",
+            &Object::new()
+                .plain("now", call.services.now())
+                .number("stepMs", call.services.engine.clock().step_ms())
+                .end(),
+        )
         .plain("outbound", if call.services.outbound.is_open() { "open" } else { "past" })
         .end();
     Ok(Done::ok(body))
@@ -64,7 +76,11 @@ fn show_rates(services: &Services) -> Vec<u8> {
             .maybe_text("lastError", state.last_error.as_deref())
             .end()
     };
-    Object::new().number("written", history.written).number("lost", history.lost).list("feeds", services.feeds.iter().map(feed)).end()
+    Object::new()
+        .number("written", history.written)
+        .number("lost", history.lost)
+        .list("feeds", services.feeds.iter().map(feed))
+        .end()
 }
 
 /// POST /admin/clock/confirm
@@ -91,7 +107,10 @@ pub async fn backup(call: Call) -> Outcome {
     let (engine, data) = (call.services.engine.clone(), call.services.data.clone());
     let copied = tokio::task::spawn_blocking(move || {
         if path.symlink_metadata().is_ok() {
-            return Err(Problem::conflict("directory_exists", "the path exists already; name a new directory"));
+            return Err(Problem::conflict(
+                "directory_exists",
+                "the path exists already; name a new directory",
+            ));
         }
         let copied = backup::copy(&data, &path, |log| engine.checkpoint(log), &mut |_, _, _| {});
         let tip = copied.map_err(|error| {

@@ -40,7 +40,9 @@ pub async fn create(call: Call) -> Outcome {
     let (changed, tenant) = open(services, name.get(&sound).into_owned(), settings, keys, keep).await?;
     let _turn = call.turns.of(tenant.number).await;
     push_sheet(services, tenant.number).await?;
-    let reveal = |key: &ApiKey| secrets.iter().find(|(id, _)| *id == key.id).map(|(_, secret)| secret.reveal().to_owned());
+    let reveal = |key: &ApiKey| {
+        secrets.iter().find(|(id, _)| *id == key.id).map(|(_, secret)| secret.reveal().to_owned())
+    };
     let shown = changed.record.as_deref().and_then(|record| tenants::opened(record, &reveal));
     Ok(Done::created(shown.unwrap_or_default()).traced(changed.trace))
 }
@@ -75,9 +77,17 @@ pub async fn list(call: Call) -> Outcome {
             number.map(u32::from_be_bytes).map_err(|_| bad_cursor())?
         }
     };
-    let tenants: Vec<_> = call.services.directory.tenants().into_iter().filter(|tenant| tenant.number < after).take(page.limit + 1).collect();
+    let tenants: Vec<_> = call
+        .services
+        .directory
+        .tenants()
+        .into_iter()
+        .filter(|tenant| tenant.number < after)
+        .take(page.limit + 1)
+        .collect();
     let shown = &tenants[..tenants.len().min(page.limit)];
-    let next = shown.last().filter(|_| tenants.len() > page.limit).map(|last| page.next(&last.number.to_be_bytes()));
+    let next =
+        shown.last().filter(|_| tenants.len() > page.limit).map(|last| page.next(&last.number.to_be_bytes()));
     Ok(Done::ok(page_json(shown.iter().map(|tenant| tenants::show(tenant)), next.as_deref())))
 }
 
@@ -101,14 +111,17 @@ pub async fn set_settings(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let tenant = tenant.as_ref().ok_or_else(Problem::not_found)?;
     let sheet = &tenant.sheet;
-    let (tenant, trace) = set_sheet(services, tenant, merged.get(&sound).into(), sheet.live_status, sheet.reason.clone(), None).await?;
+    let (tenant, trace) =
+        set_sheet(services, tenant, merged.get(&sound).into(), sheet.live_status, sheet.reason.clone(), None)
+            .await?;
     Ok(Done::ok(settings::show(&tenant.sheet.settings)).traced(trace))
 }
 
 /// POST /admin/tenants/:id/live-status
 pub async fn set_live_status(call: Call) -> Outcome {
     let mut fields = Fields::parse(&call.body)?;
-    let status = fields.required("status", |value| value.text_known("active, suspended or inactive", LiveStatus::from_name));
+    let status = fields
+        .required("status", |value| value.text_known("active, suspended or inactive", LiveStatus::from_name));
     let reason = fields.optional("reason", |value| value.trimmed(REASON_CHARACTERS));
     let sound = fields.finish()?;
     let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
@@ -116,6 +129,14 @@ pub async fn set_live_status(call: Call) -> Outcome {
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let (keep, _held) = call.keep(Shape::Tenant);
-    let (tenant, trace) = set_sheet(&call.services, &tenant, Arc::clone(&tenant.sheet.settings), status.get(&sound), reason, keep).await?;
+    let (tenant, trace) = set_sheet(
+        &call.services,
+        &tenant,
+        Arc::clone(&tenant.sheet.settings),
+        status.get(&sound),
+        reason,
+        keep,
+    )
+    .await?;
     Ok(Done::ok(tenants::show(&tenant)).traced(trace))
 }

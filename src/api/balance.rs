@@ -1,4 +1,5 @@
-//! The balance in bolívares and its movements (`service.md`, "Balances and ledger"; `contract.md`, section 6).
+//! The balance in bolívares and its movements (`service.md`, "Balances and ledger"; `contract.md`,
+//! section 6).
 
 use crate::api::plan::{Call, Movements, Plan};
 use crate::api::problem::Problem;
@@ -63,7 +64,10 @@ pub fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
 
 fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let kinds = query.list("type", |text| MovementKind::from_name(text.as_str()).ok_or_else(|| super::fields::Bad::from("must be a type of movement")));
+    let kinds = query.list("type", |text| {
+        MovementKind::from_name(text.as_str())
+            .ok_or_else(|| super::fields::Bad::from("must be a type of movement"))
+    });
     let payment = query.optional("paymentId", |text| text.uuid());
     let payout = query.optional("payoutId", |text| text.uuid());
     let from = query.optional("from", instant);
@@ -75,7 +79,8 @@ fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Pro
         kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).collect();
     }
     let payment = payment.get(&sound).map(|id| EntityId::payment(Id::from(id)));
-    let payout_of = if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
+    let payout_of =
+        if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
     let payout = payout.get(&sound).map(|id| payout_of(Id::from(id)));
     Ok(Plan::Movements(Movements {
         ledger,
@@ -144,8 +149,15 @@ pub fn new_movement(facts: &Facts<'_>) -> Rendered {
     }
 }
 
-/// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether its hold still lasts.
-pub fn show_movement(livemode: bool, record: &Record, time: Timestamp, n: usize, now: Timestamp) -> Option<Vec<u8>> {
+/// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether
+/// its hold still lasts.
+pub fn show_movement(
+    livemode: bool,
+    record: &Record,
+    time: Timestamp,
+    n: usize,
+    now: Timestamp,
+) -> Option<Vec<u8>> {
     let posting = record.postings.get(n)?;
     let row: &Row = posting.row.as_deref()?;
     let amount_name = match posting.currency {
@@ -155,7 +167,9 @@ pub fn show_movement(livemode: bool, record: &Record, time: Timestamp, n: usize,
     };
     let mut amount = String::new();
     let _ = write_minor(&mut amount, posting.minor, posting.currency.decimals());
-    let subject = |kinds: &[Kind]| row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id);
+    let subject = |kinds: &[Kind]| {
+        row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id)
+    };
     let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
     let mut body = Object::new()
         .plain("id", record.movement_id(time, n))

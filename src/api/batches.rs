@@ -1,4 +1,5 @@
-//! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and showing what became of each (`contract.md`, sections 5, 7 and 17).
+//! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and
+//! showing what became of each (`contract.md`, sections 5, 7 and 17).
 
 use crate::api::fields::{Bad, Fields};
 use crate::api::payouts::{self, Form, read_new};
@@ -61,7 +62,14 @@ fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
     let (items, canonical): (Vec<NewItem>, Vec<Vec<u8>>) = read.into_iter().unzip();
     let parts: Vec<&[u8]> = canonical.iter().map(Vec::as_slice).collect();
     let external_ref = external_ref.get(&sound);
-    let batch = NewBatch { id: call.new_id(), external_ref, mark: (call.mark)(&parts), items, known: HashMap::new(), explain };
+    let batch = NewBatch {
+        id: call.new_id(),
+        external_ref,
+        mark: (call.mark)(&parts),
+        items,
+        known: HashMap::new(),
+        explain,
+    };
     Ok(Plan::Batch(Box::new(batch)))
 }
 
@@ -74,10 +82,13 @@ fn explain(refusal: &Refusal) -> (&'static str, String) {
 fn item_of(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> (NewItem, Vec<u8>) {
     match value.object().and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
         Ok(new) => {
-            let canonical = codec::encode(&(new.external_ref.as_str(), &new.receiver, new.amount, &new.concept));
+            let canonical =
+                codec::encode(&(new.external_ref.as_str(), &new.receiver, new.amount, &new.concept));
             (NewItem::Sound(new), canonical)
         }
-        Err(bad) => (NewItem::Bad { external_ref: reference_of(value), error: in_words(bad) }, value.canonical()),
+        Err(bad) => {
+            (NewItem::Bad { external_ref: reference_of(value), error: in_words(bad) }, value.canonical())
+        }
     }
 }
 
@@ -91,15 +102,21 @@ fn reference_of(value: Value<'_>) -> Option<String> {
 fn in_words(bad: Bad) -> String {
     match bad {
         Bad::Said(message) => format!("the item {message}"),
-        Bad::Inside(fields) => fields.iter().map(|bad| format!("{} {}", bad.field, bad.message)).collect::<Vec<_>>().join("; "),
+        Bad::Inside(fields) => {
+            fields.iter().map(|bad| format!("{} {}", bad.field, bad.message)).collect::<Vec<_>>().join("; ")
+        }
     }
 }
 
 /// The answer as far as the record itself tells: its new payouts are pending.
 pub fn created(batch: &Batch, facts: &Facts<'_>) -> Rendered {
     let written = facts.record.into_iter().flat_map(|record| &record.entities).map(|written| &written.state);
-    let payouts: HashMap<Id, &Arc<Entity>> = written.chain(facts.related).map(|entity| (entity.id().id, entity)).collect();
-    (if facts.record.is_some() { 201 } else { 200 }, show(batch, facts.livemode, |id| payouts.get(&id).map(|entity| Arc::clone(entity))))
+    let payouts: HashMap<Id, &Arc<Entity>> =
+        written.chain(facts.related).map(|entity| (entity.id().id, entity)).collect();
+    (
+        if facts.record.is_some() { 201 } else { 200 },
+        show(batch, facts.livemode, |id| payouts.get(&id).map(|entity| Arc::clone(entity))),
+    )
 }
 
 /// A batch, as JSON; `payout` finds its payouts.
@@ -114,6 +131,8 @@ pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<
             body.plain("status", "failed").plain("failureCode", code).text("error", error).end()
         }
     });
-    let body = Object::with_capacity(ITEM_BYTES * (batch.items.len() + 1)).plain("batchId", batch.id).text("externalRef", &*batch.external_ref);
+    let body = Object::with_capacity(ITEM_BYTES * (batch.items.len() + 1))
+        .plain("batchId", batch.id)
+        .text("externalRef", &*batch.external_ref);
     body.list("items", items).boolean("livemode", livemode).end()
 }

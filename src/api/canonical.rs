@@ -1,8 +1,10 @@
-//! Canonical bytes of a JSON value: the same for two texts that mean the same, different for two that do not.
+//! Canonical bytes of a JSON value: the same for two texts that mean the same, different for two
+//! that do not.
 //!
-//! Members are in the order of their names, white space is gone, strings are decoded and written anew, and a number is
-//! its exact decimal value, however large: `1e1`, `10.0` and `10` are one, `1e400` and `1e401` are two. Two payloads are
-//! told apart by these bytes (`contract.md`, section 1, "same payload"), so no library's idea of a number may decide them.
+//! Members are in the order of their names, white space is gone, strings are decoded and written
+//! anew, and a number is its exact decimal value, however large: `1e1`, `10.0` and `10` are one,
+//! `1e400` and `1e401` are two. Two payloads are told apart by these bytes (`contract.md`, section
+//! 1, "same payload"), so no library's idea of a number may decide them.
 
 use super::json::{self, Member, Shape};
 
@@ -55,7 +57,8 @@ fn number(text: &str, out: &mut Vec<u8>) {
     }
     let zeros = digits.len() - digits.trim_end_matches('0').len();
     let last = exponent.parse::<i64>().ok().and_then(|exponent| {
-        // Of the last significant digit: every digit of the fraction is a step down, every zero dropped a step up.
+        // Of the last significant digit: every digit of the fraction is a step down, every zero
+        // dropped a step up.
         exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?.checked_add(i64::try_from(zeros).ok()?)
     });
     out.extend_from_slice(sign.as_bytes());
@@ -105,9 +108,13 @@ mod tests {
 
     #[test]
     fn what_differs_stays_different() {
-        for (one, other) in
-            [("1e400", "1e401"), ("1e99999999999999999999", "2e99999999999999999999"), ("1", "-1"), ("1", r#""1""#), ("0.1", "0.10000000000000000001")]
-        {
+        for (one, other) in [
+            ("1e400", "1e401"),
+            ("1e99999999999999999999", "2e99999999999999999999"),
+            ("1", "-1"),
+            ("1", r#""1""#),
+            ("0.1", "0.10000000000000000001"),
+        ] {
             assert_ne!(canonical(one), canonical(other), "{one} and {other}");
         }
     }

@@ -1,4 +1,5 @@
-//! POST /v1/payments/vpos: collecting by card (`contract.md`, sections 5 and 17, "Payments"). Number and code go from the body into the order to the bank, and nowhere else.
+//! POST /v1/payments/vpos: collecting by card (`contract.md`, sections 5 and 17, "Payments").
+//! Number and code go from the body into the order to the bank, and nowhere else.
 
 use crate::api::fields::{Bad, Fields};
 use crate::api::payments::{DESCRIPTION_MAX, create_charge, marketplace, usd_amount};

@@ -1,4 +1,5 @@
-//! Chargebacks: reading and listing them, and the calls by which test mode plays the bank (`service.md`, "Chargeback"; `contract.md`, section 8).
+//! Chargebacks: reading and listing them, and the calls by which test mode plays the bank
+//! (`service.md`, "Chargeback"; `contract.md`, section 8).
 
 use crate::api::fields::{Fields, Got, Sound};
 use crate::api::plan::{Call, Plan};
@@ -45,8 +46,11 @@ pub fn read_new(fields: &mut Fields<'_>) -> GotChargeback {
         payment: fields.required("paymentId", Value::uuid),
         amount: fields.optional("amountVes", Value::positive_cents),
         fee: fields.optional("feeVes", Value::amount),
-        reason: fields.required("reason", |value| value.one_of(&Reason::ALL.map(|reason| (reason.name(), reason)))),
-        bank_debited_at: fields.optional("bankDebitedAt", |value| value.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))),
+        reason: fields
+            .required("reason", |value| value.one_of(&Reason::ALL.map(|reason| (reason.name(), reason)))),
+        bank_debited_at: fields.optional("bankDebitedAt", |value| {
+            value.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))
+        }),
     }
 }
 
@@ -84,11 +88,16 @@ pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/chargebacks
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
     let page = query.page(call.mark, call.caller.tenant_key, "chargebacks");
     let sound = query.finish()?;
     let status = status.get(&sound);
-    let facets = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)).map(|status| status as u8).collect();
+    let facets = Status::ALL
+        .into_iter()
+        .filter(|each| status.is_none_or(|status| status == *each))
+        .map(|status| status as u8)
+        .collect();
     Ok(Plan::List { kind: Kind::Chargeback, facets, page: page.get(&sound), show: show_entity })
 }
 

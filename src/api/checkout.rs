@@ -1,5 +1,5 @@
-//! What the page of a hosted checkout calls, with the session's client secret as its only key (`contract.md`, section 18, "Checkout"): bodies in, answers out. The page itself is
-//! `checkout/`.
+//! What the page of a hosted checkout calls, with the session's client secret as its only key
+//! (`contract.md`, section 18, "Checkout"): bodies in, answers out. The page itself is `checkout/`.
 
 use crate::api::cop_payments::{GotBuyer, below_minimum};
 use crate::api::fields::{Bad, Fields, Got, Sound};
@@ -103,20 +103,32 @@ pub struct Offer {
     pub cop: Option<Cop>,
 }
 
-/// The ways to pay so much that are shown. Where the buyer `chooses` the quantity, pesos are shown also when they cannot be used (`service.md`, "Hosted checkout").
-pub fn offers(amount: Usd, chooses: bool, includes: impl Fn(Way) -> bool, market: &Market, banks: &Catalogue) -> Vec<Offer> {
+/// The ways to pay so much that are shown. Where the buyer `chooses` the quantity, pesos are shown
+/// also when they cannot be used (`service.md`, "Hosted checkout").
+pub fn offers(
+    amount: Usd,
+    chooses: bool,
+    includes: impl Fn(Way) -> bool,
+    market: &Market,
+    banks: &Catalogue,
+) -> Vec<Offer> {
     let rail = || if market.has_rail { None } else { Some("rail_not_configured") };
     let offer = |way: &Way| match way {
         Way::C2p => {
             let has_bank = banks.shown().any(|bank| banks.offers(bank.code, Service::C2p));
-            let ves = market.bcv_rate.and_then(|rate| Price::Usd(amount).at(rate).ok()).map(|figured| figured.ves);
-            let reason = rail().or((!has_bank).then_some("no_bank_offers_it")).or(ves.is_none().then_some("rate_unavailable"));
+            let ves =
+                market.bcv_rate.and_then(|rate| Price::Usd(amount).at(rate).ok()).map(|figured| figured.ves);
+            let reason = rail()
+                .or((!has_bank).then_some("no_bank_offers_it"))
+                .or(ves.is_none().then_some("rate_unavailable"));
             Some(Offer { way: *way, reason, ves, cop: None })
         }
         Way::Cop if !market.cop_enabled => None,
         Way::Cop => match market.pesos(amount) {
             Ok(price) => Some(Offer { way: *way, reason: rail(), ves: None, cop: Some(price.total) }),
-            Err(why) => chooses.then(|| Offer { way: *way, reason: Some(why.reason()), ves: None, cop: None }),
+            Err(why) => {
+                chooses.then(|| Offer { way: *way, reason: Some(why.reason()), ves: None, cop: None })
+            }
         },
         Way::Usdt => market.usdt_enabled.then(|| Offer { way: *way, reason: rail(), ves: None, cop: None }),
     };
@@ -166,7 +178,8 @@ pub fn read_execution(body: &[u8], banks: &Catalogue) -> Result<(Id, Debtor, Tok
 /// POST /checkout/:id/cop
 pub fn read_pesos(body: &[u8]) -> Result<(Channel, Option<Buyer>), Problem> {
     let mut fields = Fields::parse(body)?;
-    let channel = fields.required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
+    let channel = fields
+        .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
     let buyer = GotBuyer::read(&mut fields, channel.peek().copied());
     let sound = fields.finish()?;
     Ok((channel.get(&sound), buyer.get(&sound)))
@@ -244,7 +257,10 @@ pub struct Attempt<'a> {
 impl<'a> Attempt<'a> {
     /// From a bank, or in USDT.
     pub fn of(payment: &'a Payment) -> Attempt<'a> {
-        Attempt { status: payment.status, failure_code: payment.failure_code.as_deref().filter(|_| payment.status == PaymentStatus::Failed) }
+        Attempt {
+            status: payment.status,
+            failure_code: payment.failure_code.as_deref().filter(|_| payment.status == PaymentStatus::Failed),
+        }
     }
 
     /// In pesos.
@@ -254,7 +270,13 @@ impl<'a> Attempt<'a> {
 }
 
 /// GET /checkout/:id/state; of an attempt also how that stands.
-pub fn state(session: &Session, status: Status, received: Usdt, offers: &[Offer], attempt: Option<Attempt<'_>>) -> Vec<u8> {
+pub fn state(
+    session: &Session,
+    status: Status,
+    received: Usdt,
+    offers: &[Offer],
+    attempt: Option<Attempt<'_>>,
+) -> Vec<u8> {
     let methods = offers.iter().map(|offer| {
         Object::new()
             .plain("method", offer.way.name())
@@ -271,6 +293,9 @@ pub fn state(session: &Session, status: Status, received: Usdt, offers: &[Offer]
         .plain("receivedUsdt", received);
     match attempt {
         None => body.end(),
-        Some(attempt) => body.plain("attemptStatus", attempt.status.name()).maybe_text("failureCode", attempt.failure_code).end(),
+        Some(attempt) => body
+            .plain("attemptStatus", attempt.status.name())
+            .maybe_text("failureCode", attempt.failure_code)
+            .end(),
     }
 }

@@ -1,4 +1,5 @@
-//! Conversions: quotes, accepting and ending them, reading and listing, and what of the settings a tenant may change (`service.md`, "Conversions"; `contract.md`, section 9).
+//! Conversions: quotes, accepting and ending them, reading and listing, and what of the settings a
+//! tenant may change (`service.md`, "Conversions"; `contract.md`, section 9).
 
 use crate::api::fields::{Bad, Fields};
 use crate::api::number;
@@ -40,7 +41,9 @@ pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let source = source.get(&sound).unwrap_or(Source::Ves);
     let amount = match (source, ves.get(&sound), pesos.get(&sound), usdt.get(&sound)) {
-        (Source::Ves, Some(Some(minor)), None, None) | (Source::Cop, None, Some(Some(minor)), None) => Amount::Source(minor),
+        (Source::Ves, Some(Some(minor)), None, None) | (Source::Cop, None, Some(Some(minor)), None) => {
+            Amount::Source(minor)
+        }
         (_, None, None, Some(Some(cents))) => Amount::Target(Usdt::from_minor(cents)),
         _ => return Err(invalid_amount()),
     };
@@ -74,8 +77,15 @@ pub fn accept(call: &Call<'_>) -> Result<Plan, Problem> {
     let quote = fields.required("quoteId", Value::uuid);
     let reference = fields.optional("reference", |value| value.trimmed(0..=REFERENCE_MAX));
     let sound = fields.finish()?;
-    let reference = reference.get(&sound).filter(|reference| !reference.is_empty()).map(|reference| reference.into_owned());
-    Ok(Plan::Entity(EntityId::conversion(Id::from(quote.get(&sound))), Ask::Accept(reference), Shape::ConversionAccepted))
+    let reference = reference
+        .get(&sound)
+        .filter(|reference| !reference.is_empty())
+        .map(|reference| reference.into_owned());
+    Ok(Plan::Entity(
+        EntityId::conversion(Id::from(quote.get(&sound))),
+        Ask::Accept(reference),
+        Shape::ConversionAccepted,
+    ))
 }
 
 fn end(call: &Call<'_>, decision: Decision) -> Result<Plan, Problem> {
@@ -111,20 +121,33 @@ pub fn read_reason(fields: &mut Fields<'_>) -> crate::api::fields::Got<Option<St
 pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadShown(EntityId::conversion(id), |entity| if let Entity::Conversion(conversion) = entity { show(conversion) } else { None }))
+    Ok(Plan::ReadShown(EntityId::conversion(id), |entity| {
+        if let Entity::Conversion(conversion) = entity { show(conversion) } else { None }
+    }))
 }
 
 /// GET /v1/conversions
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
     let source = query.optional("sourceCurrency", |text| text.one_of(&SOURCES));
     let page = query.page(call.mark, call.caller.tenant_key, "conversions");
     let sound = query.finish()?;
     let (status, source) = (status.get(&sound), source.get(&sound));
     let sources = Source::ALL.into_iter().filter(|each| source.is_none_or(|source| source == *each));
-    let statuses = |source| Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)).map(move |status| facet(source, status));
-    Ok(Plan::List { kind: Kind::Conversion, facets: sources.flat_map(statuses).collect(), page: page.get(&sound), show: show_entity })
+    let statuses = |source| {
+        Status::ALL
+            .into_iter()
+            .filter(|each| status.is_none_or(|status| status == *each))
+            .map(move |status| facet(source, status))
+    };
+    Ok(Plan::List {
+        kind: Kind::Conversion,
+        facets: sources.flat_map(statuses).collect(),
+        page: page.get(&sound),
+        show: show_entity,
+    })
 }
 
 fn show_entity(entity: &Entity) -> Vec<u8> {
@@ -137,7 +160,13 @@ pub fn quoted(quote: &Conversion) -> Rendered {
     let Stage::Quoted { price, expires_at } = &quote.stage else { return (200, b"{}".to_vec()) };
     let body = Object::new().plain("id", quote.id).plain("object", "conversion_quote");
     let body = amounts(body, quote.source, price);
-    (201, body.boolean("livemode", quote.livemode).plain("expiresAt", expires_at).plain("createdAt", quote.created_at).end())
+    (
+        201,
+        body.boolean("livemode", quote.livemode)
+            .plain("expiresAt", expires_at)
+            .plain("createdAt", quote.created_at)
+            .end(),
+    )
 }
 
 /// A conversion, as an answer with this status.
@@ -216,15 +245,26 @@ fn read_percent(value: Value<'_>) -> Result<u8, Bad> {
 /// The settings of conversions, as JSON.
 pub fn show_settings(settings: &Settings) -> Vec<u8> {
     let conversions = &settings.conversions;
-    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)].into_iter().filter(|(_, enabled)| *enabled);
+    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]
+        .into_iter()
+        .filter(|(_, enabled)| *enabled);
     let (spread, limit) = (&conversions.spread_percent, &conversions.daily_limit);
     let cop = Object::new().number("percent", conversions.auto_cop_percent).end();
     Object::new()
         .json("autoConvert", &Object::new().json("COP", &cop).end())
         .list("enabledCurrencies", enabled.map(|(name, _)| text(name)))
-        .json("spreadPercent", &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end())
+        .json(
+            "spreadPercent",
+            &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end(),
+        )
         .plain("minimumUsdt", conversions.minimum)
-        .json("dailyLimit", &Object::new().maybe_plain("VES", limit.ves.map(Ves::from_minor)).maybe_plain("COP", limit.cop).end())
+        .json(
+            "dailyLimit",
+            &Object::new()
+                .maybe_plain("VES", limit.ves.map(Ves::from_minor))
+                .maybe_plain("COP", limit.cop)
+                .end(),
+        )
         .end()
 }
 
@@ -241,19 +281,51 @@ mod tests {
 
     #[test]
     fn amounts_have_at_most_the_decimals_of_their_currency() {
-        for (json, minor) in [("\"100\"", 10_000), ("\"100.5\"", 10_050), ("\"100.05\"", 10_005), ("\"0.01\"", 1), ("\"999999999999.99\"", 99_999_999_999_999)]
-        {
+        for (json, minor) in [
+            ("\"100\"", 10_000),
+            ("\"100.5\"", 10_050),
+            ("\"100.05\"", 10_005),
+            ("\"0.01\"", 1),
+            ("\"999999999999.99\"", 99_999_999_999_999),
+        ] {
             assert_eq!(read(json, |value| value.positive_cents().ok()), Some(minor), "{json}");
         }
-        for json in
-            ["\"0\"", "\"0.00\"", "\"-1.00\"", "\"1.001\"", "\"1.\"", "\".5\"", "\"01\"", "\"1e2\"", "\"\"", "\" 1\"", "100", "true", "\"1000000000000.00\""]
-        {
+        for json in [
+            "\"0\"",
+            "\"0.00\"",
+            "\"-1.00\"",
+            "\"1.001\"",
+            "\"1.\"",
+            "\".5\"",
+            "\"01\"",
+            "\"1e2\"",
+            "\"\"",
+            "\" 1\"",
+            "100",
+            "true",
+            "\"1000000000000.00\"",
+        ] {
             assert_eq!(read(json, |value| value.positive_cents().ok()), None, "{json}");
         }
-        for (json, pesos) in [("\"100000\"", 100_000), ("100000", 100_000), ("\"999999999999\"", 999_999_999_999)] {
+        for (json, pesos) in
+            [("\"100000\"", 100_000), ("100000", 100_000), ("\"999999999999\"", 999_999_999_999)]
+        {
             assert_eq!(read(json, whole_pesos), Some(pesos), "{json}");
         }
-        for json in ["\"0\"", "\"1000000000000\"", "1000000000000", "\"1.5\"", "\"1.00\"", "\"-1\"", "\"01\"", "1.5", "0", "-1", "\"abc\"", "true"] {
+        for json in [
+            "\"0\"",
+            "\"1000000000000\"",
+            "1000000000000",
+            "\"1.5\"",
+            "\"1.00\"",
+            "\"-1\"",
+            "\"01\"",
+            "1.5",
+            "0",
+            "-1",
+            "\"abc\"",
+            "true",
+        ] {
             assert_eq!(read(json, whole_pesos), None, "{json}");
         }
     }

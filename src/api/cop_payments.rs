@@ -1,4 +1,5 @@
-//! Payments in Colombian pesos (`service.md`, "Colombian pesos (COP)"; `contract.md`, sections 11 and 18). Under /v1/cop they speak lower case; among all payments, upper case.
+//! Payments in Colombian pesos (`service.md`, "Colombian pesos (COP)"; `contract.md`, sections 11
+//! and 18). Under /v1/cop they speak lower case; among all payments, upper case.
 
 use crate::api::fields::{Bad, Fields, Got, Sound};
 use crate::api::merchants::email;
@@ -31,8 +32,11 @@ const METADATA_BYTES_MAX: usize = 8 * 1024;
 /// POST /v1/cop/payments
 pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
-    let amount = fields.required("amountCop", |value| value.integer(i64::MIN..=AMOUNT_MAX.minor()).map_err(|_| whole_pesos()));
-    let channel = fields.required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
+    let amount = fields.required("amountCop", |value| {
+        value.integer(i64::MIN..=AMOUNT_MAX.minor()).map_err(|_| whole_pesos())
+    });
+    let channel = fields
+        .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
     let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
     let metadata = fields.optional("metadata", metadata);
     let buyer = GotBuyer::read(&mut fields, channel.peek().copied());
@@ -68,7 +72,8 @@ fn whole_pesos() -> Bad {
 
 /// Too little to be collected.
 pub fn below_minimum() -> Problem {
-    Problem::refused(400, "amount_below_minimum", format!("amountCop must be at least {AMOUNT_MIN}")).with("minimumCop", AMOUNT_MIN.minor())
+    Problem::refused(400, "amount_below_minimum", format!("amountCop must be at least {AMOUNT_MIN}"))
+        .with("minimumCop", AMOUNT_MIN.minor())
 }
 
 /// The text of a JSON object. Its members are nobody's business but the tenant's.
@@ -76,7 +81,11 @@ fn metadata(value: Value<'_>) -> Result<String, Bad> {
     let wanted = |_| Bad::from("must be an object");
     drop(value.object().map_err(wanted)?);
     let text = value.raw()?.get();
-    if text.len() > METADATA_BYTES_MAX { Err(format!("must have at most {METADATA_BYTES_MAX} bytes").into()) } else { Ok(text.to_owned()) }
+    if text.len() > METADATA_BYTES_MAX {
+        Err(format!("must have at most {METADATA_BYTES_MAX} bytes").into())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 /// Who pays, as it is read: a QR code needs nothing of it, the other channels everything.
@@ -88,7 +97,9 @@ impl GotBuyer {
         GotBuyer(match channel {
             Some(Channel::Push) => required(fields, &DocumentType::ALL),
             Some(Channel::Sms) => required(fields, &DocumentType::FOR_SMS),
-            Some(Channel::Qr) | None => fields.optional("buyer", |value| buyer(value, false, &DocumentType::ALL)),
+            Some(Channel::Qr) | None => {
+                fields.optional("buyer", |value| buyer(value, false, &DocumentType::ALL))
+            }
         })
     }
 
@@ -104,13 +115,15 @@ fn required(fields: &mut Fields<'_>, documents: &[DocumentType]) -> Got<Option<B
 
 fn buyer(value: Value<'_>, whole: bool, documents: &[DocumentType]) -> Result<Buyer, Bad> {
     let mut fields = value.object()?;
-    let types: Vec<(&str, DocumentType)> = documents.iter().map(|document| (document.name(), *document)).collect();
+    let types: Vec<(&str, DocumentType)> =
+        documents.iter().map(|document| (document.name(), *document)).collect();
     let phone = |value: Value<'_>| value.text_as(ColombianPhone::parse);
     let document_type = |value: Value<'_>| value.one_of(&types);
     let number = |value: Value<'_>| value.text_as(DocumentNumber::parse);
     if whole {
         let (email, phone) = (fields.required("email", email), fields.required("phone", phone));
-        let (document_type, number) = (fields.required("documentType", document_type), fields.required("documentNumber", number));
+        let (document_type, number) =
+            (fields.required("documentType", document_type), fields.required("documentNumber", number));
         let sound = fields.finish()?;
         return Ok(Buyer {
             email: Some(email.get(&sound)),
@@ -120,9 +133,15 @@ fn buyer(value: Value<'_>, whole: bool, documents: &[DocumentType]) -> Result<Bu
         });
     }
     let (email, phone) = (fields.optional("email", email), fields.optional("phone", phone));
-    let (document_type, number) = (fields.optional("documentType", document_type), fields.optional("documentNumber", number));
+    let (document_type, number) =
+        (fields.optional("documentType", document_type), fields.optional("documentNumber", number));
     let sound = fields.finish()?;
-    Ok(Buyer { email: email.get(&sound), phone: phone.get(&sound), document_type: document_type.get(&sound), document_number: number.get(&sound) })
+    Ok(Buyer {
+        email: email.get(&sound),
+        phone: phone.get(&sound),
+        document_type: document_type.get(&sound),
+        document_number: number.get(&sound),
+    })
 }
 
 /// GET /v1/cop/payments/:id
@@ -174,7 +193,13 @@ pub fn created(payment: &CopPayment) -> Rendered {
     let next = match (payment.status, payment.channel) {
         (Status::Pending, Channel::Qr) => {
             let key = payment.transfer_key();
-            Some(Object::with_capacity(2048).plain("type", "show_qr").plain("qrPngBase64", png_base64(&key)).plain("transferKey", key).end())
+            Some(
+                Object::with_capacity(2048)
+                    .plain("type", "show_qr")
+                    .plain("qrPngBase64", png_base64(&key))
+                    .plain("transferKey", key)
+                    .end(),
+            )
         }
         _ => next(payment),
     };
@@ -205,7 +230,8 @@ pub const fn status(payment: &CopPayment) -> &'static str {
     }
 }
 
-/// What the buyer does next, while there is something; the QR code is shown once, in the answer to the request.
+/// What the buyer does next, while there is something; the QR code is shown once, in the answer to
+/// the request.
 fn next(payment: &CopPayment) -> Option<Vec<u8>> {
     let kind = match payment.channel {
         Channel::Qr => return None,
@@ -213,7 +239,9 @@ fn next(payment: &CopPayment) -> Option<Vec<u8>> {
         Channel::Sms => "submit_otp",
     };
     let phone = payment.buyer.as_ref().and_then(|buyer| buyer.phone);
-    (payment.status == Status::Pending).then(|| Object::new().plain("type", kind).maybe_plain("phoneMasked", phone.map(ColombianPhone::masked)).end())
+    (payment.status == Status::Pending).then(|| {
+        Object::new().plain("type", kind).maybe_plain("phoneMasked", phone.map(ColombianPhone::masked)).end()
+    })
 }
 
 /// A payment in pesos, as JSON (`service.md`, "COP payment"; `contract.md`, section 11).
@@ -222,10 +250,14 @@ pub fn show(payment: &CopPayment) -> Vec<u8> {
 }
 
 fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
-    let body =
-        Object::with_capacity(1024).plain("id", payment.id).plain("object", "cop_payment").plain("status", status(payment)).plain("method", Method::Cop.name());
+    let body = Object::with_capacity(1024)
+        .plain("id", payment.id)
+        .plain("object", "cop_payment")
+        .plain("status", status(payment))
+        .plain("method", Method::Cop.name());
     let body = match payment.checkout.as_deref() {
-        Some(checkout) => priced(pesos(body, payment), payment).json("checkoutSession", &sessions::show_in_payment(&checkout.sale)),
+        Some(checkout) => priced(pesos(body, payment), payment)
+            .json("checkoutSession", &sessions::show_in_payment(&checkout.sale)),
         None => pesos(body, payment),
     };
     body.maybe_plain("failureCode", payment.failure.map(Failure::name))
@@ -249,7 +281,8 @@ fn pesos(body: Object, payment: &CopPayment) -> Object {
         .json("metadata", payment.metadata.as_deref().map_or(b"null", str::as_bytes))
 }
 
-/// What one for a hosted checkout says besides: its price, and how that became pesos (`contract.md`, section 18, "Checkout").
+/// What one for a hosted checkout says besides: its price, and how that became pesos
+/// (`contract.md`, section 18, "Checkout").
 fn priced(body: Object, payment: &CopPayment) -> Object {
     let Some(checkout) = payment.checkout.as_deref() else { return body };
     body.plain("amountUsd", checkout.usd)
@@ -257,7 +290,8 @@ fn priced(body: Object, payment: &CopPayment) -> Object {
         .plain("copMarketRate", with_four_decimals(checkout.market_rate.0))
 }
 
-/// The same among all payments: the members of every payment, and those of pesos (`contract.md`, section 5, "Record").
+/// The same among all payments: the members of every payment, and those of pesos (`contract.md`,
+/// section 5, "Record").
 pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();
     let body = Object::with_capacity(1536)
@@ -290,7 +324,10 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .maybe_text("bankReference", payment.processor_reference.as_deref())
         .maybe_plain("operationId", payment.operation())
         .null("description")
-        .json_or_null("checkoutSession", payment.checkout.as_ref().map(|checkout| sessions::show_in_payment(&checkout.sale)))
+        .json_or_null(
+            "checkoutSession",
+            payment.checkout.as_ref().map(|checkout| sessions::show_in_payment(&checkout.sale)),
+        )
         .maybe_plain("reversedAt", payment.refunded_at)
         .maybe_text("reversalRef", payment.refund_reference.as_deref())
         .maybe_plain("reversalType", payment.refunded_at.map(|_| "refund"))
@@ -303,13 +340,15 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .end()
 }
 
-/// What an event says of it: the payment in pesos, its name among all payments, and what a refund is among reversals (`contract.md`, section 18, "Conversions, COP, USDT").
+/// What an event says of it: the payment in pesos, its name among all payments, and what a refund
+/// is among reversals (`contract.md`, section 18, "Conversions, COP, USDT").
 pub fn event_data(payment: &CopPayment, kind: EventKind) -> Vec<u8> {
     let body = Object::reopened(show(payment)).plain("paymentId", payment.id).plain("currency", "COP");
     match kind {
-        EventKind::PaymentReversed => {
-            body.plain("reversalType", "refund").maybe_text("reversalRef", payment.refund_reference.as_deref()).maybe_plain("reversedAt", payment.refunded_at)
-        }
+        EventKind::PaymentReversed => body
+            .plain("reversalType", "refund")
+            .maybe_text("reversalRef", payment.refund_reference.as_deref())
+            .maybe_plain("reversedAt", payment.refunded_at),
         _ => body,
     }
     .end()

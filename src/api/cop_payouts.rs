@@ -1,4 +1,5 @@
-//! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs` (`contract.md`, sections 3 and 18).
+//! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
+//! (`contract.md`, sections 3 and 18).
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
@@ -13,11 +14,16 @@ use crate::domain::record::Entity;
 /// GET /v1/cop/payouts
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
     let page = query.page(call.mark, call.caller.tenant_key, "cop payouts");
     let sound = query.finish()?;
     let status = status.get(&sound);
-    let facets = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)).map(|status| status as u8).collect();
+    let facets = Status::ALL
+        .into_iter()
+        .filter(|each| status.is_none_or(|status| status == *each))
+        .map(|status| status as u8)
+        .collect();
     Ok(Plan::List { kind: Kind::CopPayout, facets, page: page.get(&sound), show: show_entity })
 }
 

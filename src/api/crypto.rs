@@ -1,4 +1,5 @@
-//! USDT: its balance, payouts to wallets, deposit addresses, and the calls by which test mode plays the network and the operator (`contract.md`, sections 10 and 18).
+//! USDT: its balance, payouts to wallets, deposit addresses, and the calls by which test mode plays
+//! the network and the operator (`contract.md`, sections 10 and 18).
 
 use crate::api::conversions::read_reason;
 use crate::api::fields::{Bad, Fields};
@@ -68,9 +69,22 @@ pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, network, external_ref) = (call.new_id(), network.get(&sound), external_ref.get(&sound));
     let name = external_ref.as_str().to_owned();
     let fee = call.network_fees[network as usize];
-    let new = NewCryptoPayout { id, external_ref, amount: Usdt::from_minor(amount.get(&sound)), fee, network, address: address.get(&sound) };
+    let new = NewCryptoPayout {
+        id,
+        external_ref,
+        amount: Usdt::from_minor(amount.get(&sound)),
+        fee,
+        network,
+        address: address.get(&sound),
+    };
     let ask = Ask::PayCrypto(Box::new(new));
-    Ok(Plan::Create { space: Space::CryptoPayout, name, id: EntityId::crypto_payout(id), ask, shape: Shape::CryptoPayoutCreated })
+    Ok(Plan::Create {
+        space: Space::CryptoPayout,
+        name,
+        id: EntityId::crypto_payout(id),
+        ask,
+        shape: Shape::CryptoPayoutCreated,
+    })
 }
 
 /// GET /v1/crypto/payouts/:id
@@ -94,7 +108,11 @@ pub fn read_facets(query: &mut Query<'_>) -> crate::api::fields::Got<Option<Stat
 
 /// The facets of payouts that stand so, or of all.
 pub fn facets(status: Option<Status>) -> Vec<u8> {
-    Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)).map(|status| status as u8).collect()
+    Status::ALL
+        .into_iter()
+        .filter(|each| status.is_none_or(|status| status == *each))
+        .map(|status| status as u8)
+        .collect()
 }
 
 /// GET /v1/crypto/payouts
@@ -103,7 +121,12 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let status = read_facets(&mut query);
     let page = query.page(call.mark, call.caller.tenant_key, "crypto payouts");
     let sound = query.finish()?;
-    Ok(Plan::List { kind: Kind::CryptoPayout, facets: facets(status.get(&sound)), page: page.get(&sound), show: show_entity })
+    Ok(Plan::List {
+        kind: Kind::CryptoPayout,
+        facets: facets(status.get(&sound)),
+        page: page.get(&sound),
+        show: show_entity,
+    })
 }
 
 /// POST /v1/test/crypto/payouts/:id/approve
@@ -167,7 +190,10 @@ pub fn show(payout: &CryptoPayout) -> Vec<u8> {
         .plain("network", payout.network.name())
         .maybe_text("txHash", payout.tx_hash.as_deref().filter(|_| payout.status != Status::Failed))
         .text("externalRef", &*payout.external_ref)
-        .maybe_text("failureCode", payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed))
+        .maybe_text(
+            "failureCode",
+            payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed),
+        )
         .boolean("livemode", payout.livemode)
         .plain("createdAt", payout.created_at)
         .maybe_plain("completedAt", completed_at)
@@ -181,14 +207,29 @@ pub fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
     let network = fields.required("network", network);
     let asset = fields.required("asset", asset);
     let sound = fields.finish()?;
-    let (id, customer_ref, network, asset) = (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
+    let (id, customer_ref, network, asset) =
+        (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
     let name = DepositAddress::name(network, asset, &customer_ref);
     let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
-    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress { id, customer_ref, network, asset, address, till: None }));
-    Ok(Plan::Create { space: Space::DepositAddress, name, id: EntityId::deposit_address(id), ask, shape: Shape::DepositAddress })
+    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress {
+        id,
+        customer_ref,
+        network,
+        asset,
+        address,
+        till: None,
+    }));
+    Ok(Plan::Create {
+        space: Space::DepositAddress,
+        name,
+        id: EntityId::deposit_address(id),
+        ask,
+        shape: Shape::DepositAddress,
+    })
 }
 
-/// The simulated account of a customer: it follows from who it is, so it is the same whenever it is asked for.
+/// The simulated account of a customer: it follows from who it is, so it is the same whenever it is
+/// asked for.
 pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [u8; ACCOUNT_BYTES] {
     let half = |part: &[u8]| mark(&[b"deposit address", part, tenant.as_bytes(), name.as_bytes()]);
     let mut account = [0; ACCOUNT_BYTES];
@@ -222,8 +263,21 @@ pub fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, network) = (call.new_id(), network.get(&sound));
     let tx_hash = network.transaction(id.as_bytes());
     let address = canonical(&address.get(&sound)).into_owned();
-    let incoming = Incoming { id, address: address.clone(), amount: Usdt::from_minor(amount.get(&sound)), network, asset: asset.get(&sound), tx_hash };
-    Ok(Plan::EntityNamed { space: Space::DepositTo, name: address, kind: Kind::DepositAddress, ask: Ask::Deposit(Box::new(incoming)), shape: Shape::Deposit })
+    let incoming = Incoming {
+        id,
+        address: address.clone(),
+        amount: Usdt::from_minor(amount.get(&sound)),
+        network,
+        asset: asset.get(&sound),
+        tx_hash,
+    };
+    Ok(Plan::EntityNamed {
+        space: Space::DepositTo,
+        name: address,
+        kind: Kind::DepositAddress,
+        ask: Ask::Deposit(Box::new(incoming)),
+        shape: Shape::Deposit,
+    })
 }
 
 /// The answer to a deposit.

@@ -1,4 +1,5 @@
-//! POST /v1/payments/debit/otp and /v1/payments/debit: immediate debit with a code of the payer's bank (`contract.md`, sections 5 and 17, "Payments").
+//! POST /v1/payments/debit/otp and /v1/payments/debit: immediate debit with a code of the payer's
+//! bank (`contract.md`, sections 5 and 17, "Payments").
 
 use crate::api::fields::{Bad, Fields, Got, Sound};
 use crate::api::payments::create_charge;
@@ -34,7 +35,14 @@ struct Details {
 
 fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
     Details {
-        bank: fields.required("banco", |value| offering(value, banks, Service::Debit, "must be a bank that offers immediate debit; see GET /v1/banks")),
+        bank: fields.required("banco", |value| {
+            offering(
+                value,
+                banks,
+                Service::Debit,
+                "must be a bank that offers immediate debit; see GET /v1/banks",
+            )
+        }),
         amount: fields.required("monto", amount),
         phone: fields.required("telefono", |value| value.text_as(MobilePhone::parse)),
         id: fields.required("cedula", |value| value.text_as(IdentityDocument::parse)),
@@ -43,12 +51,20 @@ fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
 
 impl Details {
     fn get(self, sound: &Sound) -> (Debtor, Ves) {
-        (Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) }, self.amount.get(sound))
+        (
+            Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) },
+            self.amount.get(sound),
+        )
     }
 }
 
 /// A bank code of four digits whose bank offers `service`.
-pub fn offering(value: Value<'_>, banks: &Catalogue, service: Service, otherwise: &'static str) -> Result<BankCode, Bad> {
+pub fn offering(
+    value: Value<'_>,
+    banks: &Catalogue,
+    service: Service,
+    otherwise: &'static str,
+) -> Result<BankCode, Bad> {
     let bank = value.text_as(BankCode::parse)?;
     if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
 }
@@ -65,7 +81,11 @@ pub fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let (debtor, amount) = details.get(&sound);
     let id = call.new_id();
-    Ok(Plan::New(EntityId::otp(id), Ask::RequestOtp(Box::new(NewOtp { id, debtor, amount })), Shape::OtpRequested))
+    Ok(Plan::New(
+        EntityId::otp(id),
+        Ask::RequestOtp(Box::new(NewOtp { id, debtor, amount })),
+        Shape::OtpRequested,
+    ))
 }
 
 /// POST /v1/payments/debit

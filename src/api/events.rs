@@ -1,5 +1,6 @@
-//! Events: GET /v1/events and /v1/events/:id, and what each event says (`service.md`, "Events"; `contract.md`, section 13). The data is rendered from the record in which the event
-//! happened, so it says how things stood then, whenever it is read.
+//! Events: GET /v1/events and /v1/events/:id, and what each event says (`service.md`, "Events";
+//! `contract.md`, section 13). The data is rendered from the record in which the event happened, so
+//! it says how things stood then, whenever it is read.
 
 use crate::api::chargebacks::{outcome, show_in_payment};
 use crate::api::page::bad_cursor;
@@ -35,7 +36,8 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let page = query.page(call.mark, call.caller.tenant_key, "events");
     let sound = query.finish()?;
     let page = page.get(&sound);
-    let number = |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
+    let number =
+        |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
     let position = page.after.as_deref().map(number).transpose()?;
     let after = after.get(&sound).and_then(|after| u64::try_from(after).ok());
     Ok(Plan::Events { after: position.or(after).unwrap_or(0), page, world: world(call) })
@@ -70,16 +72,27 @@ pub fn show(record: &Record, time: Timestamp, n: usize, world: World) -> Option<
 pub fn envelope(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
     let event = record.events.get(n)?;
     let data = event_data(record, time, n, world)?;
-    Some(Object::with_capacity(data.len() + 128).plain("event", event.kind.name()).json("data", &data).plain("timestamp", time).end())
+    Some(
+        Object::with_capacity(data.len() + 128)
+            .plain("event", event.kind.name())
+            .json("data", &data)
+            .plain("timestamp", time)
+            .end(),
+    )
 }
 
 /// What a test notification sends. It is no event: it has no number and is nowhere kept.
 pub fn test_envelope(time: Timestamp, world: World) -> Vec<u8> {
-    let data = Object::new().plain("tenantId", world.tenant).plain("message", "this is a test").boolean("livemode", world.livemode).end();
+    let data = Object::new()
+        .plain("tenantId", world.tenant)
+        .plain("message", "this is a test")
+        .boolean("livemode", world.livemode)
+        .end();
     Object::new().plain("event", TEST_NOTIFICATION).json("data", &data).plain("timestamp", time).end()
 }
 
-/// What the `n`-th event of a record says. It always carries `livemode` and the id of whom it happened to.
+/// What the `n`-th event of a record says. It always carries `livemode` and the id of whom it
+/// happened to.
 pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
     let event = record.events.get(n)?;
     let subject = event.subject.and_then(|subject| record.entity(subject));
@@ -91,18 +104,26 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
                 .plain("pendingVes", pending)
                 .plain("availableVes", available);
             let body = match pesos {
-                Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
+                Some((pending, available)) => {
+                    body.plain("pendingCop", pending).plain("availableCop", available)
+                }
                 None => body,
             };
             let body = match usdt {
-                Some((pending, available)) => body.plain("pendingUsdt", pending).plain("availableUsdt", available),
+                Some((pending, available)) => {
+                    body.plain("pendingUsdt", pending).plain("availableUsdt", available)
+                }
                 None => body,
             };
             body.plain("reason", reason.name()).boolean("livemode", world.livemode).end()
         }
-        (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?),
+        (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => {
+            of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?)
+        }
         (Some(Entity::Payment(payment)), _) => of_payment(payment),
-        (Some(Entity::Payout(payout)), _) => Object::reopened(payouts::show(payout)).plain("currency", "VES").end(),
+        (Some(Entity::Payout(payout)), _) => {
+            Object::reopened(payouts::show(payout)).plain("currency", "VES").end()
+        }
         (Some(Entity::Conversion(conversion)), _) => conversions::show(conversion)?,
         (Some(Entity::CryptoPayout(payout)), _) => crypto::show(payout),
         (_, Extra::Deposit(deposit)) => crypto::show_deposit(deposit, time),
@@ -116,7 +137,9 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
             .maybe_text("reason", reason.as_deref())
             .boolean("livemode", world.livemode)
             .end(),
-        (_, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => Object::new().boolean("livemode", world.livemode).end(),
+        (_, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => {
+            Object::new().boolean("livemode", world.livemode).end()
+        }
     };
     Some(data)
 }
@@ -143,16 +166,22 @@ fn of_merchant(merchant: Vec<u8>, event: &Event, extra: &Extra) -> Vec<u8> {
         .end()
 }
 
-/// What a chargeback, its end, and the reversal that it may be say; their fields are given one by one in `service.md`.
-fn of_chargeback(record: &Record, time: Timestamp, kind: EventKind, payment: &Payment, chargeback: &Chargeback) -> Vec<u8> {
+/// What a chargeback, its end, and the reversal that it may be say; their fields are given one by
+/// one in `service.md`.
+fn of_chargeback(
+    record: &Record,
+    time: Timestamp,
+    kind: EventKind,
+    payment: &Payment,
+    chargeback: &Chargeback,
+) -> Vec<u8> {
     if kind == EventKind::PaymentReversed {
         return reversed_by(payment, chargeback);
     }
-    let moved = record
-        .postings
-        .iter()
-        .enumerate()
-        .filter(|(_, posting)| posting.ledger == Ledger::Tenant && posting.row.as_ref().is_some_and(|row| row.chargeback == Some(chargeback.id)));
+    let moved = record.postings.iter().enumerate().filter(|(_, posting)| {
+        posting.ledger == Ledger::Tenant
+            && posting.row.as_ref().is_some_and(|row| row.chargeback == Some(chargeback.id))
+    });
     let body = Object::with_capacity(1024)
         .plain("chargebackId", chargeback.id)
         .plain("paymentId", payment.id)

@@ -14,9 +14,10 @@
 //! # Ok::<(), pasarela::api::problem::Problem>(())
 //! ```
 //!
-//! A reader gives a [`Got`]; what it holds can be taken out only with the [`Sound`] that [`Fields::finish`] returns when nothing was bad, so no
-//! handler can act on half a body or forget to refuse unknown members. A message never quotes a value: it may be a card number.
-//! This file must not know any particular field.
+//! A reader gives a [`Got`]; what it holds can be taken out only with the [`Sound`] that
+//! [`Fields::finish`] returns when nothing was bad, so no handler can act on half a body or forget
+//! to refuse unknown members. A message never quotes a value: it may be a card number. This file
+//! must not know any particular field.
 
 use super::json::{self, Shape};
 use super::problem::{BadField, Problem};
@@ -75,7 +76,8 @@ impl Bad {
     }
 }
 
-/// The bad fields of one object or query: becomes a [`Problem`] at the top and a [`Bad`] inside another object, so `?` fits both.
+/// The bad fields of one object or query: becomes a [`Problem`] at the top and a [`Bad`] inside
+/// another object, so `?` fits both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid(Vec<BadField>);
 
@@ -115,14 +117,16 @@ impl<T> Got<T> {
         self.0.expect("a bad field makes finish fail, so every reading is there")
     }
 
-    /// The value before everything is known to be sound, to compare fields with each other; `None` if it was bad.
+    /// The value before everything is known to be sound, to compare fields with each other; `None`
+    /// if it was bad.
     pub fn peek(&self) -> Option<&T> {
         self.0.as_ref()
     }
 }
 
 impl<T> Got<Option<T>> {
-    /// The value of an optional field before everything is known to be sound; `None` if it was bad or missing.
+    /// The value of an optional field before everything is known to be sound; `None` if it was bad
+    /// or missing.
     pub fn peek_some(&self) -> Option<&T> {
         self.0.as_ref().and_then(Option::as_ref)
     }
@@ -209,7 +213,11 @@ impl<'a> Fields<'a> {
     }
 
     /// A member that may be missing; null reads as missing.
-    pub fn optional<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<Option<T>> {
+    pub fn optional<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
+    ) -> Got<Option<T>> {
         let found = match self.look(name) {
             Some(value) if !value.is_null() => read(value).map(Some),
             _ => Ok(None),
@@ -218,7 +226,11 @@ impl<'a> Fields<'a> {
     }
 
     /// A member for which null means something of its own: `None` if missing, `Some(None)` if null.
-    pub fn nullable<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<Option<Option<T>>> {
+    pub fn nullable<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
+    ) -> Got<Option<Option<T>>> {
         let found = match self.look(name) {
             Some(value) if value.is_null() => Ok(Some(None)),
             Some(value) => read(value).map(|value| Some(Some(value))),
@@ -289,7 +301,8 @@ mod tests {
 
     #[test]
     fn every_bad_field_is_named_at_once() {
-        let mut f = Fields::parse(br#"{"usdAmount":"1","externalRef":"   ","extra":1,"nmae":2,"note":null}"#).expect("JSON");
+        let mut f = Fields::parse(br#"{"usdAmount":"1","externalRef":"   ","extra":1,"nmae":2,"note":null}"#)
+            .expect("JSON");
         let usd = f.required("usdAmount", |v| v.number());
         let external_ref = f.required("externalRef", |v| v.trimmed(1..=64));
         let bank = f.required("bank", |v| v.string());
@@ -362,7 +375,15 @@ mod tests {
         let _ = f.required("list", |v| v.list(0..=10, |v| v.string()));
         assert_eq!(
             names(f.finish().expect_err("bad").into()),
-            ["card.number", "card.holder", "card.x", "items[1].monto", "items[2]", "items[3].monto", "list[0]"]
+            [
+                "card.number",
+                "card.holder",
+                "card.x",
+                "items[1].monto",
+                "items[2]",
+                "items[3].monto",
+                "list[0]"
+            ]
         );
     }
 

@@ -1,7 +1,9 @@
-//! Reads JSON text strictly, once, without copying: what a number or a string says stays a slice of the body until somebody asks.
+//! Reads JSON text strictly, once, without copying: what a number or a string says stays a slice of
+//! the body until somebody asks.
 //!
-//! It promises what serde_json does not: a member that is twice in one object is an error at every depth, numbers keep their exact
-//! text whatever their size, and nesting is bounded before the stack is. It must not know fields, problems or money.
+//! It promises what serde_json does not: a member that is twice in one object is an error at every
+//! depth, numbers keep their exact text whatever their size, and nesting is bounded before the
+//! stack is. It must not know fields, problems or money.
 
 use std::borrow::Cow;
 
@@ -63,7 +65,8 @@ struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
-    /// Names of the objects that are open, innermost last; one list for all, so that depth costs no allocation.
+    /// Names of the objects that are open, innermost last; one list for all, so that depth costs no
+    /// allocation.
     names: Vec<Cow<'a, str>>,
 }
 
@@ -180,7 +183,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// After a value: true when `end` closes the collection, false when a comma says that more follows.
+    /// After a value: true when `end` closes the collection, false when a comma says that more
+    /// follows.
     fn closes(&mut self, end: u8) -> Result<bool, Malformed> {
         self.blank();
         match self.peek() {
@@ -272,7 +276,8 @@ impl<'a> Scan<'a> {
         let digits = self.bytes.get(self.at..self.at + 4).ok_or(ENDS)?;
         let mut code = 0;
         for digit in digits {
-            let digit = char::from(*digit).to_digit(16).ok_or(Malformed("\\u needs four hexadecimal digits"))?;
+            let digit =
+                char::from(*digit).to_digit(16).ok_or(Malformed("\\u needs four hexadecimal digits"))?;
             code = code * 16 + digit;
         }
         self.at += 4;

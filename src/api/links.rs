@@ -1,4 +1,5 @@
-//! Payment links (`service.md`, "Products and payment links"; `contract.md`, sections 12 and 18, "Checkout"). A link is part of its product.
+//! Payment links (`service.md`, "Products and payment links"; `contract.md`, sections 12 and 18,
+//! "Checkout"). A link is part of its product.
 
 use crate::api::fields::{Bad, Fields};
 use crate::api::page::list_json;
@@ -13,7 +14,9 @@ use crate::domain::commands::Ask;
 use crate::domain::ids::{EntityId, Id};
 use crate::domain::kept::Shape;
 use crate::domain::machine::Rendered;
-use crate::domain::products::{Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug};
+use crate::domain::products::{
+    Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug,
+};
 use crate::domain::record::Entity;
 
 /// Slugs that are tried when the one made from the name is taken.
@@ -41,10 +44,16 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: sale.get(&sound),
     };
     let fresh = (0..SUFFIXED).map(|_| call.new_id()).collect();
-    Ok(Plan::AddLink { product: EntityId::product(id), given: given.get(&sound), fresh, link: Box::new(link) })
+    Ok(Plan::AddLink {
+        product: EntityId::product(id),
+        given: given.get(&sound),
+        fresh,
+        link: Box::new(link),
+    })
 }
 
-/// The slugs to try for a link of this product, in order: the given one alone, or the one made from the name and the same with a suffix.
+/// The slugs to try for a link of this product, in order: the given one alone, or the one made from
+/// the name and the same with a suffix.
 pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<String> {
     let (None, Entity::Product(product)) = (&given, product) else { return given.into_iter().collect() };
     let made = slug::of_name(&product.name);
@@ -71,7 +80,8 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, livemode) = (link_id(call)?, call.caller.livemode());
     let mut fields = Fields::parse(call.body)?;
     fields.refuse_empty();
-    let status = fields.optional("status", |value| value.one_of(&LinkStatus::ALL.map(|status| (status.name(), status))));
+    let status = fields
+        .optional("status", |value| value.one_of(&LinkStatus::ALL.map(|status| (status.name(), status))));
     let allow_quantity = fields.optional("allowQuantity", Value::boolean);
     let max_quantity = fields.optional("maxQuantity", quantity);
     let redirect_url = fields.optional("redirectUrl", |value| clearable(value, livemode));

@@ -1,4 +1,5 @@
-//! Merchants and their payout methods (`service.md`, "Merchants"; `contract.md`, section 7). Registered data are shown in clear.
+//! Merchants and their payout methods (`service.md`, "Merchants"; `contract.md`, section 7).
+//! Registered data are shown in clear.
 
 use crate::api::fields::{Bad, Fields};
 use crate::api::page::list_json;
@@ -34,7 +35,9 @@ pub fn email(value: Value<'_>) -> Result<String, Bad> {
 
 /// Whether a text without white space around it can be an e-mail address.
 pub fn is_email(text: &str) -> bool {
-    let well_formed = text.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.'));
+    let well_formed = text.split_once('@').is_some_and(|(user, host)| {
+        !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.')
+    });
     well_formed && text.chars().count() <= EMAIL_MAX && !text.chars().any(char::is_whitespace)
 }
 
@@ -67,13 +70,20 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
         method: bank.get(&sound).zip(phone.get(&sound)),
     };
     let ask = Ask::Register(Box::new(registration));
-    Ok(Plan::Create { space: Space::Merchant, name: reference, id: EntityId::merchant(id), ask, shape: Shape::MerchantCreated })
+    Ok(Plan::Create {
+        space: Space::Merchant,
+        name: reference,
+        id: EntityId::merchant(id),
+        ask,
+        shape: Shape::MerchantCreated,
+    })
 }
 
 /// GET /v1/merchants: a page, or with externalRef one merchant.
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
     let active = query.optional("isActive", |text| text.boolean());
     let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
     let page = query.page(call.mark, call.caller.tenant_key, "merchants");
@@ -84,7 +94,12 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let (status, active) = (status.get(&sound), active.get(&sound));
     let mut facets = Vec::new();
     for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
-        facets.extend([true, false].into_iter().filter(|each| active.is_none_or(|active| active == *each)).map(|active| facet(each_status, active)));
+        facets.extend(
+            [true, false]
+                .into_iter()
+                .filter(|each| active.is_none_or(|active| active == *each))
+                .map(|active| facet(each_status, active)),
+        );
     }
     Ok(Plan::List { kind: Kind::Merchant, facets, page: page.get(&sound), show: show_entity })
 }
@@ -117,7 +132,11 @@ pub fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let bank = fields.required("bankCode", |value| credit_bank(value, call.banks));
     let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
     let sound = fields.finish()?;
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::AddMethod(bank.get(&sound), phone.get(&sound)), Shape::NewPayoutMethod))
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        Ask::AddMethod(bank.get(&sound), phone.get(&sound)),
+        Shape::NewPayoutMethod,
+    ))
 }
 
 /// GET /v1/merchants/:id/payout-methods
@@ -144,7 +163,11 @@ pub fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
 pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::StartVerification { method, amounts: call.micro_deposits }, Shape::VerificationStarted(method)))
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        Ask::StartVerification { method, amounts: call.micro_deposits },
+        Shape::VerificationStarted(method),
+    ))
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify
@@ -169,7 +192,10 @@ pub fn verification_started(merchant: &Merchant, method: Id) -> Rendered {
     let body = Object::new().plain("payoutMethodId", method);
     let body = match merchant.method(method) {
         Some(found) => body.plain("status", found.status.name()).number("attemptsLeft", TRIES),
-        None => body.plain("status", "rejected").plain("failureCode", "BE01").plain("action", "payout_method_deleted"),
+        None => body
+            .plain("status", "rejected")
+            .plain("failureCode", "BE01")
+            .plain("action", "payout_method_deleted"),
     };
     (202, body.end())
 }
@@ -192,7 +218,14 @@ pub fn newest_method(merchant: &Merchant, record: Option<&Record>) -> Rendered {
 
 /// The answer to a deletion.
 pub fn deleted(merchant: &Merchant) -> Rendered {
-    (200, Object::new().boolean("deleted", true).plain("merchantId", merchant.id).text("externalRef", &*merchant.external_ref).end())
+    (
+        200,
+        Object::new()
+            .boolean("deleted", true)
+            .plain("merchantId", merchant.id)
+            .text("externalRef", &*merchant.external_ref)
+            .end(),
+    )
 }
 
 fn show_entity(entity: &Entity) -> Vec<u8> {
@@ -204,14 +237,19 @@ fn show_entity(entity: &Entity) -> Vec<u8> {
 
 fn show_methods(entity: &Entity) -> Vec<u8> {
     match entity {
-        Entity::Merchant(merchant) => list_json(merchant.methods.iter().map(|method| show_method(merchant, method))),
+        Entity::Merchant(merchant) => {
+            list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
+        }
         _ => b"{}".to_vec(),
     }
 }
 
 /// A merchant, as JSON.
 pub fn show(merchant: &Merchant) -> Vec<u8> {
-    let message = merchant.methods.is_empty().then_some("no payout method exists; add one with POST /v1/merchants/:id/payout-methods");
+    let message = merchant
+        .methods
+        .is_empty()
+        .then_some("no payout method exists; add one with POST /v1/merchants/:id/payout-methods");
     Object::new()
         .plain("merchantId", merchant.id)
         .plain("object", "merchant")

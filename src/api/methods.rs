@@ -1,4 +1,5 @@
-//! GET /v1/payment-methods: by what the account can collect bolívares now (`contract.md`, section 5).
+//! GET /v1/payment-methods: by what the account can collect bolívares now (`contract.md`, section
+//! 5).
 
 use crate::api::page::list_json;
 use crate::api::plan::{Call, Plan};
@@ -25,7 +26,10 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
             (true, true, None) => Some("rate_unavailable"),
             (true, true, Some(_)) => None,
         };
-        let item = Object::new().plain("method", method.name()).boolean("enabled", reason.is_none()).plain("currency", "VES");
+        let item = Object::new()
+            .plain("method", method.name())
+            .boolean("enabled", reason.is_none())
+            .plain("currency", "VES");
         item.maybe_plain("reason", reason).end()
     });
     Ok(Plan::Answer(200, list_json(items)))

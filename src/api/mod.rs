@@ -1,7 +1,9 @@
 //! What goes in and what comes out, as pure functions over bytes: no socket, no actor, no clock.
 //!
-//! [`routes`] is the table; a file per resource reads bodies into a [`plan`] and shows what came of it ([`render`], [`refusals`]). `json.rs` reads the text, `fields.rs`,
-//! `value.rs` and `number.rs` the members of a body, `query.rs` the parameters, `page.rs` and `writer.rs` write, `problem.rs` is what a caller sees when something is refused.
+//! [`routes`] is the table; a file per resource reads bodies into a [`plan`] and shows what came of
+//! it ([`render`], [`refusals`]). `json.rs` reads the text, `fields.rs`, `value.rs` and `number.rs`
+//! the members of a body, `query.rs` the parameters, `page.rs` and `writer.rs` write, `problem.rs`
+//! is what a caller sees when something is refused.
 
 pub mod balance;
 pub mod batches;

@@ -1,4 +1,5 @@
-//! Numbers and amounts out of their text, exactly: no float, and no number that is too long to be exact.
+//! Numbers and amounts out of their text, exactly: no float, and no number that is too long to be
+//! exact.
 
 use super::fields::Bad;
 use rust_decimal::Decimal;
@@ -34,7 +35,8 @@ pub fn whole(text: &str) -> Option<i64> {
     if text.contains('.') { None } else { amount(&format!("{text}.00")).map(|cents| cents / 100) }
 }
 
-/// The exact value of a JSON number: at most 96 bits of digits and 28 decimals, after trailing zeros are dropped.
+/// The exact value of a JSON number: at most 96 bits of digits and 28 decimals, after trailing
+/// zeros are dropped.
 pub fn decimal(text: &str) -> Result<Decimal, Bad> {
     const TOO_LARGE: &str = "must be a smaller number";
     const TOO_FINE: &str = "must be a number with fewer decimals";
@@ -83,7 +85,10 @@ pub fn decimal(text: &str) -> Result<Decimal, Bad> {
             .and_then(|value| Decimal::try_from_i128_with_scale(value, 0).ok());
         return value.ok_or(Bad::from(TOO_LARGE));
     }
-    u32::try_from(power.unsigned_abs()).ok().and_then(|scale| Decimal::try_from_i128_with_scale(signed, scale).ok()).ok_or(Bad::from(TOO_FINE))
+    u32::try_from(power.unsigned_abs())
+        .ok()
+        .and_then(|scale| Decimal::try_from_i128_with_scale(signed, scale).ok())
+        .ok_or(Bad::from(TOO_FINE))
 }
 
 /// What stands after the `e`, held within bounds that no number reaches.
@@ -128,10 +133,20 @@ mod tests {
         ] {
             assert_eq!(decimal(text), Ok(Decimal::from_str(value).expect("a decimal")), "{text}");
         }
-        for text in ["1e29", "79228162514264337593543950336", "1e999999999999999999", "123456789012345678901234567890123456789012"] {
+        for text in [
+            "1e29",
+            "79228162514264337593543950336",
+            "1e999999999999999999",
+            "123456789012345678901234567890123456789012",
+        ] {
             assert_eq!(decimal(text), Err(Bad::from("must be a smaller number")), "{text}");
         }
-        for text in ["1e-29", "1e-99999999999999999999", "0.00000000000000000000000000001", "1.00000000000000000000000000000000000000001"] {
+        for text in [
+            "1e-29",
+            "1e-99999999999999999999",
+            "0.00000000000000000000000000001",
+            "1.00000000000000000000000000000000000000001",
+        ] {
             assert_eq!(decimal(text), Err(Bad::from("must be a number with fewer decimals")), "{text}");
         }
         let long = format!("0.{}1", "0".repeat(1_000_000));

@@ -1,4 +1,5 @@
-//! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation leads to its payment or payout.
+//! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation
+//! leads to its payment or payout.
 
 use crate::api::writer::Object;
 use crate::domain::cop_payments::{self, CopPayment, Failure};
@@ -36,7 +37,9 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         | Entity::Session(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_) => return None,
-        Entity::CopPayment(payment) => (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at),
+        Entity::CopPayment(payment) => {
+            (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
+        }
     };
     let body = Object::new()
         .plain("operationId", id)
@@ -69,7 +72,11 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             })
         }
-        payments::REVERSE if matches!(payment.phase, Phase::Reversing { .. }) || payment.reversed_at.is_some() || payment.reversal_ref.is_some() => {
+        payments::REVERSE
+            if matches!(payment.phase, Phase::Reversing { .. })
+                || payment.reversed_at.is_some()
+                || payment.reversal_ref.is_some() =>
+        {
             Some(Operation {
                 kind: "reversal",
                 status: match (payment.reversed_at, &payment.phase) {

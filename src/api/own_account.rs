@@ -1,4 +1,5 @@
-//! The tenant's own payout account: setting, proving and showing it, and paying to it (`contract.md`, sections 7 and 17). It is the tenant's own and shown in clear.
+//! The tenant's own payout account: setting, proving and showing it, and paying to it
+//! (`contract.md`, sections 7 and 17). It is the tenant's own and shown in clear.
 
 use crate::api::fields::Fields;
 use crate::api::payouts::credit_bank;
@@ -25,7 +26,8 @@ pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
     let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
     let identification = fields.required("identification", |value| value.text_as(IdentityDocument::parse));
     let sound = fields.finish()?;
-    let held = Held { bank: bank.get(&sound), phone: phone.get(&sound), identification: identification.get(&sound) };
+    let held =
+        Held { bank: bank.get(&sound), phone: phone.get(&sound), identification: identification.get(&sound) };
     Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::SetOwnAccount(held), Shape::OwnAccount))
 }
 
@@ -38,7 +40,11 @@ pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 /// POST /v1/payouts/account/verify/start
 pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::StartOwnVerification(call.micro_deposits), Shape::OwnVerificationStarted))
+    Ok(Plan::Entity(
+        EntityId::OWN_ACCOUNT,
+        Ask::StartOwnVerification(call.micro_deposits),
+        Shape::OwnVerificationStarted,
+    ))
 }
 
 /// POST /v1/payouts/account/verify
@@ -53,7 +59,8 @@ pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// The account after a change: 201 when it is the first.
 pub fn changed(account: &OwnAccount, facts: &Facts<'_>) -> Rendered {
-    let new = facts.record.and_then(|record| record.entities.first()).is_some_and(|written| written.was.is_none());
+    let new =
+        facts.record.and_then(|record| record.entities.first()).is_some_and(|written| written.was.is_none());
     (if new { 201 } else { 200 }, show(account))
 }
 
@@ -61,7 +68,10 @@ pub fn changed(account: &OwnAccount, facts: &Facts<'_>) -> Rendered {
 pub fn verification_started(account: &OwnAccount, facts: &Facts<'_>) -> Rendered {
     let rejected = facts.record.is_some_and(|record| !record.removed.is_empty());
     let body = if rejected {
-        Object::new().plain("status", "rejected").plain("failureCode", "BE01").plain("action", "payout_account_deleted")
+        Object::new()
+            .plain("status", "rejected")
+            .plain("failureCode", "BE01")
+            .plain("action", "payout_account_deleted")
     } else {
         Object::new().plain("status", account.status.name()).number("attemptsLeft", TRIES)
     };

@@ -2,8 +2,8 @@
 //!
 //! A cursor is base64url of version (1 byte), position and tag (16). The tag is a keyed hash of the
 //! position, under a key that derives from the server's secret and from what makes the list this
-//! list: tenant and mode, kind, filters. So nobody else can make one, none can continue another list,
-//! and each is valid across restarts. This file must not know what a position means.
+//! list: tenant and mode, kind, filters. So nobody else can make one, none can continue another
+//! list, and each is valid across restarts. This file must not know what a position means.
 
 use crate::api::problem::Problem;
 use base64::Engine as _;
@@ -64,7 +64,9 @@ impl ListKey {
     }
 
     fn over(self, framed: &[u8]) -> Hmac<Sha256> {
-        let Ok(mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { unreachable!("HMAC takes keys of any length") };
+        let Ok(mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
+            unreachable!("HMAC takes keys of any length")
+        };
         mac.chain_update(framed)
     }
 }
@@ -177,7 +179,16 @@ mod tests {
     fn what_is_no_cursor_is_none() {
         let list = ListKey::of(&mark(1), 1, "payments", &[]);
         let text = list.seal(b"position");
-        for bad in ["", "@@@", "not-a-cursor", "AAAA", &text[1..], &text[..text.len() - 1], &format!("{text}="), &"A".repeat(600)] {
+        for bad in [
+            "",
+            "@@@",
+            "not-a-cursor",
+            "AAAA",
+            &text[1..],
+            &text[..text.len() - 1],
+            &format!("{text}="),
+            &"A".repeat(600),
+        ] {
             assert_eq!(list.open(bad), None, "{bad}");
         }
         for at in 0..text.len() {
@@ -198,7 +209,10 @@ mod tests {
 
     #[test]
     fn a_page_is_written_around_its_items() {
-        assert_eq!(page_json(["{\"a\":1}", "2"], Some("abc")), br#"{"items":[{"a":1},2],"nextCursor":"abc"}"#);
+        assert_eq!(
+            page_json(["{\"a\":1}", "2"], Some("abc")),
+            br#"{"items":[{"a":1},2],"nextCursor":"abc"}"#
+        );
         assert_eq!(page_json(Vec::<Vec<u8>>::new(), None), br#"{"items":[],"nextCursor":null}"#);
         assert_eq!(list_json(["1"]), br#"{"items":[1]}"#);
     }

@@ -1,4 +1,5 @@
-//! Payments: C2P request, execute and reverse; reading payments of every method (`service.md`, "C2P collection"; `contract.md`, section 5).
+//! Payments: C2P request, execute and reverse; reading payments of every method (`service.md`, "C2P
+//! collection"; `contract.md`, section 5).
 
 use crate::api::chargebacks::show_in_payment;
 use crate::api::cop_payments;
@@ -65,7 +66,11 @@ pub fn in_price_range(usd: Usd) -> Option<Usd> {
 /// A bank that a payer may be charged at, by its number.
 pub fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
     let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
-    if banks.offers(bank, Service::C2p) { Ok(bank) } else { Err(Bad::from("must be a bank that offers C2P; see GET /v1/banks")) }
+    if banks.offers(bank, Service::C2p) {
+        Ok(bank)
+    } else {
+        Err(Bad::from("must be a bank that offers C2P; see GET /v1/banks"))
+    }
 }
 
 /// POST /v1/payments/c2p/request
@@ -81,8 +86,23 @@ pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let name = external_ref.as_str().to_owned();
     let debtor = Debtor { bank, id: details.debtor.get(&sound), phone: details.phone.get(&sound) };
-    let new = c2p::NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp: sends_otp(bank), checkout: None };
-    Ok(Plan::Create { space: Space::Payment, name, id: EntityId::payment(id), ask: Ask::RequestC2p(Box::new(new)), shape: Shape::Intent })
+    let new = c2p::NewIntent {
+        id,
+        external_ref,
+        usd,
+        rate,
+        ves,
+        debtor,
+        bank_sends_otp: sends_otp(bank),
+        checkout: None,
+    };
+    Ok(Plan::Create {
+        space: Space::Payment,
+        name,
+        id: EntityId::payment(id),
+        ask: Ask::RequestC2p(Box::new(new)),
+        shape: Shape::Intent,
+    })
 }
 
 /// POST /v1/payments/c2p
@@ -99,7 +119,11 @@ pub fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let execute = c2p::Execute {
         external_ref: details.external_ref.get(&sound),
         usd: details.usd.get(&sound),
-        debtor: Debtor { bank: details.bank.get(&sound), id: details.debtor.get(&sound), phone: details.phone.get(&sound) },
+        debtor: Debtor {
+            bank: details.bank.get(&sound),
+            id: details.debtor.get(&sound),
+            phone: details.phone.get(&sound),
+        },
         token,
         token_mark,
         marketplace: marketplace.get(&sound),
@@ -110,7 +134,13 @@ pub fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
 /// A charge without an intent, under its reference.
 pub fn create_charge(new: NewCharge) -> Plan {
     let name = new.external_ref.as_str().to_owned();
-    Plan::Create { space: Space::Payment, name, id: EntityId::payment(new.id), ask: Ask::Charge(Box::new(new)), shape: Shape::Charged }
+    Plan::Create {
+        space: Space::Payment,
+        name,
+        id: EntityId::payment(new.id),
+        ask: Ask::Charge(Box::new(new)),
+        shape: Shape::Charged,
+    }
 }
 
 /// What is read of a marketplace sale.
@@ -169,8 +199,10 @@ pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/payments
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
-    let method = query.optional("method", |text| text.one_of(&Method::ALL.map(|method| (method.name(), method))));
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let method =
+        query.optional("method", |text| text.one_of(&Method::ALL.map(|method| (method.name(), method))));
     let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
     let page = query.page(call.mark, call.caller.tenant_key, "payments");
     let sound = query.finish()?;
@@ -178,7 +210,8 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let page = page.get(&sound);
     let mut parts = Vec::new();
     for each_method in Method::ALL.into_iter().filter(|each| method.is_none_or(|method| method == *each)) {
-        for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
+        for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each))
+        {
             parts.push(match each_method {
                 Method::Cop => (Kind::CopPayment, each_status as u8),
                 _ => (Kind::Payment, facet(each_method, each_status)),
@@ -188,7 +221,11 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(match external_ref.get(&sound) {
         // Only payments of the first kind have an externalRef.
         Some(name) => {
-            let facets = parts.into_iter().filter(|(kind, _)| *kind == Kind::Payment).map(|(_, facet)| facet).collect();
+            let facets = parts
+                .into_iter()
+                .filter(|(kind, _)| *kind == Kind::Payment)
+                .map(|(_, facet)| facet)
+                .collect();
             Plan::Attempts { name, facets, page, show: show_entity }
         }
         None => Plan::ListKinds { parts, page, show: show_entity },
@@ -204,8 +241,11 @@ pub fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// The answer to a request for an intent.
 pub fn intent(facts: &Facts<'_>) -> Rendered {
-    // The intent is the first entity of its record, also when it took the place of the one that was asked.
-    let Some(Entity::Payment(payment)) = facts.record.and_then(|record| record.entities.first()).map(|written| &*written.state) else {
+    // The intent is the first entity of its record, also when it took the place of the one that was
+    // asked.
+    let Some(Entity::Payment(payment)) =
+        facts.record.and_then(|record| record.entities.first()).map(|written| &*written.state)
+    else {
         return (200, b"{}".to_vec());
     };
     let otp_requested = matches!(payment.means, Means::C2p { otp_requested: true, .. });
@@ -229,7 +269,8 @@ pub fn settled(payment: &Payment) -> Rendered {
     (status, show(payment))
 }
 
-/// The answer to a charge without an intent, or to a repeat of one (`contract.md`, section 1, "Status of a create").
+/// The answer to a charge without an intent, or to a repeat of one (`contract.md`, section 1,
+/// "Status of a create").
 pub fn charged(payment: &Payment, new: bool) -> Rendered {
     let status = match (new, &payment.phase) {
         (false, _) => 200,
@@ -268,7 +309,10 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .maybe_text("externalRef", in_bolivares.then_some(&*payment.external_ref))
         .plain("status", payment.status.name())
         .plain("method", payment.method().name())
-        .maybe_text("failureCode", payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed))
+        .maybe_text(
+            "failureCode",
+            payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed),
+        )
         .maybe_plain("cancelReason", payment.cancel_reason.map(CancelReason::name))
         .number("usdAmount", payment.usd)
         .maybe_number("vesAmount", in_bolivares.then_some(payment.ves))
@@ -284,12 +328,18 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .maybe_plain("debtorCellPhone", debtor.map(|debtor| debtor.phone.masked()))
         .maybe_plain("cardLast4", card.map(|(_, last_four)| format!("{last_four:04}")))
         .maybe_plain("cardBrand", card.map(|(brand, _)| brand.name()))
-        .maybe_text("bankReference", payment.bank_reference.as_deref().filter(|_| payment.status != Status::Failed))
+        .maybe_text(
+            "bankReference",
+            payment.bank_reference.as_deref().filter(|_| payment.status != Status::Failed),
+        )
         .maybe_plain("operationId", payment.operation())
         .maybe_text("description", payment.description.as_deref())
         .json_or_null("checkoutSession", payment.checkout.as_deref().map(sessions::show_in_payment))
         .maybe_plain("reversedAt", payment.reversed_at)
-        .maybe_text("reversalRef", payment.reversal_ref.as_deref().filter(|_| payment.status == Status::Reversed))
+        .maybe_text(
+            "reversalRef",
+            payment.reversal_ref.as_deref().filter(|_| payment.status == Status::Reversed),
+        )
         .maybe_plain("reversalType", reversal_type(payment))
         .list("chargebacks", payment.chargebacks.iter().map(show_in_payment))
         .boolean("livemode", payment.livemode)
@@ -298,9 +348,12 @@ pub fn show(payment: &Payment) -> Vec<u8> {
         .maybe_plain("completedAt", payment.completed_at)
         .maybe_plain("availableAt", payment.available_at);
     match &payment.means {
-        Means::Usdt { amount, seller_net, tx_hash } => {
-            body.plain("currency", "USDT").plain("amountUsdt", amount).text("txHash", tx_hash).maybe_plain("sellerNetUsdt", *seller_net).end()
-        }
+        Means::Usdt { amount, seller_net, tx_hash } => body
+            .plain("currency", "USDT")
+            .plain("amountUsdt", amount)
+            .text("txHash", tx_hash)
+            .maybe_plain("sellerNetUsdt", *seller_net)
+            .end(),
         _ => body.end(),
     }
 }

@@ -1,4 +1,5 @@
-//! Payouts in bolívares of every kind: creating, reading and listing them (`service.md`, "Payouts (VES)"; `contract.md`, sections 5, "Credits", and 7).
+//! Payouts in bolívares of every kind: creating, reading and listing them (`service.md`, "Payouts
+//! (VES)"; `contract.md`, sections 5, "Credits", and 7).
 
 use crate::api::fields::{Bad, Fields, Invalid, Sound};
 use crate::api::plan::{Call, Plan};
@@ -53,7 +54,8 @@ pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -
         Form::Merchant { alone } => {
             let merchant = fields.required("merchantId", Value::uuid);
             let method = fields.optional("payoutMethodId", Value::uuid);
-            let from_balance = if alone { Some(fields.optional("fromMerchantBalance", Value::boolean)) } else { None };
+            let from_balance =
+                if alone { Some(fields.optional("fromMerchantBalance", Value::boolean)) } else { None };
             sound = fields.finish()?;
             receiver = Receiver::Merchant {
                 merchant: merchant.get(&sound).into(),
@@ -69,20 +71,31 @@ pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -
             let bank = fields.required("banco", |value| credit_bank(value, banks));
             let phone = fields.required("telefono", |value| value.text_as(MobilePhone::parse));
             let identity = fields.required("cedula", |value| value.text_as(IdentityDocument::parse));
-            let payment = if form == Form::Change { Some(fields.optional("paymentId", Value::uuid)) } else { None };
+            let payment =
+                if form == Form::Change { Some(fields.optional("paymentId", Value::uuid)) } else { None };
             sound = fields.finish()?;
-            let to = PhoneHolder { bank: bank.get(&sound), phone: phone.get(&sound), identity: identity.get(&sound) };
+            let to = PhoneHolder {
+                bank: bank.get(&sound),
+                phone: phone.get(&sound),
+                identity: identity.get(&sound),
+            };
             receiver = match payment {
                 Some(payment) => Receiver::Change { to, payment: payment.get(&sound).map(Id::from) },
                 None => Receiver::Credit(to),
             };
         }
         Form::Account => {
-            let account = fields.required("cuenta", |value| value.text_as(|text| AccountNumber::parse(text, |bank| banks.knows(bank))));
+            let account = fields.required("cuenta", |value| {
+                value.text_as(|text| AccountNumber::parse(text, |bank| banks.knows(bank)))
+            });
             let identity = fields.required("cedula", |value| value.text_as(IdentityDocument::parse));
             let name = fields.required("nombre", |value| value.trimmed(1..=HOLDER_MAX));
             sound = fields.finish()?;
-            receiver = Receiver::Account { account: account.get(&sound), identity: identity.get(&sound), name: name.get(&sound).into_owned() };
+            receiver = Receiver::Account {
+                account: account.get(&sound),
+                identity: identity.get(&sound),
+                name: name.get(&sound).into_owned(),
+            };
         }
     }
     let (amount, concept) = (Ves::from_minor(amount.get(&sound)), concept.get(&sound).into_owned());
@@ -92,14 +105,28 @@ pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -
 /// A bank that takes credits by phone.
 pub fn credit_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
     let bank: BankCode = value.text_as(BankCode::parse)?;
-    if banks.offers(bank, Service::Credit) { Ok(bank) } else { Err(Bad::from("must be a bank that takes credits; see GET /v1/banks")) }
+    if banks.offers(bank, Service::Credit) {
+        Ok(bank)
+    } else {
+        Err(Bad::from("must be a bank that takes credits; see GET /v1/banks"))
+    }
 }
 
 fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
     let new = read_new(Fields::parse(call.body)?, form, call.new_id(), call.banks)?;
     let name = new.external_ref.as_str().to_owned();
-    let of = if let Receiver::Change { payment: Some(payment), .. } = new.receiver { Some(EntityId::payment(payment)) } else { None };
-    let plan = Plan::Create { space: Space::Payout, name, id: EntityId::payout(new.id), ask: Ask::Pay(Box::new(new)), shape: Shape::PayoutCreated };
+    let of = if let Receiver::Change { payment: Some(payment), .. } = new.receiver {
+        Some(EntityId::payment(payment))
+    } else {
+        None
+    };
+    let plan = Plan::Create {
+        space: Space::Payout,
+        name,
+        id: EntityId::payout(new.id),
+        ask: Ask::Pay(Box::new(new)),
+        shape: Shape::PayoutCreated,
+    };
     Ok(match of {
         Some(payment) => Plan::Knowing(payment, Box::new(plan)),
         None => plan,
@@ -148,15 +175,21 @@ pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/payouts
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status = query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
     let page = query.page(call.mark, call.caller.tenant_key, "payouts");
     let sound = query.finish()?;
     let status = status.get(&sound);
-    let facets = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)).map(|status| status as u8).collect();
+    let facets = Status::ALL
+        .into_iter()
+        .filter(|each| status.is_none_or(|status| status == *each))
+        .map(|status| status as u8)
+        .collect();
     Ok(Plan::List { kind: Kind::Payout, facets, page: page.get(&sound), show: show_entity })
 }
 
-/// The answer to a new payout, or to a repeat of one (`contract.md`, section 1, "Status of a create").
+/// The answer to a new payout, or to a repeat of one (`contract.md`, section 1, "Status of a
+/// create").
 pub fn created(payout: &Payout, new: bool) -> Rendered {
     let status = match (new, payout.status) {
         (false, _) => 200,

@@ -1,4 +1,5 @@
-//! What a handler wants done: data for the one function that waits (`server/dispatch.rs`). A handler reads, checks and says; it does nothing itself.
+//! What a handler wants done: data for the one function that waits (`server/dispatch.rs`). A
+//! handler reads, checks and says; it does nothing itself.
 
 use crate::api::events::World;
 use crate::api::page::Page;
@@ -83,7 +84,8 @@ pub struct Call<'a> {
     pub base_url: &'a str,
     /// What the market asks for a USDT in this currency, unless nobody knows.
     pub market_rate: &'a dyn Fn(Currency) -> Option<Rate>,
-    /// What the networks take for a USDT payout, in the order of [`crate::domain::crypto::address::Network`].
+    /// What the networks take for a USDT payout, in the order of
+    /// [`crate::domain::crypto::address::Network`].
     pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],

@@ -1,8 +1,9 @@
 //! What a caller sees when a request is not answered with a success.
 //!
-//! A [`Problem`] is public: its message is written for the caller and never quotes a value that was sent, a key or an inner error. Whoever
-//! makes one out of an inner failure logs that failure first. This file must not know sockets or headers; `server/respond.rs` turns
-//! a problem into a response.
+//! A [`Problem`] is public: its message is written for the caller and never quotes a value that was
+//! sent, a key or an inner error. Whoever makes one out of an inner failure logs that failure
+//! first. This file must not know sockets or headers; `server/respond.rs` turns a problem into a
+//! response.
 
 use serde_json::Value;
 use std::borrow::Cow;
@@ -47,7 +48,15 @@ pub struct Problem {
 impl Problem {
     /// A refusal with a status and code of its own.
     pub fn refused(status: u16, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Problem { status, code, message: message.into(), fields: Vec::new(), extra: Vec::new(), retry_after: None, allow: None }
+        Problem {
+            status,
+            code,
+            message: message.into(),
+            fields: Vec::new(),
+            extra: Vec::new(),
+            retry_after: None,
+            allow: None,
+        }
     }
 
     /// 409: the state of things speaks against it.
@@ -81,7 +90,11 @@ impl Problem {
 
     /// 403: the tenant may not use live mode yet or any more.
     pub fn live_mode_not_activated() -> Self {
-        Self::refused(403, "live_mode_not_activated", "live mode is not activated for this account; use a test key")
+        Self::refused(
+            403,
+            "live_mode_not_activated",
+            "live mode is not activated for this account; use a test key",
+        )
     }
 
     /// 403: a live key on a call that exists in test mode alone.
@@ -101,7 +114,11 @@ impl Problem {
 
     /// 421: the listener is not meant under this name.
     pub fn misdirected() -> Self {
-        Self::refused(421, "misdirected", "nothing is served under this host name; operators may add theirs to admin.hosts")
+        Self::refused(
+            421,
+            "misdirected",
+            "nothing is served under this host name; operators may add theirs to admin.hosts",
+        )
     }
 
     /// 404: no such path, or no such object for this key.
@@ -111,7 +128,10 @@ impl Problem {
 
     /// 405 with the methods that the path has.
     pub fn method_not_allowed(allow: Arc<str>) -> Self {
-        Problem { allow: Some(allow), ..Self::refused(405, "method_not_allowed", "the path does not take this method") }
+        Problem {
+            allow: Some(allow),
+            ..Self::refused(405, "method_not_allowed", "the path does not take this method")
+        }
     }
 
     /// 408: the body did not arrive in time.
@@ -121,7 +141,10 @@ impl Problem {
 
     /// 409: the first request with this key is still under way.
     pub fn idempotency_in_progress() -> Self {
-        Self::conflict("idempotency_in_progress", "a request with this Idempotency-Key is still under way; ask again shortly")
+        Self::conflict(
+            "idempotency_in_progress",
+            "a request with this Idempotency-Key is still under way; ask again shortly",
+        )
     }
 
     /// 422: the key was used with another body.
@@ -136,7 +159,11 @@ impl Problem {
 
     /// 413: what was asked makes a record that the log does not take.
     pub fn record_too_large() -> Self {
-        Self::refused(413, "record_too_large", "what was asked makes one record larger than the log takes; nothing was done, ask for less at once")
+        Self::refused(
+            413,
+            "record_too_large",
+            "what was asked makes one record larger than the log takes; nothing was done, ask for less at once",
+        )
     }
 
     /// 415: the body is something else than JSON.
@@ -156,12 +183,19 @@ impl Problem {
 
     /// 503: the engine takes no more work right now.
     pub fn overloaded(retry_after: u32) -> Self {
-        Self::refused(503, "overloaded", "too much work is under way; nothing was done, ask again").after(retry_after)
+        Self::refused(503, "overloaded", "too much work is under way; nothing was done, ask again")
+            .after(retry_after)
     }
 
-    /// 503: the server's clock was set, and live money waits until that is undone or an operator confirms it.
+    /// 503: the server's clock was set, and live money waits until that is undone or an operator
+    /// confirms it.
     pub fn clock_stepped() -> Self {
-        Self::refused(503, "clock_stepped", "the server's clock was set and is being looked into; nothing was done, ask again").after(60)
+        Self::refused(
+            503,
+            "clock_stepped",
+            "the server's clock was set and is being looked into; nothing was done, ask again",
+        )
+        .after(60)
     }
 
     /// 503: the mode has no connector for this way of moving money.
@@ -181,17 +215,31 @@ impl Problem {
 
     /// 503: a write failed, so its outcome is unknown.
     pub fn storage_unavailable() -> Self {
-        Self::refused(503, "storage_unavailable", "the outcome is unknown; ask again with the same Idempotency-Key or externalRef").after(5)
+        Self::refused(
+            503,
+            "storage_unavailable",
+            "the outcome is unknown; ask again with the same Idempotency-Key or externalRef",
+        )
+        .after(5)
     }
 
     /// 503: the disk has too little room for new work.
     pub fn disk_nearly_full() -> Self {
-        Self::refused(503, "storage_unavailable", "the disk of the server is nearly full; nothing was done, ask again later").after(30)
+        Self::refused(
+            503,
+            "storage_unavailable",
+            "the disk of the server is nearly full; nothing was done, ask again later",
+        )
+        .after(30)
     }
 
     /// 500: a fault of ours, told to the log.
     pub fn internal_error() -> Self {
-        Self::refused(500, "internal_error", "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef")
+        Self::refused(
+            500,
+            "internal_error",
+            "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef",
+        )
     }
 
     /// Adds a member to the error body.
@@ -206,7 +254,8 @@ impl Problem {
         self
     }
 
-    /// The error body of interface B: `error`, `message`, `requestId`, the extra members, and `fields` when there are any.
+    /// The error body of interface B: `error`, `message`, `requestId`, the extra members, and
+    /// `fields` when there are any.
     pub fn to_json(&self, request_id: &str) -> Vec<u8> {
         let mut out = Vec::with_capacity(160 + 64 * self.fields.len());
         out.extend_from_slice(b"{\"error\":");
@@ -239,8 +288,8 @@ impl Problem {
         out
     }
 
-    /// The error body of the public interface (A): `statusCode`, `error` with the reason text of the status, and `message`: a text, or a
-    /// list of texts when fields are bad.
+    /// The error body of the public interface (A): `statusCode`, `error` with the reason text of
+    /// the status, and `message`: a text, or a list of texts when fields are bad.
     pub fn to_public_json(&self, reason: &str) -> Vec<u8> {
         let message = if self.fields.is_empty() {
             Value::from(self.message.as_ref())
@@ -287,17 +336,27 @@ mod tests {
     #[test]
     fn the_body_has_the_three_members_first() {
         let text = String::from_utf8(Problem::not_found().to_json("r-1")).expect("text");
-        assert_eq!(text, r#"{"error":"not_found","message":"nothing is here under this key","requestId":"r-1"}"#);
+        assert_eq!(
+            text,
+            r#"{"error":"not_found","message":"nothing is here under this key","requestId":"r-1"}"#
+        );
     }
 
     #[test]
     fn extra_members_and_fields_follow() {
-        let problem = Problem::refused(422, "insufficient_balance", "the balance is too low").with("availableVes", "1.00");
+        let problem = Problem::refused(422, "insufficient_balance", "the balance is too low")
+            .with("availableVes", "1.00");
         assert_eq!(read(&problem.to_json("r"))["availableVes"], json!("1.00"));
-        let problem = Problem::invalid_data(vec![BadField::new("a", "is required"), BadField::new("b\"", "must be \"x\"")]);
+        let problem = Problem::invalid_data(vec![
+            BadField::new("a", "is required"),
+            BadField::new("b\"", "must be \"x\""),
+        ]);
         let body = read(&problem.to_json("r"));
         assert_eq!(body["error"], "invalid_data");
-        assert_eq!(body["fields"], json!([{"field": "a", "message": "is required"}, {"field": "b\"", "message": "must be \"x\""}]));
+        assert_eq!(
+            body["fields"],
+            json!([{"field": "a", "message": "is required"}, {"field": "b\"", "message": "must be \"x\""}])
+        );
     }
 
     #[test]
@@ -339,8 +398,12 @@ mod tests {
     #[test]
     fn the_public_shape_has_a_text_or_a_list() {
         let body = read(&Problem::not_found().to_public_json("Not Found"));
-        assert_eq!(body, json!({"statusCode": 404, "error": "Not Found", "message": "nothing is here under this key"}));
-        let body = read(&Problem::invalid_field("days", "must be from 1 to 3650").to_public_json("Bad Request"));
+        assert_eq!(
+            body,
+            json!({"statusCode": 404, "error": "Not Found", "message": "nothing is here under this key"})
+        );
+        let body =
+            read(&Problem::invalid_field("days", "must be from 1 to 3650").to_public_json("Bad Request"));
         assert_eq!(body["message"], json!(["days must be from 1 to 3650"]));
     }
 

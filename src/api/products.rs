@@ -34,7 +34,11 @@ fn price(value: Value<'_>) -> Result<Usd, Bad> {
     let text = value.string().map_err(|_| WANTED)?;
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let written = digits(whole) && (whole == "0" || !whole.starts_with('0')) && whole.len() <= 6 && digits(fraction) && fraction.len() <= 2;
+    let written = digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && whole.len() <= 6
+        && digits(fraction)
+        && fraction.len() <= 2;
     let price = written.then(|| Decimal::from_str(&text).ok()).flatten().and_then(Usd::exact);
     price.filter(|price| *price > Usd::ZERO && *price <= USD_MAX).ok_or(Bad::from(WANTED))
 }
@@ -74,7 +78,11 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let page = query.page(call.mark, call.caller.tenant_key, "products");
     let sound = query.finish()?;
     let active = active.get(&sound);
-    let facets = [true, false].into_iter().filter(|each| active.is_none_or(|active| active == *each)).map(facet).collect();
+    let facets = [true, false]
+        .into_iter()
+        .filter(|each| active.is_none_or(|active| active == *each))
+        .map(facet)
+        .collect();
     Ok(Plan::List { kind: Kind::Product, facets, page: page.get(&sound), show: show_entity })
 }
 

@@ -16,7 +16,9 @@ pub fn png_base64(text: &str) -> String {
 
 fn png(text: &str) -> Vec<u8> {
     // A code of the largest version holds some 2,300 bytes; a transfer key has 20.
-    let Ok(code) = QrCode::with_error_correction_level(text, EcLevel::M) else { unreachable!("a short text fits into a QR code") };
+    let Ok(code) = QrCode::with_error_correction_level(text, EcLevel::M) else {
+        unreachable!("a short text fits into a QR code")
+    };
     let side = (code.width() + 2 * QUIET) * SCALE;
     let row_bytes = side.div_ceil(8);
     // Bits that are set are light.
@@ -39,8 +41,12 @@ fn encode(pixels: &[u8], side: usize) -> Vec<u8> {
     let mut encoder = png::Encoder::new(&mut out, side, side);
     encoder.set_color(png::ColorType::Grayscale);
     encoder.set_depth(png::BitDepth::One);
-    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels).and_then(|()| writer.finish()));
-    let Ok(()) = written else { unreachable!("memory takes every byte, and the picture has the size it says") };
+    let written = encoder
+        .write_header()
+        .and_then(|mut writer| writer.write_image_data(pixels).and_then(|()| writer.finish()));
+    let Ok(()) = written else {
+        unreachable!("memory takes every byte, and the picture has the size it says")
+    };
     out
 }
 

@@ -1,7 +1,8 @@
-//! Reads the parameters of a query string and names every bad one at once, in the same manner as [`super::fields`] reads a body.
+//! Reads the parameters of a query string and names every bad one at once, in the same manner as
+//! [`super::fields`] reads a body.
 //!
-//! A parameter that stands alone may come once; [`Query::list`] takes repeated keys and commas. What was not asked for is unknown and named.
-//! This file must not know any particular list.
+//! A parameter that stands alone may come once; [`Query::list`] takes repeated keys and commas.
+//! What was not asked for is unknown and named. This file must not know any particular list.
 
 use super::fields::{Bad, Findings, Got, Invalid, Sound};
 use super::page::{BAD_CURSOR, LIMIT_DEFAULT, LIMIT_MAX, ListKey, Mark, Page};
@@ -61,7 +62,11 @@ impl<'a> Query<'a> {
     }
 
     /// A parameter that may be missing.
-    pub fn optional<T>(&mut self, name: &str, read: impl FnOnce(Text<'_>) -> Result<T, Bad>) -> Got<Option<T>> {
+    pub fn optional<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Text<'_>) -> Result<T, Bad>,
+    ) -> Got<Option<T>> {
         let found = match self.single(name) {
             Ok(Some(text)) => read(text).map(Some),
             Ok(None) => Ok(None),
@@ -70,7 +75,8 @@ impl<'a> Query<'a> {
         self.findings.take(name, found)
     }
 
-    /// A parameter with any number of values, as repeated keys, divided by commas, or both. Empty if missing.
+    /// A parameter with any number of values, as repeated keys, divided by commas, or both. Empty
+    /// if missing.
     pub fn list<T>(&mut self, name: &str, mut read: impl FnMut(Text<'_>) -> Result<T, Bad>) -> Got<Vec<T>> {
         let mut values = Vec::new();
         let mut failure = None;
@@ -89,13 +95,18 @@ impl<'a> Query<'a> {
         self.findings.take(name, failure.map_or(Ok(values), Err))
     }
 
-    /// `limit` and `cursor` of a list that pages. All other parameters of the query are its filters.
+    /// `limit` and `cursor` of a list that pages. All other parameters of the query are its
+    /// filters.
     pub fn page(&mut self, mark: Mark<'_>, tenant_key: u64, kind: &str) -> Got<Page> {
         let list = self.list_key(mark, tenant_key, kind);
         let limit = self.optional("limit", |text| text.integer(1..=LIMIT_MAX as i64));
         let after = self.optional("cursor", |text| list.open(text.0).ok_or(Bad::from(BAD_CURSOR)));
         match (limit.peek(), after.peek()) {
-            (Some(limit), Some(after)) => Got::some(Page { limit: limit.map_or(LIMIT_DEFAULT, |limit| limit as usize), after: after.clone(), list }),
+            (Some(limit), Some(after)) => Got::some(Page {
+                limit: limit.map_or(LIMIT_DEFAULT, |limit| limit as usize),
+                after: after.clone(),
+                list,
+            }),
             _ => Got::none(),
         }
     }
@@ -136,8 +147,11 @@ impl<'a> Query<'a> {
     fn list_key(&self, mark: Mark<'_>, tenant_key: u64, kind: &str) -> ListKey {
         // `type=a,b`, `type=b&type=a`: the same filters.
         let named = |parameter: &'_ Parameter<'a>| parameter.name.clone();
-        let mut filters: Vec<(Cow<'_, str>, &str)> =
-            self.parameters.iter().flat_map(|parameter| parameter.text.split(',').map(move |text| (named(parameter), text))).collect();
+        let mut filters: Vec<(Cow<'_, str>, &str)> = self
+            .parameters
+            .iter()
+            .flat_map(|parameter| parameter.text.split(',').map(move |text| (named(parameter), text)))
+            .collect();
         filters.retain(|(name, _)| !matches!(&**name, "limit" | "cursor"));
         filters.sort_unstable();
         filters.dedup();
@@ -180,7 +194,9 @@ impl<'q> Text<'q> {
     /// A decimal number, written as JSON writes numbers.
     pub fn number(self) -> Result<rust_decimal::Decimal, Bad> {
         match super::json::read(self.0) {
-            Ok(super::json::Shape::Scalar) if self.0.starts_with(|first: char| first == '-' || first.is_ascii_digit()) => {
+            Ok(super::json::Shape::Scalar)
+                if self.0.starts_with(|first: char| first == '-' || first.is_ascii_digit()) =>
+            {
                 super::number::decimal(self.0.trim_end())
             }
             _ => Err(Bad::from("must be a number")),
@@ -204,7 +220,9 @@ impl<'q> Text<'q> {
 
     /// An instant in RFC 3339; a plus sign that was not percent-encoded is understood.
     pub fn timestamp(self) -> Result<DateTime<Utc>, Bad> {
-        value::timestamp(self.0).or_else(|| value::timestamp(&self.0.replace(' ', "+"))).ok_or_else(|| format!("must be {}", value::TIMESTAMP).into())
+        value::timestamp(self.0)
+            .or_else(|| value::timestamp(&self.0.replace(' ', "+")))
+            .ok_or_else(|| format!("must be {}", value::TIMESTAMP).into())
     }
 
     /// A day, `2026-11-21`.
@@ -218,7 +236,8 @@ impl<'q> Text<'q> {
     }
 }
 
-/// Undoes percent-encoding, and reads plus as a space; `None` if what comes out is not UTF-8 or an escape is broken.
+/// Undoes percent-encoding, and reads plus as a space; `None` if what comes out is not UTF-8 or an
+/// escape is broken.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains(['%', '+']) {
         return Some(Cow::Borrowed(text));
@@ -229,7 +248,8 @@ fn decode(text: &str) -> Option<Cow<'_, str>> {
 /// Undoes percent-encoding; `None` if what comes out is not UTF-8 or an escape is broken.
 pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     // The crate passes a broken escape through as it stands.
-    let is_escape = |rest: &str| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+    let is_escape =
+        |rest: &str| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
     let sound = text.split('%').skip(1).all(is_escape);
     sound.then(|| percent_encoding::percent_decode_str(text).decode_utf8().ok()).flatten()
 }

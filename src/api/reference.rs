@@ -35,14 +35,21 @@ fn show_bank(bank: &Bank) -> Vec<u8> {
         .end()
 }
 
-/// GET /v1/quote: what payments are priced by, and what else is said of the same rate (`service.md`, "BCV quote").
+/// GET /v1/quote: what payments are priced by, and what else is said of the same rate
+/// (`service.md`, "BCV quote").
 pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let usd = query.required("usdAmount", |text| Usd::exact(text.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED)));
+    let usd = query.required("usdAmount", |text| {
+        Usd::exact(text.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED))
+    });
     let sound = query.finish()?;
-    show_quote(usd.get(&sound), &(call.official)()).map(|body| Plan::Answer(200, body)).map_err(|refusal| match refusal {
-        Refusal::AmountOverflow => Problem::invalid_field("usdAmount", "must be a smaller amount at this rate"),
-        refusal => refusals::problem(&refusal),
+    show_quote(usd.get(&sound), &(call.official)()).map(|body| Plan::Answer(200, body)).map_err(|refusal| {
+        match refusal {
+            Refusal::AmountOverflow => {
+                Problem::invalid_field("usdAmount", "must be a smaller amount at this rate")
+            }
+            refusal => refusals::problem(&refusal),
+        }
     })
 }
 
@@ -52,13 +59,16 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
         BankRate::NotConfigured => (Object::new().plain("error", "BANK_NOT_CONFIGURED"), bcv.price),
         BankRate::Unavailable => (Object::new().plain("error", "BANK_UNAVAILABLE"), bcv.price),
         BankRate::Says(sample) => {
-            let said = Object::new().number("bcvRate", sample.price.0.normalize()).maybe_plain("fechavalor", sample.value_date);
+            let said = Object::new()
+                .number("bcvRate", sample.price.0.normalize())
+                .maybe_plain("fechavalor", sample.value_date);
             // Of two rates the median is their average.
             let average = price((ticks(bcv.price) + ticks(sample.price) + 1) / 2);
             (said.plain("fetchedAt", sample.fetched_at), average)
         }
     };
-    let ves = |rate: Rate| usd.decimal().checked_mul(rate.0).and_then(Ves::rounded).ok_or(Refusal::AmountOverflow);
+    let ves =
+        |rate: Rate| usd.decimal().checked_mul(rate.0).and_then(Ves::rounded).ok_or(Refusal::AmountOverflow);
     let own = Object::new().number("bcvRate", bcv.price.0.normalize()).plain("fetchedAt", bcv.fetched_at);
     Ok(Object::new()
         .number("usdAmount", usd.decimal().normalize())
@@ -91,11 +101,17 @@ mod tests {
 
     fn sample(source: &str, rate: &str) -> Arc<Sample> {
         let at = Timestamp::parse("2026-11-21T03:00:00Z").expect("an instant");
-        Arc::new(Sample::new(Series::of(Pair::USD_VES, source).side(OFFICIAL), Rate(Decimal::from_str(rate).expect("a rate")), at, at))
+        Arc::new(Sample::new(
+            Series::of(Pair::USD_VES, source).side(OFFICIAL),
+            Rate(Decimal::from_str(rate).expect("a rate")),
+            at,
+            at,
+        ))
     }
 
     fn quoted(bcv: &str, bank: BankRate) -> String {
-        let shown = show_quote(Usd::from_minor(1_000), &Official { bcv: Some(sample(BCV, bcv)), bank }).expect("a quote");
+        let shown = show_quote(Usd::from_minor(1_000), &Official { bcv: Some(sample(BCV, bcv)), bank })
+            .expect("a quote");
         String::from_utf8(shown).expect("text")
     }
 
@@ -108,11 +124,21 @@ mod tests {
                 r#"{{"usdAmount":10,"bcvRate":200,"vesAmount":2000.00,"medianRate":200,"medianVesAmount":2000.00,"source":"bcv","fetchedAt":"{at}","sources":{{"vexFx":{{"bcvRate":200,"fetchedAt":"{at}"}},"bank":{{"error":"BANK_NOT_CONFIGURED"}}}}}}"#
             )
         );
-        assert!(quoted("200", BankRate::Unavailable).contains(r#""medianRate":200,"medianVesAmount":2000.00"#));
+        assert!(
+            quoted("200", BankRate::Unavailable).contains(r#""medianRate":200,"medianVesAmount":2000.00"#)
+        );
         let both = quoted("200.00000001", BankRate::Says(sample("bank", "203.00000002")));
         // 201.500000015 is 201.50000002, half up; ten dollars are 2,015.00 all the same.
         assert!(both.contains(r#""medianRate":201.50000002,"medianVesAmount":2015.00"#), "{both}");
-        assert!(both.contains(&format!(r#""bank":{{"bcvRate":203.00000002,"fechavalor":"2026-11-20","fetchedAt":"{at}"}}"#)), "{both}");
-        assert_eq!(show_quote(Usd::from_minor(1), &Official { bcv: None, bank: BankRate::NotConfigured }), Err(Refusal::RateUnavailable));
+        assert!(
+            both.contains(&format!(
+                r#""bank":{{"bcvRate":203.00000002,"fechavalor":"2026-11-20","fetchedAt":"{at}"}}"#
+            )),
+            "{both}"
+        );
+        assert_eq!(
+            show_quote(Usd::from_minor(1), &Official { bcv: None, bank: BankRate::NotConfigured }),
+            Err(Refusal::RateUnavailable)
+        );
     }
 }

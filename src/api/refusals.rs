@@ -12,124 +12,256 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
-        Refusal::StaleSheet => Problem::conflict("settings_changed", "the settings were changed by somebody else in between; read them and try again"),
-        // A request for an intent begins something new, so it is refused for what is paid, however alike.
-        Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => {
-            Problem::conflict("external_ref_conflict", "the payment on the externalRef is paid; existingId names it").with("existingId", existing.to_string())
-        }
+        Refusal::StaleSheet => Problem::conflict(
+            "settings_changed",
+            "the settings were changed by somebody else in between; read them and try again",
+        ),
+        // A request for an intent begins something new, so it is refused for what is paid, however
+        // alike.
+        Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => Problem::conflict(
+            "external_ref_conflict",
+            "the payment on the externalRef is paid; existingId names it",
+        )
+        .with("existingId", existing.to_string()),
         Refusal::ExternalRefConflict { existing, differs } => {
-            let differs: Vec<serde_json::Value> = differs.iter().map(|name| serde_json::Value::from(*name)).collect();
-            Problem::conflict("external_ref_conflict", "the externalRef is in use with another payload; existingId names what it was used for")
-                .with("existingId", existing.to_string())
-                .with("differs", differs)
+            let differs: Vec<serde_json::Value> =
+                differs.iter().map(|name| serde_json::Value::from(*name)).collect();
+            Problem::conflict(
+                "external_ref_conflict",
+                "the externalRef is in use with another payload; existingId names what it was used for",
+            )
+            .with("existingId", existing.to_string())
+            .with("differs", differs)
         }
-        Refusal::ChargeInProgress => Problem::conflict("charge_in_progress", "the charge is on its way to the bank; read the payment until it is settled"),
-        Refusal::IntentMismatch => Problem::conflict("intent_mismatch", "the details are not those of the request; nothing was charged"),
-        Refusal::IntentCanceled => Problem::conflict("intent_canceled", "the intent was superseded or has expired; request a new one"),
-        Refusal::IntentFailed => Problem::conflict("intent_failed", "the charge of this intent failed; request a new one"),
-        Refusal::IntentCompleted => Problem::conflict("intent_completed", "the intent was paid with another token; nothing was charged"),
+        Refusal::ChargeInProgress => Problem::conflict(
+            "charge_in_progress",
+            "the charge is on its way to the bank; read the payment until it is settled",
+        ),
+        Refusal::IntentMismatch => Problem::conflict(
+            "intent_mismatch",
+            "the details are not those of the request; nothing was charged",
+        ),
+        Refusal::IntentCanceled => Problem::conflict(
+            "intent_canceled",
+            "the intent was superseded or has expired; request a new one",
+        ),
+        Refusal::IntentFailed => {
+            Problem::conflict("intent_failed", "the charge of this intent failed; request a new one")
+        }
+        Refusal::IntentCompleted => Problem::conflict(
+            "intent_completed",
+            "the intent was paid with another token; nothing was charged",
+        ),
         Refusal::NotReversible => Problem::conflict("not_reversible", "only C2P payments can be reversed"),
-        Refusal::PaymentNotCompleted => Problem::conflict("payment_not_completed", "the payment is not completed"),
-        Refusal::ReversalWindowExpired => Problem::conflict("reversal_window_expired", "a payment can be reversed for 24 hours after its completion"),
-        Refusal::ReversalInProgress => {
-            Problem::conflict("reversal_in_progress", "the bank is deciding about the reversal; read the payment until it is settled")
+        Refusal::PaymentNotCompleted => {
+            Problem::conflict("payment_not_completed", "the payment is not completed")
         }
-        Refusal::ReversalRefused => Problem::conflict("reversal_refused", "the bank refused the reversal; the payment stays completed"),
-        Refusal::InsufficientBalance { available } => {
-            Problem::refused(422, "insufficient_balance", "the available balance does not cover the amount; nothing was debited")
-                .with("availableVes", available.to_string())
-        }
+        Refusal::ReversalWindowExpired => Problem::conflict(
+            "reversal_window_expired",
+            "a payment can be reversed for 24 hours after its completion",
+        ),
+        Refusal::ReversalInProgress => Problem::conflict(
+            "reversal_in_progress",
+            "the bank is deciding about the reversal; read the payment until it is settled",
+        ),
+        Refusal::ReversalRefused => Problem::conflict(
+            "reversal_refused",
+            "the bank refused the reversal; the payment stays completed",
+        ),
+        Refusal::InsufficientBalance { available } => Problem::refused(
+            422,
+            "insufficient_balance",
+            "the available balance does not cover the amount; nothing was debited",
+        )
+        .with("availableVes", available.to_string()),
         Refusal::MerchantInactive => Problem::conflict("merchant_inactive", "the merchant is not active"),
-        Refusal::PayoutMethodNotVerified => {
-            Problem::refused(400, "payout_method_not_verified", "the merchant has no verified payout method of this name; verify one first")
-        }
+        Refusal::PayoutMethodNotVerified => Problem::refused(
+            400,
+            "payout_method_not_verified",
+            "the merchant has no verified payout method of this name; verify one first",
+        ),
         Refusal::MerchantHasPayouts { count } => {
-            Problem::conflict("merchant_has_payouts", "the merchant received payouts; deactivate it instead").with("payoutCount", *count)
+            Problem::conflict("merchant_has_payouts", "the merchant received payouts; deactivate it instead")
+                .with("payoutCount", *count)
         }
-        Refusal::MerchantHasBalance => Problem::conflict("merchant_has_balance", "the merchant is owed money; pay it out first"),
-        Refusal::VerificationInProgress => {
-            Problem::conflict("verification_in_progress", "the micro-deposits were sent and tries are left; send the amounts that the seller sees")
+        Refusal::MerchantHasBalance => {
+            Problem::conflict("merchant_has_balance", "the merchant is owed money; pay it out first")
         }
-        Refusal::VerificationNotStarted => Problem::conflict("verification_not_started", "no micro-deposits were sent; start the verification first"),
-        Refusal::VerificationLocked => Problem::conflict("verification_locked", "three wrong tries; start the verification again"),
+        Refusal::VerificationInProgress => Problem::conflict(
+            "verification_in_progress",
+            "the micro-deposits were sent and tries are left; send the amounts that the seller sees",
+        ),
+        Refusal::VerificationNotStarted => Problem::conflict(
+            "verification_not_started",
+            "no micro-deposits were sent; start the verification first",
+        ),
+        Refusal::VerificationLocked => {
+            Problem::conflict("verification_locked", "three wrong tries; start the verification again")
+        }
         Refusal::AlreadyVerified => Problem::conflict("already_verified", "the payout method is verified"),
         Refusal::AmountsMismatch { attempts_left } => {
-            Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits").with("attemptsLeft", *attempts_left)
+            Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits")
+                .with("attemptsLeft", *attempts_left)
         }
-        Refusal::RateUnavailable => Problem::refused(503, "rate_unavailable", "there is no BCV rate in force; try again later").after(60),
-        Refusal::ReferenceAlreadyUsed => Problem::conflict("reference_already_used", "this transfer pays for something already"),
-        Refusal::ChargebackNotAllowed => Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back"),
-        Refusal::ChargebackExceedsPayment => Problem::conflict("chargeback_exceeds_payment", "the chargebacks of a payment never exceed its amount"),
+        Refusal::RateUnavailable => {
+            Problem::refused(503, "rate_unavailable", "there is no BCV rate in force; try again later")
+                .after(60)
+        }
+        Refusal::ReferenceAlreadyUsed => {
+            Problem::conflict("reference_already_used", "this transfer pays for something already")
+        }
+        Refusal::ChargebackNotAllowed => {
+            Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back")
+        }
+        Refusal::ChargebackExceedsPayment => Problem::conflict(
+            "chargeback_exceeds_payment",
+            "the chargebacks of a payment never exceed its amount",
+        ),
         Refusal::ChargebackClosed => Problem::conflict("chargeback_closed", "the dispute is decided"),
-        Refusal::SlugTaken => Problem::conflict("slug_taken", "the slug belongs to another payment link; choose another one, or leave it out"),
-        Refusal::TooManyLinks => Problem::conflict("too_many_links", "a product has at most 100 payment links; delete one that nothing was sold through"),
-        Refusal::ProductHasSales => Problem::conflict("product_has_sales", "a checkout of it was paid; deactivate the product or disable the link instead"),
-        Refusal::SessionPaid => Problem::conflict("session_paid", "the checkout was paid; nothing was charged"),
-        Refusal::SessionExpired => Problem::conflict("session_expired", "the checkout has expired; nothing was charged"),
-        Refusal::TooManyPayoutMethods => Problem::conflict("too_many_payout_methods", "a merchant has at most 100 payout methods; delete one first"),
-        Refusal::TooManyChargebacks => Problem::conflict("too_many_chargebacks", "a payment has at most 100 chargebacks, whatever became of them"),
-        Refusal::TooManyWebhooks => Problem::conflict("too_many_webhooks", "there are 20 webhook endpoints in this mode; delete one first"),
-        Refusal::WebhookBusy => {
-            Problem::conflict("webhook_busy", "the endpoint was changed many times while its deliveries wait; let them be sent, or delete it")
+        Refusal::SlugTaken => Problem::conflict(
+            "slug_taken",
+            "the slug belongs to another payment link; choose another one, or leave it out",
+        ),
+        Refusal::TooManyLinks => Problem::conflict(
+            "too_many_links",
+            "a product has at most 100 payment links; delete one that nothing was sold through",
+        ),
+        Refusal::ProductHasSales => Problem::conflict(
+            "product_has_sales",
+            "a checkout of it was paid; deactivate the product or disable the link instead",
+        ),
+        Refusal::SessionPaid => {
+            Problem::conflict("session_paid", "the checkout was paid; nothing was charged")
         }
+        Refusal::SessionExpired => {
+            Problem::conflict("session_expired", "the checkout has expired; nothing was charged")
+        }
+        Refusal::TooManyPayoutMethods => Problem::conflict(
+            "too_many_payout_methods",
+            "a merchant has at most 100 payout methods; delete one first",
+        ),
+        Refusal::TooManyChargebacks => Problem::conflict(
+            "too_many_chargebacks",
+            "a payment has at most 100 chargebacks, whatever became of them",
+        ),
+        Refusal::TooManyWebhooks => Problem::conflict(
+            "too_many_webhooks",
+            "there are 20 webhook endpoints in this mode; delete one first",
+        ),
+        Refusal::WebhookBusy => Problem::conflict(
+            "webhook_busy",
+            "the endpoint was changed many times while its deliveries wait; let them be sent, or delete it",
+        ),
         Refusal::ResendsWaiting => Problem::overloaded(10),
-        Refusal::PayoutAccountNotVerified => Problem::conflict("payout_account_not_verified", "the payout account is not verified; set it and verify it first"),
-        Refusal::ConversionsNotEnabled => Problem::refused(403, "conversions_not_enabled", "conversions of this currency are not enabled for this account"),
-        Refusal::MarketRateUnavailable => Problem::refused(503, "rate_unavailable", "there is no current market rate; try again later").after(60),
+        Refusal::PayoutAccountNotVerified => Problem::conflict(
+            "payout_account_not_verified",
+            "the payout account is not verified; set it and verify it first",
+        ),
+        Refusal::ConversionsNotEnabled => Problem::refused(
+            403,
+            "conversions_not_enabled",
+            "conversions of this currency are not enabled for this account",
+        ),
+        Refusal::MarketRateUnavailable => {
+            Problem::refused(503, "rate_unavailable", "there is no current market rate; try again later")
+                .after(60)
+        }
         Refusal::InvalidConversionAmount => invalid_amount(),
         Refusal::BelowMinimumUsdt { minimum } => {
-            Problem::refused(422, "amount_below_minimum", "the conversion yields less USDT than the minimum").with("minimumUsdt", minimum.to_string())
+            Problem::refused(422, "amount_below_minimum", "the conversion yields less USDT than the minimum")
+                .with("minimumUsdt", minimum.to_string())
         }
-        Refusal::DailyLimitExceeded { currency, limit } => {
-            Problem::refused(422, "daily_limit_exceeded", "the conversion would exceed what may be converted on one day; nothing was debited")
-                .with("currency", currency.code())
-                .with("dailyLimit", amount(*currency, *limit))
-        }
+        Refusal::DailyLimitExceeded { currency, limit } => Problem::refused(
+            422,
+            "daily_limit_exceeded",
+            "the conversion would exceed what may be converted on one day; nothing was debited",
+        )
+        .with("currency", currency.code())
+        .with("dailyLimit", amount(*currency, *limit)),
         Refusal::InsufficientForConversion { currency, available, spendable } => {
             let (available_name, spendable_name) = match currency {
                 Currency::Cop => ("availableCop", "spendableCop"),
                 Currency::Ves | Currency::Usdt => ("availableVes", "spendableVes"),
             };
-            Problem::refused(422, "insufficient_balance", "the balance does not cover the conversion; nothing was debited")
-                .with(available_name, amount(*currency, *available))
-                .with(spendable_name, amount(*currency, *spendable))
+            Problem::refused(
+                422,
+                "insufficient_balance",
+                "the balance does not cover the conversion; nothing was debited",
+            )
+            .with(available_name, amount(*currency, *available))
+            .with(spendable_name, amount(*currency, *spendable))
         }
-        Refusal::QuoteUsed => Problem::conflict("quote_used", "the quote was accepted before; ask for a new one"),
-        Refusal::QuoteExpired => Problem::refused(410, "quote_expired", "the quote is older than 60 seconds; ask for a new one"),
-        Refusal::ConversionNotCancelable => Problem::conflict("conversion_not_cancelable", "only a pending conversion can be canceled"),
-        Refusal::ConversionNotPending => Problem::conflict("conversion_not_pending", "the conversion is not pending"),
-        Refusal::UsdtNotEnabled => Problem::refused(403, "usdt_not_enabled", "USDT is not enabled for this account"),
-        Refusal::InsufficientUsdt { available } => {
-            Problem::refused(422, "insufficient_balance", "the available USDT does not cover the amount and the network fee; nothing was debited")
-                .with("availableUsdt", available.to_string())
+        Refusal::QuoteUsed => {
+            Problem::conflict("quote_used", "the quote was accepted before; ask for a new one")
         }
-        Refusal::NotPendingReview => Problem::conflict("payout_not_pending_review", "the payout is not under review"),
+        Refusal::QuoteExpired => {
+            Problem::refused(410, "quote_expired", "the quote is older than 60 seconds; ask for a new one")
+        }
+        Refusal::ConversionNotCancelable => {
+            Problem::conflict("conversion_not_cancelable", "only a pending conversion can be canceled")
+        }
+        Refusal::ConversionNotPending => {
+            Problem::conflict("conversion_not_pending", "the conversion is not pending")
+        }
+        Refusal::UsdtNotEnabled => {
+            Problem::refused(403, "usdt_not_enabled", "USDT is not enabled for this account")
+        }
+        Refusal::InsufficientUsdt { available } => Problem::refused(
+            422,
+            "insufficient_balance",
+            "the available USDT does not cover the amount and the network fee; nothing was debited",
+        )
+        .with("availableUsdt", available.to_string()),
+        Refusal::NotPendingReview => {
+            Problem::conflict("payout_not_pending_review", "the payout is not under review")
+        }
         Refusal::NetworkNotConfigured => Problem::rail_not_configured("a network for USDT"),
-        Refusal::CopNotEnabled => Problem::refused(403, "cop_not_enabled", "pesos are not enabled for this account"),
-        Refusal::PaymentNotPending => Problem::conflict("payment_not_pending", "the payment is not pending any more; read it"),
-        Refusal::ChannelMismatch => Problem::conflict("channel_mismatch", "the payment is not paid with an SMS code"),
-        Refusal::InvalidOtp => {
-            Problem::refused(400, "invalid_otp", "this is not the SMS code; the payment stays pending until it expires, or five codes were wrong")
+        Refusal::CopNotEnabled => {
+            Problem::refused(403, "cop_not_enabled", "pesos are not enabled for this account")
         }
-        Refusal::OtpAttemptsExhausted => {
-            Problem::conflict("otp_attempts_exhausted", "five codes were wrong; the payment takes no more, and has failed or will")
+        Refusal::PaymentNotPending => {
+            Problem::conflict("payment_not_pending", "the payment is not pending any more; read it")
         }
-        Refusal::RefundWindowExpired => Problem::conflict("refund_window_expired", "a payment in pesos can be refunded for 96 hours after its completion"),
-        Refusal::RefundInProgress => {
-            Problem::conflict("refund_in_progress", "the processor is deciding about the refund; read the payment until it is settled")
+        Refusal::ChannelMismatch => {
+            Problem::conflict("channel_mismatch", "the payment is not paid with an SMS code")
         }
-        Refusal::RefundNotCovered { available, spendable } => {
-            Problem::conflict("insufficient_balance", "what is available and held in pesos does not cover the refund; nothing was debited")
-                .with("availableCop", available.to_string())
-                .with("spendableCop", spendable.to_string())
+        Refusal::InvalidOtp => Problem::refused(
+            400,
+            "invalid_otp",
+            "this is not the SMS code; the payment stays pending until it expires, or five codes were wrong",
+        ),
+        Refusal::OtpAttemptsExhausted => Problem::conflict(
+            "otp_attempts_exhausted",
+            "five codes were wrong; the payment takes no more, and has failed or will",
+        ),
+        Refusal::RefundWindowExpired => Problem::conflict(
+            "refund_window_expired",
+            "a payment in pesos can be refunded for 96 hours after its completion",
+        ),
+        Refusal::RefundInProgress => Problem::conflict(
+            "refund_in_progress",
+            "the processor is deciding about the refund; read the payment until it is settled",
+        ),
+        Refusal::RefundNotCovered { available, spendable } => Problem::conflict(
+            "insufficient_balance",
+            "what is available and held in pesos does not cover the refund; nothing was debited",
+        )
+        .with("availableCop", available.to_string())
+        .with("spendableCop", spendable.to_string()),
+        Refusal::ProcessorUnavailable => Problem::refused(
+            503,
+            "processor_unavailable",
+            "the processor cannot refund this payment now; nothing was debited, try again later",
+        )
+        .after(60),
+        Refusal::InsufficientCop { available } => Problem::refused(
+            422,
+            "insufficient_balance",
+            "the available pesos do not cover the amount; nothing was debited",
+        )
+        .with("availableCop", available.to_string()),
+        Refusal::PayoutNotPending => {
+            Problem::conflict("payout_not_pending", "it is known already what became of the payout")
         }
-        Refusal::ProcessorUnavailable => {
-            Problem::refused(503, "processor_unavailable", "the processor cannot refund this payment now; nothing was debited, try again later").after(60)
-        }
-        Refusal::InsufficientCop { available } => {
-            Problem::refused(422, "insufficient_balance", "the available pesos do not cover the amount; nothing was debited")
-                .with("availableCop", available.to_string())
-        }
-        Refusal::PayoutNotPending => Problem::conflict("payout_not_pending", "it is known already what became of the payout"),
     }
 }

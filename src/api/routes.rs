@@ -1,8 +1,12 @@
-//! The table of interface B: a row per endpoint with its policy. Everything that is said about an endpoint elsewhere (metrics, documentation, the golden list) comes from here.
+//! The table of interface B: a row per endpoint with its policy. Everything that is said about an
+//! endpoint elsewhere (metrics, documentation, the golden list) comes from here.
 
 use crate::api::plan::{Call, Plan};
 use crate::api::problem::Problem;
-use crate::api::{balance, batches, cards, chargebacks, debits, events, links, merchants, methods, own_account, payments, payouts};
+use crate::api::{
+    balance, batches, cards, chargebacks, debits, events, links, merchants, methods, own_account, payments,
+    payouts,
+};
 use crate::api::{conversions, cop_payments, cop_payouts, crypto};
 use crate::api::{products, reference, sessions, testing, transfers, webhooks};
 use crate::domain::platform::Scope;
@@ -32,7 +36,8 @@ pub struct Route {
     pub modes: Modes,
     /// Its name in the documentation.
     pub operation: &'static str,
-    /// Whether its body has a card in it: nothing of it may stay in memory, nor be tried out by who has a backup.
+    /// Whether its body has a card in it: nothing of it may stay in memory, nor be tried out by who
+    /// has a backup.
     pub has_card: bool,
     /// What reads it.
     pub handler: Handler,
@@ -45,11 +50,23 @@ impl Route {
     }
 }
 
-const fn row(method: Method, path: &'static str, scope: Scope, operation: &'static str, handler: Handler) -> Route {
+const fn row(
+    method: Method,
+    path: &'static str,
+    scope: Scope,
+    operation: &'static str,
+    handler: Handler,
+) -> Route {
     Route { method, path, scope, modes: Modes::Both, operation, has_card: false, handler }
 }
 
-const fn test(method: Method, path: &'static str, scope: Scope, operation: &'static str, handler: Handler) -> Route {
+const fn test(
+    method: Method,
+    path: &'static str,
+    scope: Scope,
+    operation: &'static str,
+    handler: Handler,
+) -> Route {
     Route { method, path, scope, modes: Modes::TestOnly, operation, has_card: false, handler }
 }
 
@@ -74,10 +91,34 @@ pub fn routes() -> Vec<Route> {
         row(delete(), "/v1/merchants/:id", Manage, "deleteMerchant", merchants::delete),
         row(post(), "/v1/merchants/:id/payout-methods", Manage, "addPayoutMethod", merchants::add_method),
         row(get(), "/v1/merchants/:id/payout-methods", Read, "listPayoutMethods", merchants::methods),
-        row(delete(), "/v1/merchants/:id/payout-methods/:methodId", Manage, "deletePayoutMethod", merchants::delete_method),
-        row(post(), "/v1/merchants/:id/payout-methods/:methodId/default", Manage, "setDefaultPayoutMethod", merchants::set_default),
-        row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify/start", Manage, "startVerification", merchants::start_verification),
-        row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify", Manage, "verifyPayoutMethod", merchants::verify),
+        row(
+            delete(),
+            "/v1/merchants/:id/payout-methods/:methodId",
+            Manage,
+            "deletePayoutMethod",
+            merchants::delete_method,
+        ),
+        row(
+            post(),
+            "/v1/merchants/:id/payout-methods/:methodId/default",
+            Manage,
+            "setDefaultPayoutMethod",
+            merchants::set_default,
+        ),
+        row(
+            post(),
+            "/v1/merchants/:id/payout-methods/:methodId/verify/start",
+            Manage,
+            "startVerification",
+            merchants::start_verification,
+        ),
+        row(
+            post(),
+            "/v1/merchants/:id/payout-methods/:methodId/verify",
+            Manage,
+            "verifyPayoutMethod",
+            merchants::verify,
+        ),
         row(post(), "/v1/payouts", Payout, "createPayout", payouts::create),
         row(get(), "/v1/payouts", Read, "listPayouts", payouts::list),
         row(get(), "/v1/payouts/:id", Read, "getPayout", payouts::read),
@@ -88,7 +129,13 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payments/credit/account", Payout, "creditAccount", payouts::credit_account),
         row(post(), "/v1/payments/change", Payout, "giveChange", payouts::change),
         row(get(), "/v1/merchants/:id/balance", Read, "getMerchantBalance", balance::read_seller),
-        row(get(), "/v1/merchants/:id/balance/transactions", Read, "listMerchantMovements", balance::seller_transactions),
+        row(
+            get(),
+            "/v1/merchants/:id/balance/transactions",
+            Read,
+            "listMerchantMovements",
+            balance::seller_transactions,
+        ),
         row(post(), "/v1/payouts/batch", Payout, "createPayoutBatch", batches::create),
         row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::show_one),
         row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::disburse),
@@ -96,7 +143,13 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payouts/instant", Payout, "createInstantPayout", payouts::instant),
         row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::set),
         row(get(), "/v1/payouts/account", Read, "getPayoutAccount", own_account::read),
-        row(post(), "/v1/payouts/account/verify/start", Manage, "startPayoutAccountVerification", own_account::start_verification),
+        row(
+            post(),
+            "/v1/payouts/account/verify/start",
+            Manage,
+            "startPayoutAccountVerification",
+            own_account::start_verification,
+        ),
         row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::verify),
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::read_clock),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::move_clock),
@@ -134,14 +187,32 @@ pub fn routes() -> Vec<Route> {
         test(post(), "/v1/test/conversions/:id/fulfil", Manage, "fulfilTestConversion", conversions::fulfil),
         test(post(), "/v1/test/conversions/:id/reject", Manage, "rejectTestConversion", conversions::reject),
         row(get(), "/v1/crypto/balance", Read, "getCryptoBalance", crypto::balance),
-        row(get(), "/v1/crypto/balance/transactions", Read, "listCryptoMovements", balance::crypto_transactions),
+        row(
+            get(),
+            "/v1/crypto/balance/transactions",
+            Read,
+            "listCryptoMovements",
+            balance::crypto_transactions,
+        ),
         row(post(), "/v1/crypto/payouts", Payout, "createCryptoPayout", crypto::pay),
         row(get(), "/v1/crypto/payouts", Read, "listCryptoPayouts", crypto::list),
         row(get(), "/v1/crypto/payouts/:id", Read, "getCryptoPayout", crypto::read),
-        row(get(), "/v1/crypto/payouts/by-ref/:externalRef", Read, "getCryptoPayoutByRef", crypto::read_by_ref),
+        row(
+            get(),
+            "/v1/crypto/payouts/by-ref/:externalRef",
+            Read,
+            "getCryptoPayoutByRef",
+            crypto::read_by_ref,
+        ),
         row(post(), "/v1/crypto/deposit-addresses", Manage, "createDepositAddress", crypto::open_address),
         test(post(), "/v1/test/crypto/deposits", Manage, "makeTestDeposit", crypto::deposit),
-        test(post(), "/v1/test/crypto/payouts/:id/approve", Manage, "approveTestCryptoPayout", crypto::approve),
+        test(
+            post(),
+            "/v1/test/crypto/payouts/:id/approve",
+            Manage,
+            "approveTestCryptoPayout",
+            crypto::approve,
+        ),
         test(post(), "/v1/test/crypto/payouts/:id/reject", Manage, "rejectTestCryptoPayout", crypto::reject),
         row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::create),
         row(get(), "/v1/cop/payments/:id", Read, "getCopPayment", cop_payments::read),
@@ -152,8 +223,20 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/cop/balance/transactions", Read, "listCopMovements", balance::cop_transactions),
         row(get(), "/v1/cop/payouts", Read, "listCopPayouts", cop_payouts::list),
         row(get(), "/v1/cop/payouts/:id", Read, "getCopPayout", cop_payouts::read),
-        test(post(), "/v1/test/cop/payments/:id/pay", Manage, "playCopBuyerPaying", cop_payments::play_paying),
-        test(post(), "/v1/test/cop/payments/:id/decline", Manage, "playCopBuyerDeclining", cop_payments::play_declining),
+        test(
+            post(),
+            "/v1/test/cop/payments/:id/pay",
+            Manage,
+            "playCopBuyerPaying",
+            cop_payments::play_paying,
+        ),
+        test(
+            post(),
+            "/v1/test/cop/payments/:id/decline",
+            Manage,
+            "playCopBuyerDeclining",
+            cop_payments::play_declining,
+        ),
         row(post(), "/v1/webhooks", Manage, "createWebhook", webhooks::register),
         row(get(), "/v1/webhooks", Read, "listWebhooks", webhooks::list),
         row(get(), "/v1/webhooks/:id", Read, "getWebhook", webhooks::read),

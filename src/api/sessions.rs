@@ -1,4 +1,5 @@
-//! Checkout sessions, as the tenant sees them (`service.md`, "Hosted checkout"; `contract.md`, section 12). What the buyer's page calls is `api/checkout.rs`.
+//! Checkout sessions, as the tenant sees them (`service.md`, "Hosted checkout"; `contract.md`,
+//! section 12). What the buyer's page calls is `api/checkout.rs`.
 
 use crate::api::fields::{Bad, Fields};
 use crate::api::payments::{DESCRIPTION_MAX, usd_amount};
@@ -18,7 +19,8 @@ const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata.
 const METADATA_BYTES_MAX: usize = 4096;
 
-/// The random part of a session's client secret: a keyed hash of its id, so nothing is stored that would open anything.
+/// The random part of a session's client secret: a keyed hash of its id, so nothing is stored that
+/// would open anything.
 pub fn secret(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], session: Id) -> [u8; 16] {
     mark(&[b"checkout secret", session.as_bytes()])
 }
@@ -59,12 +61,18 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         url: address(call.base_url, id),
         bought: None,
     };
-    Ok(Plan::Signing { id: EntityId::session(id), new: true, ask: Ask::OpenSession(Box::new(new)), shape: Shape::SessionOpened })
+    Ok(Plan::Signing {
+        id: EntityId::session(id),
+        new: true,
+        ask: Ask::OpenSession(Box::new(new)),
+        shape: Shape::SessionOpened,
+    })
 }
 
 /// Ways to pay, in any order.
 fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
-    let ways = value.list(0..=Way::ALL.len(), |value| value.one_of(&Way::ALL.map(|way| (way.name(), way))))?;
+    let ways =
+        value.list(0..=Way::ALL.len(), |value| value.one_of(&Way::ALL.map(|way| (way.name(), way))))?;
     let repeated = ways.iter().enumerate().any(|(n, way)| ways[..n].contains(way));
     if repeated { Err(Bad::from("must name each one once")) } else { Ok(ways) }
 }

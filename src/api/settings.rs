@@ -1,4 +1,5 @@
-//! The settings of a tenant in JSON, nested at the dots of their names (`contract.md`, section 3): shown whole, changed in part.
+//! The settings of a tenant in JSON, nested at the dots of their names (`contract.md`, section 3):
+//! shown whole, changed in part.
 
 use super::fields::{Bad, Fields, Got};
 use super::value::Value;
@@ -17,7 +18,8 @@ const ORIGINS_MAX: usize = 100;
 /// Characters of the longest host name.
 const HOST_CHARACTERS_MAX: usize = 253;
 /// The policies of withdrawal fees that are known.
-const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] = [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
+const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] =
+    [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
 
 /// A source that can be converted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +31,9 @@ enum Source {
 /// All settings, as JSON.
 pub fn show(settings: &Settings) -> Vec<u8> {
     let origins = settings.checkout_allowed_origins.iter().map(|origin| text(origin));
-    let usdt = Object::new().boolean("enabled", settings.usdt_enabled).plain("payoutAutoLimitUsdt", settings.usdt_payout_auto_limit);
+    let usdt = Object::new()
+        .boolean("enabled", settings.usdt_enabled)
+        .plain("payoutAutoLimitUsdt", settings.usdt_payout_auto_limit);
     Object::with_capacity(1024)
         .plain("reserveVes", settings.reserve)
         .json("fees", &show_fees(&settings.fees))
@@ -48,7 +52,9 @@ pub fn percentage(rate: Rate) -> String {
 }
 
 fn show_fees(fees: &Fees) -> Vec<u8> {
-    let fee = |fee: &Fee| Object::new().plain("percent", percentage(fee.percent)).plain("fixedVes", fee.fixed).end();
+    let fee = |fee: &Fee| {
+        Object::new().plain("percent", percentage(fee.percent)).plain("fixedVes", fee.fixed).end()
+    };
     Object::new()
         .json("c2p", &fee(&fees.c2p))
         .json("vpos", &fee(&fees.vpos))
@@ -61,24 +67,39 @@ fn show_fees(fees: &Fees) -> Vec<u8> {
 }
 
 fn show_conversions(conversions: &ConversionSettings) -> Vec<u8> {
-    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)].into_iter().filter(|(_, enabled)| *enabled);
+    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]
+        .into_iter()
+        .filter(|(_, enabled)| *enabled);
     let spread = &conversions.spread_percent;
     let limit = &conversions.daily_limit;
     Object::new()
         .list("enabled", enabled.map(|(name, _)| text(name)))
-        .json("spreadPercent", &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end())
+        .json(
+            "spreadPercent",
+            &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end(),
+        )
         .plain("minimumUsdt", conversions.minimum)
-        .json("dailyLimit", &Object::new().maybe_plain("VES", limit.ves.map(Ves::from_minor)).maybe_plain("COP", limit.cop).end())
+        .json(
+            "dailyLimit",
+            &Object::new()
+                .maybe_plain("VES", limit.ves.map(Ves::from_minor))
+                .maybe_plain("COP", limit.cop)
+                .end(),
+        )
         .end()
 }
 
-/// `base` with what the members say. What is not named stays, a list takes the place of the one before, and every bad member is named with its dots.
+/// `base` with what the members say. What is not named stays, a list takes the place of the one
+/// before, and every bad member is named with its dots.
 pub fn merge(base: &Settings, fields: &mut Fields<'_>) -> Got<Settings> {
     let mut merged = base.clone();
     put(&mut merged.reserve, &fields.optional("reserveVes", ves));
     put(&mut merged.fees, &fields.optional("fees", |value| merge_fees(&base.fees, value)));
     put(&mut merged.seller_hold_business_days, &fields.optional("sellerHoldBusinessDays", days));
-    put(&mut merged.conversions, &fields.optional("conversions", |value| merge_conversions(&base.conversions, value)));
+    put(
+        &mut merged.conversions,
+        &fields.optional("conversions", |value| merge_conversions(&base.conversions, value)),
+    );
     let usdt = fields.optional("usdt", |value| {
         let mut inner = value.object()?;
         let (mut enabled, mut limit) = (base.usdt_enabled, base.usdt_payout_auto_limit);
@@ -98,11 +119,18 @@ pub fn merge(base: &Settings, fields: &mut Fields<'_>) -> Got<Settings> {
         Ok(enabled)
     });
     put(&mut merged.cop_enabled, &cop);
-    put(&mut merged.withdraw_fee_policy, &fields.optional("withdrawFeePolicy", |value| value.one_of(&WITHDRAW_FEE_POLICIES).map(str::to_owned)));
+    put(
+        &mut merged.withdraw_fee_policy,
+        &fields
+            .optional("withdrawFeePolicy", |value| value.one_of(&WITHDRAW_FEE_POLICIES).map(str::to_owned)),
+    );
     let checkout = fields.optional("checkout", |value| {
         let mut inner = value.object()?;
         let mut origins = base.checkout_allowed_origins.clone();
-        put(&mut origins, &inner.optional("allowedOrigins", |value| distinct(value.list(0..=ORIGINS_MAX, origin)?)));
+        put(
+            &mut origins,
+            &inner.optional("allowedOrigins", |value| distinct(value.list(0..=ORIGINS_MAX, origin)?)),
+        );
         inner.finish()?;
         Ok(origins)
     });
@@ -151,9 +179,12 @@ fn merge_fee(base: &Fee, value: Value<'_>) -> Result<Fee, Bad> {
 fn merge_conversions(base: &ConversionSettings, value: Value<'_>) -> Result<ConversionSettings, Bad> {
     let mut fields = value.object()?;
     let mut merged = base.clone();
-    let sources = fields.optional("enabled", |value| distinct(value.list(0..=2, |value| value.one_of(&[("VES", Source::Ves), ("COP", Source::Cop)]))?));
+    let sources = fields.optional("enabled", |value| {
+        distinct(value.list(0..=2, |value| value.one_of(&[("VES", Source::Ves), ("COP", Source::Cop)]))?)
+    });
     if let Some(sources) = sources.peek_some() {
-        merged.enabled = PerSource { ves: sources.contains(&Source::Ves), cop: sources.contains(&Source::Cop) };
+        merged.enabled =
+            PerSource { ves: sources.contains(&Source::Ves), cop: sources.contains(&Source::Cop) };
     }
     let spread = fields.optional("spreadPercent", |value| {
         let mut fields = value.object()?;
@@ -189,15 +220,23 @@ fn days(value: Value<'_>) -> Result<u32, Bad> {
 
 /// Digits without a zero before them.
 fn is_whole(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'))
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && (text.len() == 1 || !text.starts_with('0'))
 }
 
 fn percent(value: Value<'_>) -> Result<Rate, Bad> {
-    const WANTED: &str = "must be a string from \"0\" to \"100\" with at most four decimals, such as \"1.5000\"";
+    const WANTED: &str =
+        "must be a string from \"0\" to \"100\" with at most four decimals, such as \"1.5000\"";
     let text = value.string().map_err(|_| WANTED)?;
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
-    let fits = is_whole(whole) && (1..=4).contains(&fraction.len()) && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    let read = fits.then(|| Decimal::from_str(&text).ok()).flatten().filter(|percent| *percent <= Decimal::ONE_HUNDRED);
+    let fits = is_whole(whole)
+        && (1..=4).contains(&fraction.len())
+        && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    let read = fits
+        .then(|| Decimal::from_str(&text).ok())
+        .flatten()
+        .filter(|percent| *percent <= Decimal::ONE_HUNDRED);
     read.map(|mut percent| {
         percent.rescale(4);
         Rate(percent)
@@ -230,14 +269,17 @@ fn origin(value: Value<'_>) -> Result<String, Bad> {
         .ok_or(Bad::from("must be an origin such as https://shop.example in lower case and without a path; http is for loopback alone"))
 }
 
-/// The host of `host[:port]`, if both are written as an origin writes them: the default port is left out there.
+/// The host of `host[:port]`, if both are written as an origin writes them: the default port is
+/// left out there.
 fn host(authority: &str, default_port: u16) -> Option<&str> {
     let ends = authority.rfind(']').map_or(0, |end| end + 1);
     let (host, port) = match authority[ends..].find(':') {
         Some(at) => (&authority[..ends + at], Some(&authority[ends + at + 1..])),
         None => (authority, None),
     };
-    let port_fits = port.is_none_or(|port| is_whole(port) && port.parse::<u16>().is_ok_and(|port| port != 0 && port != default_port));
+    let port_fits = port.is_none_or(|port| {
+        is_whole(port) && port.parse::<u16>().is_ok_and(|port| port != 0 && port != default_port)
+    });
     (port_fits && is_host(host)).then_some(host)
 }
 
@@ -248,13 +290,18 @@ fn is_host(host: &str) -> bool {
     }
     let label = |label: &str| {
         let fine = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        (1..=63).contains(&label.len()) && label.bytes().all(fine) && !label.starts_with('-') && !label.ends_with('-')
+        (1..=63).contains(&label.len())
+            && label.bytes().all(fine)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
     };
     host.len() <= HOST_CHARACTERS_MAX && host.split('.').all(label)
 }
 
 fn is_loopback(host: &str) -> bool {
-    host == "localhost" || host == "[::1]" || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost"
+        || host == "[::1]"
+        || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Where a webhook may go: the rules of its address, and of the addresses that a name leads to (`contract.md`, sections 13 and 18, "Webhooks"). The same rules hold when an endpoint is
+//! Where a webhook may go: the rules of its address, and of the addresses that a name leads to
+//! (`contract.md`, sections 13 and 18, "Webhooks"). The same rules hold when an endpoint is
 //! registered and when something is sent to it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -19,11 +20,15 @@ pub struct Allowed {
 /// Reads an address; the error completes "url …". A host that is a name is still to be looked up.
 pub fn check(text: &str, allowed: Allowed) -> Result<Url, &'static str> {
     const WANTED: &str = "must be an http or https URL of at most 2048 characters";
-    if text.chars().count() > URL_MAX || text.chars().any(|character| character.is_control() || character.is_whitespace()) {
+    if text.chars().count() > URL_MAX
+        || text.chars().any(|character| character.is_control() || character.is_whitespace())
+    {
         return Err(WANTED);
     }
     // The parser of browsers forgives missing and superfluous slashes.
-    if !text.split_once("://").is_some_and(|(scheme, rest)| !scheme.contains(':') && rest.starts_with(|first: char| !"/\\?#".contains(first))) {
+    if !text.split_once("://").is_some_and(|(scheme, rest)| {
+        !scheme.contains(':') && rest.starts_with(|first: char| !"/\\?#".contains(first))
+    }) {
         return Err(WANTED);
     }
     let url = Url::parse(text).map_err(|_| WANTED)?;
@@ -45,13 +50,19 @@ pub fn check(text: &str, allowed: Allowed) -> Result<Url, &'static str> {
         Some(Host::Ipv6(address)) => is_public(IpAddr::V6(address)),
         Some(Host::Domain(name)) => !is_local_name(name),
     };
-    if public || allowed.private { Ok(url) } else { Err("must not lead to a loopback, private or otherwise special address") }
+    if public || allowed.private {
+        Ok(url)
+    } else {
+        Err("must not lead to a loopback, private or otherwise special address")
+    }
 }
 
 /// Names that are loopback by definition (RFC 6761).
 fn is_local_name(name: &str) -> bool {
     let name = name.trim_end_matches('.');
-    name.eq_ignore_ascii_case("localhost") || name.len() > 10 && name.get(name.len() - 10..).is_some_and(|end| end.eq_ignore_ascii_case(".localhost"))
+    name.eq_ignore_ascii_case("localhost")
+        || name.len() > 10
+            && name.get(name.len() - 10..).is_some_and(|end| end.eq_ignore_ascii_case(".localhost"))
 }
 
 /// Whether an address is one of the public internet.
@@ -86,7 +97,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !special
 }
 
-/// Of IPv6 only what is given out to networks is public, and what carries an IPv4 address is as public as that.
+/// Of IPv6 only what is given out to networks is public, and what carries an IPv4 address is as
+/// public as that.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let s = address.segments();
     let v4 = |high: u16, low: u16| {
@@ -97,7 +109,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         // NAT64, the well-known prefix and the local one.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
         [0x64, 0xff9b, ..] => false,
-        // Mapped, translated, and the outdated compatible form; unspecified and loopback look like the latter.
+        // Mapped, translated, and the outdated compatible form; unspecified and loopback look like
+        // the latter.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0, 0, 0, 0, 0xffff, 0, high, low] => v4(high, low),
         [0, 0, 0, 0, 0, 0, ..] => false,
         // 6to4.
@@ -208,7 +221,11 @@ mod tests {
             "http://169.254.169.254/latest",
             "http://①②⑦.0.0.1/",
         ] {
-            assert_eq!(check(text, STRICT).map(|_| ()), Err("must not lead to a loopback, private or otherwise special address"), "{text}");
+            assert_eq!(
+                check(text, STRICT).map(|_| ()),
+                Err("must not lead to a loopback, private or otherwise special address"),
+                "{text}"
+            );
             assert!(check(text, Allowed { private: true, ..STRICT }).is_ok(), "{text}");
         }
     }
@@ -230,7 +247,11 @@ mod tests {
         ] {
             assert!(check(text, STRICT).is_err(), "{text}");
         }
-        for text in ["https://user@shop.example.com/", "https://user:secret@shop.example.com/", "https://:secret@shop.example.com/"] {
+        for text in [
+            "https://user@shop.example.com/",
+            "https://user:secret@shop.example.com/",
+            "https://:secret@shop.example.com/",
+        ] {
             assert_eq!(check(text, STRICT).map(|_| ()), Err("must not hold a user or a password"), "{text}");
         }
         assert!(check("https://shop.example.com:0/", STRICT).is_err());

@@ -1,6 +1,8 @@
-//! How operators see tenants and API keys (`contract.md`, section 3). Their calls are in `admin/tenants.rs` and `admin/keys.rs`.
+//! How operators see tenants and API keys (`contract.md`, section 3). Their calls are in
+//! `admin/tenants.rs` and `admin/keys.rs`.
 //!
-//! A key in clear comes from outside, and only for the answer that makes it: what is kept of that answer leaves it out.
+//! A key in clear comes from outside, and only for the answer that makes it: what is kept of that
+//! answer leaves it out.
 
 use crate::api::settings;
 use crate::api::writer::{Object, text};
@@ -22,12 +24,18 @@ pub fn show(tenant: &Tenant) -> Vec<u8> {
 }
 
 fn begin(tenant: &Tenant) -> Object {
-    Object::with_capacity(1536).plain("tenantId", tenant.id).text("name", &tenant.name).plain("liveStatus", tenant.sheet.live_status.name())
+    Object::with_capacity(1536)
+        .plain("tenantId", tenant.id)
+        .text("name", &tenant.name)
+        .plain("liveStatus", tenant.sheet.live_status.name())
 }
 
 /// A key as JSON, without its secret.
 pub fn show_key(key: &ApiKey, last_used_at: Option<Timestamp>) -> Vec<u8> {
-    describe(Object::new().plain("keyId", key.id), key).maybe_plain("lastUsedAt", last_used_at).maybe_plain("revokedAt", key.revoked_at).end()
+    describe(Object::new().plain("keyId", key.id), key)
+        .maybe_plain("lastUsedAt", last_used_at)
+        .maybe_plain("revokedAt", key.revoked_at)
+        .end()
 }
 
 fn describe(object: Object, key: &ApiKey) -> Object {

@@ -36,7 +36,8 @@ pub fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
 /// POST /v1/test/fund
 pub fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
-    let currency = fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
+    let currency =
+        fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
     let of = currency.peek().copied().unwrap_or(Currency::Ves);
     let amount = fields.required("amount", |value| positive_amount(value, of));
     let held = fields.optional("held", Value::boolean);
@@ -62,7 +63,8 @@ fn positive_amount(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
     if currency.decimals() == 2 {
         return value.positive_cents();
     }
-    let pesos = number::whole(&value.string()?).filter(|pesos| (1..=currency.amount_minor_max()).contains(pesos));
+    let pesos =
+        number::whole(&value.string()?).filter(|pesos| (1..=currency.amount_minor_max()).contains(pesos));
     pesos.ok_or_else(|| Bad::from("must be a positive whole amount up to 999999999999, such as \"20000\""))
 }
 

@@ -1,4 +1,5 @@
-//! POST /v1/payments/pago-movil/verify: a transfer that the payer made is looked for, and pays once (`contract.md`, sections 5 and 17, "Payments").
+//! POST /v1/payments/pago-movil/verify: a transfer that the payer made is looked for, and pays once
+//! (`contract.md`, sections 5 and 17, "Payments").
 
 use crate::api::debits::offering;
 use crate::api::fields::{Bad, Fields};
@@ -23,7 +24,14 @@ pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let usd = fields.required("usdAmount", usd_amount);
     let reference = fields.required("reference", read_reference);
     let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
-    let bank = fields.required("bankCode", |value| offering(value, call.banks, Service::PagoMovil, "must be a bank that offers Pago Móvil; see GET /v1/banks"));
+    let bank = fields.required("bankCode", |value| {
+        offering(
+            value,
+            call.banks,
+            Service::PagoMovil,
+            "must be a bank that offers Pago Móvil; see GET /v1/banks",
+        )
+    });
     let date = fields.required("date", |value| value.text_as(Date::parse));
     let id = fields.required("debtorId", |value| value.text_as(IdentityDocument::parse));
     let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
@@ -38,7 +46,17 @@ pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
         id: EntityId::payment(id),
         ask: Box::new(move |transfer_used| {
             let means = Means::Transfer { debtor, date, reference };
-            Ask::Charge(Box::new(NewCharge { id, external_ref, price, rate, means, description: None, marketplace: None, secret: Secret::None, transfer_used }))
+            Ask::Charge(Box::new(NewCharge {
+                id,
+                external_ref,
+                price,
+                rate,
+                means,
+                description: None,
+                marketplace: None,
+                secret: Secret::None,
+                transfer_used,
+            }))
         }),
         shape: Shape::Charged,
     })

@@ -1,7 +1,9 @@
-//! One JSON value and the ways to read it. Types are strict: a number in quotes is no number, a bare number is no text.
+//! One JSON value and the ways to read it. Types are strict: a number in quotes is no number, a
+//! bare number is no text.
 //!
-//! Numbers are read as the exact decimal that was written; no float is involved. Messages never quote the value. Rules of money and of
-//! particular fields are plugged in by the handler, as functions that give `Result<T, String>` (see [`Value::text_as`]).
+//! Numbers are read as the exact decimal that was written; no float is involved. Messages never
+//! quote the value. Rules of money and of particular fields are plugged in by the handler, as
+//! functions that give `Result<T, String>` (see [`Value::text_as`]).
 
 use super::canonical;
 use super::fields::{Bad, Fields};
@@ -51,10 +53,15 @@ impl<'a> Value<'a> {
 
     /// A string, borrowed unless it was written with escapes.
     pub fn string(self) -> Result<Cow<'a, str>, Bad> {
-        if self.0.starts_with('"') { Ok(json::decode_string(self.0)) } else { Err(Bad::from("must be a string")) }
+        if self.0.starts_with('"') {
+            Ok(json::decode_string(self.0))
+        } else {
+            Err(Bad::from("must be a string"))
+        }
     }
 
-    /// A free text: a string without the white space around it, of so many characters, none of which misleads.
+    /// A free text: a string without the white space around it, of so many characters, none of
+    /// which misleads.
     pub fn trimmed(self, chars: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
         let text = match self.string()? {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
@@ -81,7 +88,11 @@ impl<'a> Value<'a> {
             (least, most) => format!("must be a string of {least} to {most} digits"),
         };
         let text = self.string().map_err(|_| wanted())?;
-        if count.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) { Ok(text) } else { Err(wanted().into()) }
+        if count.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            Ok(text)
+        } else {
+            Err(wanted().into())
+        }
     }
 
     /// A string that `parse` makes something of; its error becomes the message.
@@ -96,7 +107,11 @@ impl<'a> Value<'a> {
     }
 
     /// A string that `parse` knows; `wanted` completes "must be …".
-    pub fn text_known<T>(self, wanted: &'static str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Bad> {
+    pub fn text_known<T>(
+        self,
+        wanted: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, Bad> {
         parse(&self.string()?).ok_or_else(|| format!("must be {wanted}").into())
     }
 
@@ -130,7 +145,9 @@ impl<'a> Value<'a> {
         }
         let value = match self.0.parse::<i64>() {
             Ok(value) => Some(value),
-            Err(_) => decimal(self.0).ok().filter(Decimal::is_integer).and_then(|value| i64::try_from(value).ok()),
+            Err(_) => {
+                decimal(self.0).ok().filter(Decimal::is_integer).and_then(|value| i64::try_from(value).ok())
+            }
         };
         value.filter(|value| range.contains(value)).ok_or_else(|| wanted().into())
     }
@@ -139,11 +156,13 @@ impl<'a> Value<'a> {
     pub fn amount(self) -> Result<i64, Bad> {
         const WANTED: &str = "must be a string with exactly two decimals, such as \"10.00\"";
         let text = self.string().map_err(|_| Bad::from(WANTED))?;
-        amount(&text).ok_or(Bad::from(WANTED)).and_then(
-            |minor| {
-                if minor > AMOUNT_MINOR_MAX { Err(Bad::from("must be at most 999999999999.99")) } else { Ok(minor) }
-            },
-        )
+        amount(&text).ok_or(Bad::from(WANTED)).and_then(|minor| {
+            if minor > AMOUNT_MINOR_MAX {
+                Err(Bad::from("must be at most 999999999999.99"))
+            } else {
+                Ok(minor)
+            }
+        })
     }
 
     /// As [`Value::amount`], and more than nothing.
@@ -154,9 +173,11 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// An amount as a string with at most two decimals and more than nothing, in minor units: where no form is fixed, `"5"` is as good as `"5.00"`.
+    /// An amount as a string with at most two decimals and more than nothing, in minor units: where
+    /// no form is fixed, `"5"` is as good as `"5.00"`.
     pub fn positive_cents(self) -> Result<i64, Bad> {
-        const WANTED: &str = "must be a string of more than nothing with at most two decimals, such as \"10.00\"";
+        const WANTED: &str =
+            "must be a string of more than nothing with at most two decimals, such as \"10.00\"";
         let text = self.string().map_err(|_| Bad::from(WANTED))?;
         match cents(&text) {
             None | Some(0) => Err(Bad::from(WANTED)),
@@ -189,7 +210,11 @@ impl<'a> Value<'a> {
     }
 
     /// A list of so many elements, each read by `read`; all bad ones are named, by index.
-    pub fn list<T>(self, count: RangeInclusive<usize>, mut read: impl FnMut(Value<'a>) -> Result<T, Bad>) -> Result<Vec<T>, Bad> {
+    pub fn list<T>(
+        self,
+        count: RangeInclusive<usize>,
+        mut read: impl FnMut(Value<'a>) -> Result<T, Bad>,
+    ) -> Result<Vec<T>, Bad> {
         let Ok(Shape::List(elements)) = json::read(self.0) else {
             return Err(Bad::from("must be a list"));
         };
@@ -241,7 +266,9 @@ pub fn date(text: &str) -> Option<NaiveDate> {
         4 | 7 => byte == b'-',
         _ => byte.is_ascii_digit(),
     };
-    (text.len() == 10 && text.bytes().enumerate().all(shaped)).then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten()
+    (text.len() == 10 && text.bytes().enumerate().all(shaped))
+        .then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok())
+        .flatten()
 }
 
 #[cfg(test)]
@@ -285,7 +312,8 @@ mod tests {
 
     #[test]
     fn amounts_have_two_decimals() {
-        for (text, minor) in [("\"0.00\"", 0), ("\"10.05\"", 1005), ("\"999999999999.99\"", AMOUNT_MINOR_MAX)] {
+        for (text, minor) in [("\"0.00\"", 0), ("\"10.05\"", 1005), ("\"999999999999.99\"", AMOUNT_MINOR_MAX)]
+        {
             assert_eq!(Value(text).amount(), Ok(minor), "{text}");
         }
         for text in [
@@ -306,7 +334,10 @@ mod tests {
             "\"\"",
             "\"١.00\"",
         ] {
-            assert!(said(Value(text).amount()).starts_with("must be a string with exactly two decimals"), "{text}");
+            assert!(
+                said(Value(text).amount()).starts_with("must be a string with exactly two decimals"),
+                "{text}"
+            );
         }
         for text in ["\"1000000000000.00\"", "\"99999999999999999999999999.00\""] {
             assert_eq!(said(Value(text).amount()), "must be at most 999999999999.99", "{text}");
@@ -340,12 +371,23 @@ mod tests {
     #[test]
     fn ids_and_times() {
         assert!(Value("\"01930000-0000-7000-8000-000000000000\"").uuid().is_ok());
-        for text in ["\"01930000000070008000000000000000\"", "\"{01930000-0000-7000-8000-000000000000}\"", "\"x\"", "1"] {
+        for text in [
+            "\"01930000000070008000000000000000\"",
+            "\"{01930000-0000-7000-8000-000000000000}\"",
+            "\"x\"",
+            "1",
+        ] {
             assert!(Value(text).uuid().is_err(), "{text}");
         }
         let instant = Value("\"2026-11-21T02:13:00.000Z\"").timestamp().expect("an instant");
         assert_eq!(Value("\"2026-11-20T22:13:00-04:00\"").timestamp(), Ok(instant));
-        for text in ["\"yesterday\"", "\"2026-11-21\"", "\"2026-13-01T00:00:00Z\"", "\"2026-11-21T02:13:00\"", "\"+12026-11-21T02:13:00Z\""] {
+        for text in [
+            "\"yesterday\"",
+            "\"2026-11-21\"",
+            "\"2026-13-01T00:00:00Z\"",
+            "\"2026-11-21T02:13:00\"",
+            "\"+12026-11-21T02:13:00Z\"",
+        ] {
             assert!(Value(text).timestamp().is_err(), "{text}");
         }
         assert!(Value("\"2026-02-28\"").date().is_ok());

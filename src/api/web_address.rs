@@ -1,4 +1,5 @@
-//! Addresses of the web that a tenant gives: https, or http to loopback in test mode (`contract.md`, section 12).
+//! Addresses of the web that a tenant gives: https, or http to loopback in test mode
+//! (`contract.md`, section 12).
 
 use super::fields::Bad;
 use super::value::Value;
@@ -13,7 +14,11 @@ pub fn web_address(value: Value<'_>, livemode: bool) -> Result<String, Bad> {
     if is_fit(&text, livemode) {
         return Ok(text.into_owned());
     }
-    Err(Bad::from(if livemode { "must be an https address" } else { "must be an https address, or http to loopback" }))
+    Err(Bad::from(if livemode {
+        "must be an https address"
+    } else {
+        "must be an https address, or http to loopback"
+    }))
 }
 
 /// The same, where an empty string clears.
@@ -22,8 +27,11 @@ pub fn clearable(value: Value<'_>, livemode: bool) -> Result<Option<String>, Bad
 }
 
 fn is_fit(text: &str, livemode: bool) -> bool {
-    // The parser of browsers forgives missing and superfluous slashes; who reads the address may not.
-    if !text.split_once("://").is_some_and(|(scheme, rest)| !scheme.contains(':') && rest.starts_with(|first: char| !"/\\?#".contains(first))) {
+    // The parser of browsers forgives missing and superfluous slashes; who reads the address may
+    // not.
+    if !text.split_once("://").is_some_and(|(scheme, rest)| {
+        !scheme.contains(':') && rest.starts_with(|first: char| !"/\\?#".contains(first))
+    }) {
         return false;
     }
     let Ok(url) = Url::parse(text) else { return false };

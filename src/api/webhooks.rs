@@ -1,5 +1,6 @@
-//! Webhook endpoints and their deliveries (`contract.md`, sections 13 and 18, "Webhooks"). A secret is never rendered here: it is added on the way out, so that what is kept for an
-//! Idempotency-Key does not hold it.
+//! Webhook endpoints and their deliveries (`contract.md`, sections 13 and 18, "Webhooks"). A secret
+//! is never rendered here: it is added on the way out, so that what is kept for an Idempotency-Key
+//! does not hold it.
 
 use crate::api::fields::{Bad, Fields, Got};
 use crate::api::plan::{Call, Plan};
@@ -14,7 +15,9 @@ use crate::domain::kept::Shape;
 use crate::domain::machine::Rendered;
 use crate::domain::record::Entity;
 use crate::domain::time::Timestamp;
-use crate::domain::webhooks::{Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange};
+use crate::domain::webhooks::{
+    Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
+};
 use url::Url;
 
 fn url(value: Value<'_>, call: &Call<'_>) -> Result<(String, Url), Bad> {
@@ -45,7 +48,10 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let (url, target) = url.get(&sound);
     let ask = Ask::RegisterWebhook(Box::new(NewWebhook { id, url, events: events.get(&sound) }));
-    Ok(Plan::Aimed(target, Box::new(Plan::Signing { id: EntityId::webhook(id), new: true, ask, shape: Shape::WebhookCreated })))
+    Ok(Plan::Aimed(
+        target,
+        Box::new(Plan::Signing { id: EntityId::webhook(id), new: true, ask, shape: Shape::WebhookCreated }),
+    ))
 }
 
 /// GET /v1/webhooks
@@ -174,7 +180,12 @@ pub fn status(error: Option<&str>) -> &'static str {
 }
 
 fn begin(id: Id, webhook: Id, event: &EventRef) -> Object {
-    Object::new().plain("id", id).plain("webhookId", webhook).plain("eventId", event.id).plain("event", event.kind.name()).number("sequence", event.number)
+    Object::new()
+        .plain("id", id)
+        .plain("webhookId", webhook)
+        .plain("eventId", event.id)
+        .plain("event", event.kind.name())
+        .number("sequence", event.number)
 }
 
 /// The answer to a request to send again or to test.

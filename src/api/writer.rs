@@ -1,4 +1,5 @@
-//! Writes JSON objects straight into bytes: members in the order of the code, amounts as the exact text of their decimals, no tree in between.
+//! Writes JSON objects straight into bytes: members in the order of the code, amounts as the exact
+//! text of their decimals, no tree in between.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -171,7 +172,10 @@ mod tests {
             .end();
         let read: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
         assert_eq!(read["a\u{e9}"], "\"\\\n\u{1}ñ");
-        assert_eq!((read["b"].as_str(), read["d"].is_null(), read["e"][1].as_i64(), read["f"].as_bool()), (Some("12"), true, Some(2), Some(true)));
+        assert_eq!(
+            (read["b"].as_str(), read["d"].is_null(), read["e"][1].as_i64(), read["f"].as_bool()),
+            (Some("12"), true, Some(2), Some(true))
+        );
         assert!(String::from_utf8_lossy(&json).contains("\"c\":10.50,"));
         assert_eq!(Object::new().end(), b"{}");
         assert_eq!(Object::reopened(Object::new().end()).number("a", 1).end(), br#"{"a":1}"#);

@@ -1,4 +1,5 @@
-//! The door of a listener that is bound before what it leads to is there: until then the process lives and is not ready.
+//! The door of a listener that is bound before what it leads to is there: until then the process
+//! lives and is not ready.
 
 use crate::api::problem::Problem;
 use crate::api::writer::Object;
@@ -38,12 +39,16 @@ impl<A: Answer> Answer for Door<A> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
-            None if arrival.head.uri.path() == "/healthz" => Reply::json(200, Object::new().plain("status", "ok").end()),
+            None if arrival.head.uri.path() == "/healthz" => {
+                Reply::json(200, Object::new().plain("status", "ok").end())
+            }
             None if arrival.head.uri.path() == "/readyz" => {
                 let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
                 Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
             }
-            None if Public::is_meant(arrival.head.uri.path()) => Reply::public_problem(&Problem::overloaded(RETRY_SECONDS)),
+            None if Public::is_meant(arrival.head.uri.path()) => {
+                Reply::public_problem(&Problem::overloaded(RETRY_SECONDS))
+            }
             None => Reply::problem(&Problem::overloaded(RETRY_SECONDS), &arrival.request_id),
         }
     }

@@ -1,5 +1,7 @@
-//! What a process leaves behind when it ends because it may not go on: the reason, in a file of the data directory, for who comes to look; and for the next run, which shows the file's age in its figures.
-//! Nobody would see it otherwise: a figure that changes right before the end is never read.
+//! What a process leaves behind when it ends because it may not go on: the reason, in a file of the
+//! data directory, for who comes to look; and for the next run, which shows the file's age in its
+//! figures. Nobody would see it otherwise: a figure that changes right before the end is never
+//! read.
 
 use crate::recovery::directory::ENDED_BADLY_FILE;
 use std::fs;
@@ -29,8 +31,13 @@ mod tests {
         assert_eq!(last(directory.path()), None);
         note(directory.path(), "the books of tenant key 2 do not sum to zero");
         note(directory.path(), "the disk is full");
-        assert_eq!(fs::read_to_string(directory.path().join(ENDED_BADLY_FILE)).expect("readable"), "the disk is full\n");
-        assert!(last(directory.path()).is_some_and(|time| time.elapsed().is_ok_and(|ago| ago.as_secs() < 60)));
+        assert_eq!(
+            fs::read_to_string(directory.path().join(ENDED_BADLY_FILE)).expect("readable"),
+            "the disk is full\n"
+        );
+        assert!(
+            last(directory.path()).is_some_and(|time| time.elapsed().is_ok_and(|ago| ago.as_secs() < 60))
+        );
         note(&directory.path().join("gone"), "nobody can be told");
     }
 }

@@ -1,4 +1,5 @@
-//! Which books are halted, in a file of the data directory: for `wal explain`, and for who comes to look when the server is gone. What counts is in the engine; the file follows it.
+//! Which books are halted, in a file of the data directory: for `wal explain`, and for who comes to
+//! look when the server is gone. What counts is in the engine; the file follows it.
 
 use crate::domain::time::Timestamp;
 use crate::recovery::directory::halted::{self, HaltedBook};
@@ -22,7 +23,11 @@ impl HaltedFile {
 
     /// These are halted now. Returns at once: a book's turn is no place to wait for a disk.
     pub fn note(self: &Arc<Self>, now: &[Halted]) {
-        let book = |halted: &Halted| HaltedBook { tenant_key: halted.tenant, since: Timestamp::from_unix_ms(halted.since_ms), why: halted.why.clone() };
+        let book = |halted: &Halted| HaltedBook {
+            tenant_key: halted.tenant,
+            since: Timestamp::from_unix_ms(halted.since_ms),
+            why: halted.why.clone(),
+        };
         *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = now.iter().map(book).collect();
         let file = Arc::clone(self);
         std::thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! Which world a data directory is: the present one, or a past one that keeps its live outbound shut until an operator takes over.
+//! Which world a data directory is: the present one, or a past one that keeps its live outbound
+//! shut until an operator takes over.
 
 use crate::domain::acts::{Act, Deed};
 use crate::domain::commands::Ask;
@@ -25,7 +26,8 @@ impl World {
         Ok(World { outbound, past, take_over })
     }
 
-    /// Takes over if that was asked for: the record first, then the marker goes, then the outside is spoken to.
+    /// Takes over if that was asked for: the record first, then the marker goes, then the outside
+    /// is spoken to.
     pub async fn settle(self, data: &Path, engine: &Engine<Domain>) -> Result<(), String> {
         let Some(past) = self.past else {
             if self.take_over {
@@ -42,8 +44,14 @@ impl World {
             );
             return Ok(());
         }
-        let act = Act { who: "serve --take-over".to_owned(), from: None, request_id: None, deed: Deed::TookOver { made_by: made_by.clone(), seq } };
-        let noted = engine.ask_book(PLATFORM, Ask::Platform(Box::new(PlatformAsk::Note(act))).into(), None).await;
+        let act = Act {
+            who: "serve --take-over".to_owned(),
+            from: None,
+            request_id: None,
+            deed: Deed::TookOver { made_by: made_by.clone(), seq },
+        };
+        let noted =
+            engine.ask_book(PLATFORM, Ask::Platform(Box::new(PlatformAsk::Note(act))).into(), None).await;
         noted.map_err(|failure| format!("the takeover could not be written down: {failure:?}"))?;
         Past::remove(data).map_err(|failed| failed.to_string())?;
         self.outbound.take_over();

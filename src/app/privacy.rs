@@ -73,13 +73,18 @@ mod tests {
     #[test]
     fn what_others_may_read_is_found() {
         let directory = tempfile::tempdir().expect("a directory");
-        let chmod = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
+        let chmod =
+            |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
         let (data, key) = (directory.path().join("data"), directory.path().join("tls.pem"));
         fs::create_dir(&data).expect("a directory");
         for path in [&key, &data.join(MARK_KEY_FILE), &data.join(CARD_KEY_FILE)] {
             fs::write(path, "x").expect("written");
         }
-        let text = format!("[admin.tls]\ncertificate = \"c\"\nkey = \"{}\"\n[storage]\npath = \"{}\"", key.display(), data.display());
+        let text = format!(
+            "[admin.tls]\ncertificate = \"c\"\nkey = \"{}\"\n[storage]\npath = \"{}\"",
+            key.display(),
+            data.display()
+        );
         let config = Config::parse(&text, []).expect("valid");
         chmod(&data, 0o755);
         chmod(&data.join(MARK_KEY_FILE), 0o640);

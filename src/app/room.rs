@@ -35,8 +35,13 @@ pub fn make_room(disk: &Disk) {
         return;
     }
     match fs::remove_file(ballast(disk)) {
-        Ok(()) => tracing::warn!(free_bytes = disk.look(), "the disk is full: the room that was kept for this start is used"),
-        Err(error) => tracing::warn!(%error, free_bytes = disk.free_bytes(), "the disk is full, and there is no room kept for this start"),
+        Ok(()) => tracing::warn!(
+            free_bytes = disk.look(),
+            "the disk is full: the room that was kept for this start is used"
+        ),
+        Err(error) => {
+            tracing::warn!(%error, free_bytes = disk.free_bytes(), "the disk is full, and there is no room kept for this start")
+        }
     }
 }
 
@@ -74,7 +79,8 @@ fn keep(disk: &Disk) -> bool {
     if bytes == 0 || path.exists() || disk.free_bytes() < disk.reserve_bytes().saturating_add(bytes) {
         return true;
     }
-    let made = File::create_new(&path).and_then(|file| Ok(fallocate(&file, FallocateFlags::empty(), 0, bytes)?));
+    let made =
+        File::create_new(&path).and_then(|file| Ok(fallocate(&file, FallocateFlags::empty(), 0, bytes)?));
     if let Err(error) = made {
         let _ = fs::remove_file(&path);
         tracing::warn!(%error, path = %path.display(), "no room can be kept for a start on a full disk");

@@ -72,13 +72,20 @@ pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, String> {
     let failed = || "withdraw: an amount is out of range".to_owned();
     let cents = |cents: u64| i64::try_from(cents).map_err(|_| failed());
     let tier = |tier: &config::Tier| {
-        Ok::<_, String>(Tier { below: tier.below_cents.map(cents).transpose()?, percent: Rate(tier.percent), fixed: cents(tier.fixed_cents)? })
+        Ok::<_, String>(Tier {
+            below: tier.below_cents.map(cents).transpose()?,
+            percent: Rate(tier.percent),
+            fixed: cents(tier.fixed_cents)?,
+        })
     };
     let policies = config::WITHDRAW_POLICIES.iter().zip(&withdraw.policies).map(|(name, tiers)| {
         let tiers = tiers.iter().map(tier).collect::<Result<Vec<Tier>, String>>()?;
         Ok::<_, String>(Policy { name: (*name).to_owned(), tiers })
     });
-    let fees = config::NETWORKS.iter().zip(withdraw.network_fee_cents).map(|(name, fee)| Ok::<_, String>(((*name).to_owned(), cents(fee)?)));
+    let fees = config::NETWORKS
+        .iter()
+        .zip(withdraw.network_fee_cents)
+        .map(|(name, fee)| Ok::<_, String>(((*name).to_owned(), cents(fee)?)));
     Ok(Withdrawals {
         minimum: cents(withdraw.min_withdrawal_cents)?,
         policies: policies.collect::<Result<_, _>>()?,
@@ -93,7 +100,8 @@ pub fn max_age_ms(rates: &config::Rates) -> i64 {
     i64::try_from(rates.max_age_seconds.saturating_mul(1000)).unwrap_or(i64::MAX)
 }
 
-/// What the networks take for a USDT payout, in the order of the configuration, which is that of [`crate::domain::crypto::address::Network`].
+/// What the networks take for a USDT payout, in the order of the configuration, which is that of
+/// [`crate::domain::crypto::address::Network`].
 pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], String> {
     let mut fees = [Usdt::ZERO; 4];
     for (fee, given) in fees.iter_mut().zip(crypto.network_fee_usdt) {
@@ -106,11 +114,16 @@ pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], String> {
 pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, String> {
     let failed = || "tenant_defaults: an amount is out of range".to_owned();
     let ves = |amount: Decimal| Ves::exact(amount).ok_or_else(failed);
-    let fee = |fee: &config::Fee| Ok::<_, String>(Fee { percent: Rate(fee.percent), fixed: ves(fee.fixed_ves)? });
+    let fee =
+        |fee: &config::Fee| Ok::<_, String>(Fee { percent: Rate(fee.percent), fixed: ves(fee.fixed_ves)? });
     let usdt = |amount: Decimal| Usdt::exact(amount).ok_or_else(failed);
     let conversions = &defaults.conversions;
     let limit_ves = conversions.daily_limit_ves.map(ves).transpose()?.map(Ves::minor);
-    let limit_cop = conversions.daily_limit_cop.map(|limit| Cop::exact(limit).ok_or_else(failed)).transpose()?.map(Cop::minor);
+    let limit_cop = conversions
+        .daily_limit_cop
+        .map(|limit| Cop::exact(limit).ok_or_else(failed))
+        .transpose()?
+        .map(Cop::minor);
     Ok(Settings {
         reserve: ves(defaults.reserve_ves)?,
         fees: Fees {
@@ -124,8 +137,14 @@ pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, String> {
         },
         seller_hold_business_days: defaults.seller_hold_business_days,
         conversions: ConversionSettings {
-            enabled: PerSource { ves: conversions.enabled.contains(&"VES"), cop: conversions.enabled.contains(&"COP") },
-            spread_percent: PerSource { ves: Rate(conversions.spread_percent_ves), cop: Rate(conversions.spread_percent_cop) },
+            enabled: PerSource {
+                ves: conversions.enabled.contains(&"VES"),
+                cop: conversions.enabled.contains(&"COP"),
+            },
+            spread_percent: PerSource {
+                ves: Rate(conversions.spread_percent_ves),
+                cop: Rate(conversions.spread_percent_cop),
+            },
             minimum: usdt(conversions.minimum_usdt)?,
             daily_limit: PerSource { ves: limit_ves, cop: limit_cop },
             auto_cop_percent: 0,
@@ -144,6 +163,10 @@ pub fn bootstrap(config: &Config) -> Vec<BootstrapTenant> {
     config
         .bootstrap_tenants
         .iter()
-        .map(|tenant| BootstrapTenant { name: tenant.name.clone(), test_key: key(&tenant.test_key), live_key: key(&tenant.live_key) })
+        .map(|tenant| BootstrapTenant {
+            name: tenant.name.clone(),
+            test_key: key(&tenant.test_key),
+            live_key: key(&tenant.live_key),
+        })
         .collect()
 }

@@ -1,5 +1,5 @@
-//! What a person who started the server in a terminal reads once it is ready: where it answers, what to open, what to
-//! paste. A service's log gets the line `ready` instead.
+//! What a person who started the server in a terminal reads once it is ready: where it answers,
+//! what to open, what to paste. A service's log gets the line `ready` instead.
 
 use crate::config::{Config, LogFormat, TOKEN_FILE};
 use std::fmt::Write as _;
@@ -47,10 +47,17 @@ mod tests {
 
     #[test]
     fn a_demo_key_is_shown_with_calls_to_paste() {
-        let with = Config::parse("[[bootstrap.tenants]]\nname = \"demo\"\ntest_key = \"pk_test_demo\"", []).expect("a configuration");
+        let with = Config::parse("[[bootstrap.tenants]]\nname = \"demo\"\ntest_key = \"pk_test_demo\"", [])
+            .expect("a configuration");
         let shown = lines(&with, "http://127.0.0.1:9090");
-        assert!(shown.contains("curl -s http://127.0.0.1:8080/v1/balance -H 'x-api-key: pk_test_demo'"), "{shown}");
-        assert!(shown.contains("http://127.0.0.1:8080/docs") && shown.contains("http://127.0.0.1:9090/docs"), "{shown}");
+        assert!(
+            shown.contains("curl -s http://127.0.0.1:8080/v1/balance -H 'x-api-key: pk_test_demo'"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("http://127.0.0.1:8080/docs") && shown.contains("http://127.0.0.1:9090/docs"),
+            "{shown}"
+        );
         assert!(!lines(&Config::parse("", []).expect("a configuration"), "").contains("curl"));
     }
 }

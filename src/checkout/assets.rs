@@ -1,4 +1,5 @@
-//! What the pages load beside themselves: one style sheet, one script, one icon, compiled in. Their names carry a hash of what is in them, so browsers may keep them for ever.
+//! What the pages load beside themselves: one style sheet, one script, one icon, compiled in. Their
+//! names carry a hash of what is in them, so browsers may keep them for ever.
 
 use crate::server::respond::Reply;
 use hyper::header::{self, HeaderValue};
@@ -10,7 +11,8 @@ pub const PREFIX: &str = "/checkout-assets/";
 
 /// What never changes under its name.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-/// The script that shops embed has one name; after a new release browsers have the new one within minutes.
+/// The script that shops embed has one name; after a new release browsers have the new one within
+/// minutes.
 const MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
 struct Asset {
@@ -60,9 +62,12 @@ pub fn find(name: &str) -> Option<Reply> {
 pub fn embed_script() -> Reply {
     // Shops load it from their own pages, which may demand that it says so.
     let anywhere = header::HeaderName::from_static("cross-origin-resource-policy");
-    served("text/javascript; charset=utf-8", EMBED, MINUTES).header(anywhere, HeaderValue::from_static("cross-origin"))
+    served("text/javascript; charset=utf-8", EMBED, MINUTES)
+        .header(anywhere, HeaderValue::from_static("cross-origin"))
 }
 
 fn served(content_type: &'static str, bytes: &'static [u8], kept: HeaderValue) -> Reply {
-    Reply::new(200, content_type, bytes).header(header::CACHE_CONTROL, kept).header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+    Reply::new(200, content_type, bytes)
+        .header(header::CACHE_CONTROL, kept)
+        .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
 }

@@ -1,7 +1,9 @@
-//! What a page's script asks, in JSON. The client secret of the session is the only key, and opens nothing else.
+//! What a page's script asks, in JSON. The client secret of the session is the only key, and opens
+//! nothing else.
 
 use crate::api::checkout::{
-    address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity, read_request, state as show_state,
+    address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity,
+    read_request, state as show_state,
 };
 use crate::api::problem::Problem;
 use crate::api::refusals::problem;
@@ -34,10 +36,14 @@ use subtle::ConstantTimeEq;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The session that a call is about, if the call carries its secret. Who does not have that learns nothing here, so nothing is counted.
+/// The session that a call is about, if the call carries its secret. Who does not have that learns
+/// nothing here, so nothing is counted.
 fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Problem> {
     let id = Id::parse(id).ok_or_else(Problem::not_found)?;
-    let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
+    let sent = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.strip_prefix("Bearer "));
     if !sent.is_some_and(|sent| is_secret(services, id, sent)) {
         return Err(Problem::unauthorized());
     }
@@ -49,27 +55,52 @@ async fn visited(services: &Services, id: Id) -> Result<Visit, Problem> {
     Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
 }
 
-/// Whether this is the client secret of a session. What is compared are keyed hashes, so the time that it takes says nothing.
+/// Whether this is the client secret of a session. What is compared are keyed hashes, so the time
+/// that it takes says nothing.
 pub fn is_secret(services: &Services, id: Id, sent: &str) -> bool {
     let right = client_secret(id, secret_of(services, id));
-    services.mark(&[b"compared", sent.as_bytes()]).ct_eq(&services.mark(&[b"compared", right.as_bytes()])).into()
+    services
+        .mark(&[b"compared", sent.as_bytes()])
+        .ct_eq(&services.mark(&[b"compared", right.as_bytes()]))
+        .into()
 }
 
 /// GET /checkout/:id/state
-pub async fn state(services: &Services, id: &str, headers: &HeaderMap, query: Option<&str>) -> Result<Reply, Problem> {
+pub async fn state(
+    services: &Services,
+    id: &str,
+    headers: &HeaderMap,
+    query: Option<&str>,
+) -> Result<Reply, Problem> {
     let visit = visited(services, admitted(services, id, headers)?).await?;
-    let attempt = Form::query(query).get("attempt").and_then(Id::parse).map(|attempt| visit.attempt(services, attempt)).transpose()?.flatten();
+    let attempt = Form::query(query)
+        .get("attempt")
+        .and_then(Id::parse)
+        .map(|attempt| visit.attempt(services, attempt))
+        .transpose()?
+        .flatten();
     Ok(told(services, &visit, attempt.as_ref()))
 }
 
 /// Where a session stands, and an attempt to pay it.
 fn told(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
-    let body = show_state(&visit.session, visit.status, visit.received(), &visit.offers(services), attempt.map(Tried::shown));
+    let body = show_state(
+        &visit.session,
+        visit.status,
+        visit.received(),
+        &visit.offers(services),
+        attempt.map(Tried::shown),
+    );
     Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
 }
 
 /// The same after an attempt was carried on.
-async fn told_after(services: &Services, visit: &Visit, attempt: Id, settled: &Settled<Domain>) -> Result<Reply, Problem> {
+async fn told_after(
+    services: &Services,
+    visit: &Visit,
+    attempt: Id,
+    settled: &Settled<Domain>,
+) -> Result<Reply, Problem> {
     let after = Visit::begin(services, visit.session.id).await?.ok_or_else(Problem::not_found)?;
     let attempt = after.attempt(services, attempt)?;
     let reply = told(services, &after, attempt.as_ref());
@@ -80,19 +111,31 @@ async fn told_after(services: &Services, visit: &Visit, attempt: Id, settled: &S
 }
 
 /// POST /checkout/:id/c2p/request
-pub async fn request((services, limits): (&Services, &Limits), id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+pub async fn request(
+    (services, limits): (&Services, &Limits),
+    id: &str,
+    arrival: &Arrival,
+    body: &mut Inbound,
+) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
     let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
     let visit = visited(services, id).await?;
     limits.message(limits.client(arrival), &visit.session, Phone::Venezuelan(debtor.phone))?;
     let settled = visit.request(services, debtor).await?;
-    Ok(reply(visit.shop.tenant_key, Shape::Intent, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+    Ok(reply(visit.shop.tenant_key, Shape::Intent, Ok(settled), &arrival.request_id)?
+        .header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// POST /checkout/:id/c2p
-pub async fn pay(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+pub async fn pay(
+    services: &Services,
+    id: &str,
+    arrival: &Arrival,
+    body: &mut Inbound,
+) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let (intent, debtor, token) = read_execution(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
+    let (intent, debtor, token) =
+        read_execution(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
     let visit = visited(services, id).await?;
     let settled = visit.pay(services, intent, Some(debtor), token).await?;
     told_after(services, &visit, intent, &settled).await
@@ -107,7 +150,12 @@ pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
 }
 
 /// POST /checkout/:id/cop
-pub async fn collect((services, limits): (&Services, &Limits), id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+pub async fn collect(
+    (services, limits): (&Services, &Limits),
+    id: &str,
+    arrival: &Arrival,
+    body: &mut Inbound,
+) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
     let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?)?;
     let visit = visited(services, id).await?;
@@ -115,11 +163,17 @@ pub async fn collect((services, limits): (&Services, &Limits), id: &str, arrival
         limits.message(limits.client(arrival), &visit.session, phone)?;
     }
     let settled = visit.collect(services, channel, buyer, None).await?;
-    Ok(reply(visit.shop.tenant_key, Shape::CopPaymentCreated, Ok(settled), &arrival.request_id)?.header(header::CACHE_CONTROL, NO_STORE))
+    Ok(reply(visit.shop.tenant_key, Shape::CopPaymentCreated, Ok(settled), &arrival.request_id)?
+        .header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// POST /checkout/:id/cop/otp
-pub async fn submit_code(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+pub async fn submit_code(
+    services: &Services,
+    id: &str,
+    arrival: &Arrival,
+    body: &mut Inbound,
+) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
     let code = read_code(&body.json(&arrival.head.headers).await?)?;
     let visit = visited(services, id).await?;
@@ -129,7 +183,12 @@ pub async fn submit_code(services: &Services, id: &str, arrival: &Arrival, body:
 }
 
 /// POST /checkout/:id/usdt
-pub async fn deposit_address(services: &Services, id: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+pub async fn deposit_address(
+    services: &Services,
+    id: &str,
+    arrival: &Arrival,
+    body: &mut Inbound,
+) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
     let (network, asset) = read_network(&body.json(&arrival.head.headers).await?)?;
     let visit = visited(services, id).await?;
@@ -137,11 +196,21 @@ pub async fn deposit_address(services: &Services, id: &str, arrival: &Arrival, b
     if let Some(refusal) = &settled.refusal {
         return Err(problem(refusal));
     }
-    let made = settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &written.state).or(settled.entity.as_ref());
-    let Some(Entity::DepositAddress(made)) = made.map(|entity| &**entity) else { return Err(Problem::internal_error()) };
-    let (Some(till), Some(address)) = (made.till.as_deref(), made.address_for(network, asset)) else { return Err(Problem::internal_error()) };
+    let made = settled
+        .record
+        .as_ref()
+        .and_then(|record| record.entities.first())
+        .map(|written| &written.state)
+        .or(settled.entity.as_ref());
+    let Some(Entity::DepositAddress(made)) = made.map(|entity| &**entity) else {
+        return Err(Problem::internal_error());
+    };
+    let (Some(till), Some(address)) = (made.till.as_deref(), made.address_for(network, asset)) else {
+        return Err(Problem::internal_error());
+    };
     let status = if settled.seq.is_some() { 201 } else { 200 };
-    let reply = Reply::json(status, show_address(&visit.session, till, network, asset, address)).header(header::CACHE_CONTROL, NO_STORE);
+    let reply = Reply::json(status, show_address(&visit.session, till, network, asset, address))
+        .header(header::CACHE_CONTROL, NO_STORE);
     Ok(match settled.seq {
         Some(seq) => reply.wal_seq(seq),
         None => reply,
@@ -158,13 +227,19 @@ pub struct OnSale {
     pub link: Link,
 }
 
-/// What can be bought under a slug now; `None` when there is no such link, or it or its product is switched off.
+/// What can be bought under a slug now; `None` when there is no such link, or it or its product is
+/// switched off.
 fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
     let reader = services.engine.reader();
-    let Some(value) = reader.index_get(&index::name(PLATFORM, Space::Slug, slug)).map_err(Unreadable::from)? else { return Ok(None) };
+    let Some(value) =
+        reader.index_get(&index::name(PLATFORM, Space::Slug, slug)).map_err(Unreadable::from)?
+    else {
+        return Ok(None);
+    };
     let unreadable = || Unreadable("a slug that leads nowhere".to_owned());
     let (tenant_key, link) = value.split_first_chunk().ok_or_else(unreadable)?;
-    let (tenant_key, link) = (u64::from_be_bytes(*tenant_key), Id::from_bytes(link.try_into().map_err(|_| unreadable())?));
+    let (tenant_key, link) =
+        (u64::from_be_bytes(*tenant_key), Id::from_bytes(link.try_into().map_err(|_| unreadable())?));
     let Some(shop) = Shop::of(services, tenant_key) else { return Ok(None) };
     let found = history::entity(reader, tenant_key, product_of(link))?;
     let Some(Entity::Product(product)) = found.as_deref() else { return Ok(None) };
@@ -193,20 +268,47 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
         offered: Offered::default(),
         metadata: None,
         url: address(&services.base_url, id),
-        bought: Some(Bought { link: sale.link.id, quantity, chosen: sale.link.allow_quantity, marketplace: sale.link.marketplace }),
+        bought: Some(Bought {
+            link: sale.link.id,
+            quantity,
+            chosen: sale.link.allow_quantity,
+            marketplace: sale.link.marketplace,
+        }),
     })
 }
 
 /// POST /pay/:slug/sessions
-pub async fn open((services, limits): (&Services, &Limits), slug: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+pub async fn open(
+    (services, limits): (&Services, &Limits),
+    slug: &str,
+    arrival: &Arrival,
+    body: &mut Inbound,
+) -> Result<Reply, Problem> {
     let client = limits.client(arrival);
     let sale = sought(services, limits, client, slug)?;
     let quantity = read_quantity(&body.json(&arrival.head.headers).await?)?;
-    let new = session_of(services, &sale, quantity).map_err(|message| Problem::invalid_field("quantity", message))?;
+    let new = session_of(services, &sale, quantity)
+        .map_err(|message| Problem::invalid_field("quantity", message))?;
     services.disk.admit()?;
     limits.open(client, sale.link.id)?;
     let id = new.id;
-    let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;
-    let reply = reply_with_secret(services, sale.shop.tenant_key, Shape::SessionOpened, outcome, &arrival.request_id)?;
+    let outcome = services
+        .engine
+        .ask_entity(
+            sale.shop.tenant_key,
+            EntityId::session(id),
+            true,
+            Ask::OpenSession(Box::new(new)).into(),
+            None,
+            None,
+        )
+        .await;
+    let reply = reply_with_secret(
+        services,
+        sale.shop.tenant_key,
+        Shape::SessionOpened,
+        outcome,
+        &arrival.request_id,
+    )?;
     Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
 }

@@ -42,7 +42,10 @@ mod tests {
     #[test]
     fn pairs_are_decoded_and_a_broken_escape_stays_as_it_is() {
         let form = Form::read(b"a=1+2&b=%C3%B1&c&bad=%zz&a=second");
-        assert_eq!((form.get("a"), form.get("b"), form.get("c"), form.get("bad"), form.text("d")), (Some("1 2"), Some("ñ"), Some(""), Some("%zz"), ""));
+        assert_eq!(
+            (form.get("a"), form.get("b"), form.get("c"), form.get("bad"), form.text("d")),
+            (Some("1 2"), Some("ñ"), Some(""), Some("%zz"), "")
+        );
         assert_eq!(Form::read(b"\xff\xfe").get("a"), None);
         assert_eq!(Form::query(None).get("a"), None);
     }

@@ -1,5 +1,6 @@
-//! What the pages' forms send: the way to pay without a script. A form carries the session's client secret, which no other site knows; and a browser that says that the form came from
-//! another site is believed.
+//! What the pages' forms send: the way to pay without a script. A form carries the session's client
+//! secret, which no other site knows; and a browser that says that the form came from another site
+//! is believed.
 
 use crate::api::merchants::is_email;
 use crate::api::problem::Problem;
@@ -52,15 +53,20 @@ impl Sent<'_> {
 
     /// A browser says that the form came from another site.
     fn is_foreign(&self) -> bool {
-        self.arrival.head.headers.get(SEC_FETCH_SITE).is_some_and(|site| site != "same-origin" && site != "none")
+        self.arrival
+            .head
+            .headers
+            .get(SEC_FETCH_SITE)
+            .is_some_and(|site| site != "same-origin" && site != "none")
     }
 
     async fn read(&mut self) -> Result<Form, Problem> {
         Ok(Form::read(&self.body.bytes().await?))
     }
 
-    /// The form and the session that it is about, if it carries the session's secret. It is not read before it is known that there is the session; unless its client has looked for so
-    /// many that are not there that only the secret counts.
+    /// The form and the session that it is about, if it carries the session's secret. It is not
+    /// read before it is known that there is the session; unless its client has looked for so many
+    /// that are not there that only the secret counts.
     async fn admitted(&mut self, id: &str) -> Result<(Form, Visit), Problem> {
         if self.is_foreign() {
             return Err(Problem::unauthorized());
@@ -71,7 +77,9 @@ impl Sent<'_> {
             self.limits.looked(client, found)?;
         }
         let form = self.read().await?;
-        let id = known.filter(|id| is_secret(self.services, *id, form.text("secret"))).ok_or_else(Problem::unauthorized)?;
+        let id = known
+            .filter(|id| is_secret(self.services, *id, form.text("secret")))
+            .ok_or_else(Problem::unauthorized)?;
         let visit = Visit::begin(self.services, id).await?.ok_or_else(Problem::not_found)?;
         Ok((form, visit))
     }
@@ -107,7 +115,11 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let identity = IdentityDocument::parse(&compact(typed.get("debtorId"))).ok();
     let phone = MobilePhone::parse(&compact(typed.get("debtorCellPhone"))).ok();
     let (Some(bank), Some(identity), Some(phone)) = (bank, identity, phone) else {
-        let found = [("debtorBankCode", bank.is_some()), ("debtorId", identity.is_some()), ("debtorCellPhone", phone.is_some())];
+        let found = [
+            ("debtorBankCode", bank.is_some()),
+            ("debtorId", identity.is_some()),
+            ("debtorCellPhone", phone.is_some()),
+        ];
         typed.wrong = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
         return Ok(show(services, &visit, Wish { typed, ..wish }, 400));
     };
@@ -116,11 +128,17 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         Err(problem) => Err(problem),
     };
     let refused = match settled {
-        Ok(settled) => match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
-            (None, Some(intent)) => return Ok(see(&wish.address(visit.session.id, &format!("intent={}", intent.state.id().id)))),
-            (Some(refusal), _) => problem(&refusal),
-            (None, None) => Problem::internal_error(),
-        },
+        Ok(settled) => {
+            match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
+                (None, Some(intent)) => {
+                    return Ok(see(
+                        &wish.address(visit.session.id, &format!("intent={}", intent.state.id().id))
+                    ));
+                }
+                (Some(refusal), _) => problem(&refusal),
+                (None, None) => Problem::internal_error(),
+            }
+        }
         Err(problem) => problem,
     };
     wish.typed = typed;
@@ -140,7 +158,9 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     match visit.pay(services, intent, None, token).await {
         Ok(_) => Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}")))),
         // The page says how the attempt stands: superseded, failed, at the bank, paid.
-        Err(problem) if problem.status == 409 || problem.status == 404 => Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}")))),
+        Err(problem) if problem.status == 409 || problem.status == 404 => {
+            Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}"))))
+        }
         Err(problem) => Ok(refuse(services, &visit, wish, &problem)),
     }
 }
@@ -161,20 +181,23 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         }
     };
     let seen = form.get("amountCop").and_then(|text| text.parse().ok()).map(Cop::from_minor);
-    let allowed = messaged(channel, buyer.as_ref()).map_or(Ok(()), |phone| sent.limits.message(sent.client(), &visit.session, phone));
+    let allowed = messaged(channel, buyer.as_ref())
+        .map_or(Ok(()), |phone| sent.limits.message(sent.client(), &visit.session, phone));
     let begun = match allowed {
         Ok(()) => visit.collect(services, channel, buyer, seen).await,
         Err(problem) => Err(problem),
     };
     let refused = match begun {
-        Ok(settled) => match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
-            (None, Some(begun)) => {
-                let begun = format!("attempt={}", begun.state.id().id);
-                return Ok(see(&Wish { channel: None, ..wish }.address(visit.session.id, &begun)));
+        Ok(settled) => {
+            match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
+                (None, Some(begun)) => {
+                    let begun = format!("attempt={}", begun.state.id().id);
+                    return Ok(see(&Wish { channel: None, ..wish }.address(visit.session.id, &begun)));
+                }
+                (Some(refusal), _) => problem(&refusal),
+                (None, None) => Problem::internal_error(),
             }
-            (Some(refusal), _) => problem(&refusal),
-            (None, None) => Problem::internal_error(),
-        },
+        }
         Err(problem) => problem,
     };
     Ok(refuse(services, &visit, Wish { typed, anew: true, ..wish }, &refused))
@@ -182,14 +205,21 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
 
 /// The fields of a buyer in Colombia, or the names of those that cannot be.
 fn read_buyer(typed: &Typed, channel: Channel) -> Result<Buyer, Vec<&'static str>> {
-    let documents: &[DocumentType] = if channel == Channel::Sms { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
+    let documents: &[DocumentType] =
+        if channel == Channel::Sms { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
     let email = Some(typed.get("email")).filter(|text| is_email(text)).map(str::to_owned);
     let phone = ColombianPhone::parse(&compact(typed.get("phone"))).ok();
-    let document_type = documents.iter().copied().find(|document| document.name() == typed.get("documentType"));
+    let document_type =
+        documents.iter().copied().find(|document| document.name() == typed.get("documentType"));
     let document_number = DocumentNumber::parse(&bare(typed.get("documentNumber"))).ok();
-    let found =
-        [("email", email.is_some()), ("phone", phone.is_some()), ("documentType", document_type.is_some()), ("documentNumber", document_number.is_some())];
-    let wrong: Vec<&'static str> = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
+    let found = [
+        ("email", email.is_some()),
+        ("phone", phone.is_some()),
+        ("documentType", document_type.is_some()),
+        ("documentNumber", document_number.is_some()),
+    ];
+    let wrong: Vec<&'static str> =
+        found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
     if wrong.is_empty() { Ok(Buyer { email, phone, document_type, document_number }) } else { Err(wrong) }
 }
 
@@ -198,7 +228,8 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
     let wish = wish(&form, Way::Cop);
-    let attempt = visit.attempts.cop.as_ref().map(|payment| format!("attempt={}", payment.id)).unwrap_or_default();
+    let attempt =
+        visit.attempts.cop.as_ref().map(|payment| format!("attempt={}", payment.id)).unwrap_or_default();
     match visit.submit_code(services, Token::parse_debit(&compact(form.text("otp"))).ok()).await {
         // Unless it was one too many: then the page says that the attempt is over.
         Err(problem) if problem.code == "invalid_otp" && !visit.is_over(services)? => {
@@ -221,7 +252,12 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
     let Some((network, asset)) = wish.place else { return Ok(show(services, &visit, wish, 400)) };
     let refused = match visit.address(services, network, asset).await {
         Ok(settled) => match settled.refusal {
-            None => return Ok(see(&wish.address(visit.session.id, &format!("network={}&asset={}", network.name(), asset.name())))),
+            None => {
+                return Ok(see(&wish.address(
+                    visit.session.id,
+                    &format!("network={}&asset={}", network.name(), asset.name()),
+                )));
+            }
             Some(refusal) => problem(&refusal),
         },
         Err(problem) => problem,
@@ -229,7 +265,8 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
     Ok(refuse(services, &visit, wish, &refused))
 }
 
-/// What a page says when an attempt cannot begin: the session's own page when that tells it, else a note above the form.
+/// What a page says when an attempt cannot begin: the session's own page when that tells it, else a
+/// note above the form.
 fn refuse(services: &Services, visit: &Visit, mut wish: Wish, refused: &Problem) -> Reply {
     if is_told_by_the_page(refused) {
         return see(&wish.address(visit.session.id, ""));
@@ -260,7 +297,17 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         return Ok(problem_page(&refused, language));
     }
     let id = new.id;
-    let outcome = services.engine.ask_entity(sale.shop.tenant_key, EntityId::session(id), true, Ask::OpenSession(Box::new(new)).into(), None, None).await;
+    let outcome = services
+        .engine
+        .ask_entity(
+            sale.shop.tenant_key,
+            EntityId::session(id),
+            true,
+            Ask::OpenSession(Box::new(new)).into(),
+            None,
+            None,
+        )
+        .await;
     let settled = outcome.map_err(failure)?;
     if let Some(refusal) = &settled.refusal {
         return Err(problem(refusal));
@@ -283,9 +330,13 @@ fn is_told_by_the_page(problem: &Problem) -> bool {
 fn notice(problem: &Problem, language: Language) -> &'static str {
     let w = language.words();
     match problem.code {
-        "merchant_inactive" | "cop_not_enabled" | "usdt_not_enabled" | "rail_not_configured" | "rate_unavailable" | "not_found" | "method_not_offered" => {
-            w.cannot_now
-        }
+        "merchant_inactive"
+        | "cop_not_enabled"
+        | "usdt_not_enabled"
+        | "rail_not_configured"
+        | "rate_unavailable"
+        | "not_found"
+        | "method_not_offered" => w.cannot_now,
         "charge_in_progress" => w.in_progress_elsewhere,
         "amount_changed" => w.total_changed,
         "amount_below_minimum" => w.cop_minimum,
@@ -297,5 +348,7 @@ fn notice(problem: &Problem, language: Language) -> &'static str {
 /// Go and see.
 fn see(address: &str) -> Reply {
     let location = HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/"));
-    Reply::new(303, HTML, Vec::new()).header(header::LOCATION, location).header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    Reply::new(303, HTML, Vec::new())
+        .header(header::LOCATION, location)
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }

@@ -1,19 +1,36 @@
-//! How a buyer gets the key for a C2P payment at each bank, in a sentence. Banks of which nothing sure is known have the general one.
+//! How a buyer gets the key for a C2P payment at each bank, in a sentence. Banks of which nothing
+//! sure is known have the general one.
 
 use crate::checkout::words::Language;
 use crate::domain::banks::BankCode;
 
 /// Bank, Spanish, English.
 const HELP: [(u16, &str, &str); 20] = [
-    (102, "El banco te envía la clave por SMS cuando pulsas «Pedir clave».", "The bank sends you the key by SMS when you press “Request key”."),
-    (104, "Genera la clave de confirmación en Venezolano Online.", "Create the confirmation key in Venezolano Online."),
-    (105, "Genera la clave en la app o la web de Tpago, o envía SCP por SMS al 24024.", "Create the key in the Tpago app or website, or text SCP to 24024."),
+    (
+        102,
+        "El banco te envía la clave por SMS cuando pulsas «Pedir clave».",
+        "The bank sends you the key by SMS when you press “Request key”.",
+    ),
+    (
+        104,
+        "Genera la clave de confirmación en Venezolano Online.",
+        "Create the confirmation key in Venezolano Online.",
+    ),
+    (
+        105,
+        "Genera la clave en la app o la web de Tpago, o envía SCP por SMS al 24024.",
+        "Create the key in the Tpago app or website, or text SCP to 24024.",
+    ),
     (
         108,
         "En la app Dinero Rápido pide una «clave de compra». Debes escribir allí el monto exacto en bolívares.",
         "In the Dinero Rápido app ask for a “clave de compra”. You must type the exact amount in bolívares there.",
     ),
-    (114, "Genera la clave dinámica en la app de Bancaribe.", "Create the dynamic key (“clave dinámica”) in the Bancaribe app."),
+    (
+        114,
+        "Genera la clave dinámica en la app de Bancaribe.",
+        "Create the dynamic key (“clave dinámica”) in the Bancaribe app.",
+    ),
     (115, "Genera la clave en Exterior NEXO.", "Create the key in Exterior NEXO."),
     (128, "Genera la clave en Clic Caroní.", "Create the key in Clic Caroní."),
     (
@@ -35,10 +52,22 @@ const HELP: [(u16, &str, &str); 20] = [
     ),
     (163, "Pide la clave por SMS o en la app del banco.", "Ask for the key by SMS or in the bank's app."),
     (168, "Genera la clave en Pag@Ya, o pídela por SMS.", "Create the key in Pag@Ya, or ask for it by SMS."),
-    (169, "Genera la clave en la app del banco, o envía «Pagar» por SMS al 22622.", "Create the key in the bank's app, or text “Pagar” to 22622."),
+    (
+        169,
+        "Genera la clave en la app del banco, o envía «Pagar» por SMS al 22622.",
+        "Create the key in the bank's app, or text “Pagar” to 22622.",
+    ),
     (171, "Genera la clave en Móvil Activo.", "Create the key in Móvil Activo."),
-    (172, "Genera la clave (OTP) en Bancamiga, en AdminPagos.", "Create the key (OTP) at Bancamiga, in AdminPagos."),
-    (174, "Genera la clave en Pago Plus. Vale 5 minutos.", "Create the key in Pago Plus. It is good for 5 minutes."),
+    (
+        172,
+        "Genera la clave (OTP) en Bancamiga, en AdminPagos.",
+        "Create the key (OTP) at Bancamiga, in AdminPagos.",
+    ),
+    (
+        174,
+        "Genera la clave en Pago Plus. Vale 5 minutos.",
+        "Create the key in Pago Plus. It is good for 5 minutes.",
+    ),
     (175, "Genera la clave en Tu Banca Móvil.", "Create the key in Tu Banca Móvil."),
     (
         191,

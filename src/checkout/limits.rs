@@ -26,7 +26,8 @@ const SHARED_SESSIONS_EVERY: Duration = Duration::from_millis(50);
 /// Messages that a session has sent in a row, or a client to a phone: a buyer who corrects bank,
 /// document and phone more than once comes through.
 const MESSAGES_BURST: u32 = 10;
-/// And then one in so long: ten in ten minutes, of which a payer who is plagued with them sees no more.
+/// And then one in so long: ten in ten minutes, of which a payer who is plagued with them sees no
+/// more.
 const MESSAGES_EVERY: Duration = Duration::from_secs(60);
 /// Messages that all clients together have sent to a phone through a link in a row.
 const SHARED_MESSAGES_BURST: u32 = 3 * MESSAGES_BURST;
@@ -76,7 +77,8 @@ impl Limits {
 
     /// Whether a client may look whether a session or a link is there.
     pub fn may_look(&self, client: Client) -> Result<(), Problem> {
-        let refused = |seconds| Problem::too_often("too many addresses were asked for that lead nowhere", seconds);
+        let refused =
+            |seconds| Problem::too_often("too many addresses were asked for that lead nowhere", seconds);
         self.misses.look(client).map_err(refused)
     }
 
@@ -90,7 +92,9 @@ impl Limits {
 
     /// One more session of a link.
     pub fn open(&self, client: Client, link: Id) -> Result<(), Problem> {
-        let refused = |seconds| Problem::too_often("too many sessions were opened of this payment link; none was opened", seconds);
+        let refused = |seconds| {
+            Problem::too_often("too many sessions were opened of this payment link; none was opened", seconds)
+        };
         self.sessions.check((client, link)).and_then(|()| self.shared_sessions.check(link)).map_err(refused)
     }
 
@@ -100,7 +104,9 @@ impl Limits {
         let by_client = link.map_or(Ok(()), |link| self.payers.check((client, link, payer)));
         let by_session = || self.messages.check(session.id);
         let shared = || link.map_or(Ok(()), |link| self.shared_payers.check((link, payer)));
-        let refused = |seconds| Problem::too_often("too many codes were asked for in this checkout; none was sent", seconds);
+        let refused = |seconds| {
+            Problem::too_often("too many codes were asked for in this checkout; none was sent", seconds)
+        };
         by_client.and_then(|()| by_session()).and_then(|()| shared()).map_err(refused)
     }
 }

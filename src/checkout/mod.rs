@@ -1,8 +1,12 @@
-//! What buyers see: the hosted checkout, its pages, and the calls that a page may make (`service.md`, "Hosted checkout"; `contract.md`, sections 12 and 18, "Checkout").
+//! What buyers see: the hosted checkout, its pages, and the calls that a page may make
+//! (`service.md`, "Hosted checkout"; `contract.md`, sections 12 and 18, "Checkout").
 //!
-//! In reading order: `visit.rs` finds a session, `steps.rs` takes the steps of a payment, `calls.rs` answers what a page's script asks in JSON, `forms.rs` what a page's forms send
-//! without one, `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say, `assets.rs` what they load, `limits.rs` how often buyers may do what costs others something. No page asks anything of another host, and none carries a
-//! script or a style of its own, so the policy that browsers are told is strict. No rule about money is here.
+//! In reading order: `visit.rs` finds a session, `steps.rs` takes the steps of a payment,
+//! `calls.rs` answers what a page's script asks in JSON, `forms.rs` what a page's forms send
+//! without one, `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say,
+//! `assets.rs` what they load, `limits.rs` how often buyers may do what costs others something. No
+//! page asks anything of another host, and none carries a script or a style of its own, so the
+//! policy that browsers are told is strict. No rule about money is here.
 
 mod assets;
 mod calls;
@@ -87,7 +91,12 @@ impl<G: Answer> Front<G> {
         Ok(Front { services, router, gateway, limits, unrouted: meters.of_none() })
     }
 
-    async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
+    async fn handle<'m>(
+        &'m self,
+        arrival: &Arrival,
+        body: &mut Inbound,
+        measuring: &mut Measuring<'m>,
+    ) -> Result<Reply, Problem> {
         let head = &arrival.head;
         let ((place, meter), parameters) = match self.router.lookup(&head.method, head.uri.path()) {
             Lookup::Found(found) => (found.value, found.parameters),
@@ -96,12 +105,17 @@ impl<G: Answer> Front<G> {
         };
         measuring.found(meter);
         let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
-        let (is_form, id, slug) = (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
+        let (is_form, id, slug) =
+            (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
         body.cap(BODY_BYTES_MAX);
         let sent = Sent { services, limits, arrival, body };
         match *place {
-            Place::Session => Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole)),
-            Place::Embedded => Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded)),
+            Place::Session => {
+                Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole))
+            }
+            Place::Embedded => {
+                Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded))
+            }
             Place::State => calls::state(services, id(), &head.headers, query).await,
             Place::RequestKey if is_form => forms::request(sent, id()).await,
             Place::RequestKey => calls::request((services, limits), id(), arrival, sent.body).await,
@@ -113,7 +127,11 @@ impl<G: Answer> Front<G> {
             Place::PesosCode => calls::submit_code(services, id(), arrival, sent.body).await,
             Place::Usdt if is_form => forms::deposit_address(sent, id()).await,
             Place::Usdt => calls::deposit_address(services, id(), arrival, sent.body).await,
-            Place::Link => Ok(pages::link(services, &calls::sought(services, limits, limits.client(arrival), slug())?, query)),
+            Place::Link => Ok(pages::link(
+                services,
+                &calls::sought(services, limits, limits.client(arrival), slug())?,
+                query,
+            )),
             Place::LinkSession if is_form => forms::open(sent, slug()).await,
             Place::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
             Place::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
@@ -121,7 +139,8 @@ impl<G: Answer> Front<G> {
         }
     }
 
-    /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess for ever.
+    /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess
+    /// for ever.
     async fn visit(&self, arrival: &Arrival, id: &str) -> Result<Visit, Problem> {
         let client = self.limits.client(arrival);
         self.limits.may_look(client)?;
@@ -136,13 +155,21 @@ impl<G: Answer> Front<G> {
 /// Whether a body is a form's.
 fn is_form(headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    content_type.is_some_and(|text| text.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded")))
+    content_type.is_some_and(|text| {
+        text.split(';')
+            .next()
+            .is_some_and(|media| media.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded"))
+    })
 }
 
 impl<G: Answer> Answer for Front<G> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let path = arrival.head.uri.path();
-        if !(path.starts_with("/checkout/") || path.starts_with("/pay/") || path.starts_with(assets::PREFIX) || path == "/checkout.js") {
+        if !(path.starts_with("/checkout/")
+            || path.starts_with("/pay/")
+            || path.starts_with(assets::PREFIX)
+            || path == "/checkout.js")
+        {
             return self.gateway.answer(arrival, body).await;
         }
         // On the heap: each connection has room for its longest future, and this one is rare there.
@@ -152,12 +179,17 @@ impl<G: Answer> Answer for Front<G> {
 
 impl<G: Answer> Front<G> {
     async fn answer_buyer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        let mut measuring = Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
+        let mut measuring =
+            Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
         let reply = match self.handle(arrival, body, &mut measuring).await {
             Ok(reply) => reply,
-            // A call with a body of JSON, or with a secret, is a script's; whoever else comes reads pages.
-            Err(problem) if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival) => {
-                Reply::problem(&problem, &arrival.request_id).header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+            // A call with a body of JSON, or with a secret, is a script's; whoever else comes reads
+            // pages.
+            Err(problem)
+                if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival) =>
+            {
+                Reply::problem(&problem, &arrival.request_id)
+                    .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
             }
             Err(problem) => pages::problem(&problem, arrival.head.uri.query()),
         };
@@ -170,5 +202,7 @@ impl<G: Answer> Front<G> {
 fn wants_json(arrival: &Arrival) -> bool {
     let head = &arrival.head;
     let path = head.uri.path();
-    path.ends_with("/state") || (head.method == Method::POST && !is_form(&head.headers)) || path.starts_with(assets::PREFIX)
+    path.ends_with("/state")
+        || (head.method == Method::POST && !is_form(&head.headers))
+        || path.starts_with(assets::PREFIX)
 }

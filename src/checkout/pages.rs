@@ -1,5 +1,6 @@
-//! Fills the templates. `session.rs` says which page a session shows, from where it stands and what its address asks for; `link.rs` shows a payment link; `figures.rs` writes amounts, moments
-//! and QR codes for people.
+//! Fills the templates. `session.rs` says which page a session shows, from where it stands and what
+//! its address asks for; `link.rs` shows a payment link; `figures.rs` writes amounts, moments and
+//! QR codes for people.
 
 mod figures;
 mod link;
@@ -70,7 +71,10 @@ pub struct Typed {
 impl Typed {
     /// These fields of a form.
     pub fn read(form: &Form, names: &[&'static str]) -> Typed {
-        Typed { values: names.iter().map(|name| (*name, form.text(name).to_owned())).collect(), wrong: Vec::new() }
+        Typed {
+            values: names.iter().map(|name| (*name, form.text(name).to_owned())).collect(),
+            wrong: Vec::new(),
+        }
     }
 
     /// A secret that cannot be right; it is not shown again.
@@ -98,7 +102,9 @@ impl Wish {
             way: query.get("method").and_then(|name| Way::ALL.into_iter().find(|way| way.name() == name)),
             intent: id("intent"),
             attempt: id("attempt"),
-            channel: query.get("channel").and_then(|name| Channel::ALL.into_iter().find(|channel| channel.name() == name)),
+            channel: query
+                .get("channel")
+                .and_then(|name| Channel::ALL.into_iter().find(|channel| channel.name() == name)),
             anew: query.get("channel") == Some(ANEW),
             place: place(query),
             parent: query.get("origin").map(str::to_owned),
@@ -114,7 +120,8 @@ impl Wish {
 
     /// The address of the session's page for this way to pay, or for all of them.
     fn towards(&self, session: Id, way: Option<Way>, what: &str) -> String {
-        let mut address = format!("/checkout/{session}{}", if self.manner == Manner::Embedded { "/embed" } else { "" });
+        let mut address =
+            format!("/checkout/{session}{}", if self.manner == Manner::Embedded { "/embed" } else { "" });
         let mut add = |name: &str, value: &str| {
             address.push(if address.contains('?') { '&' } else { '?' });
             address.push_str(name);
@@ -170,7 +177,10 @@ impl Wish {
 /// A network and an asset; the asset is USDT unless another one is named.
 pub fn place(form: &Form) -> Option<(Network, Asset)> {
     let network = Network::NAMES.into_iter().find(|(name, _)| Some(*name) == form.get("network"))?.1;
-    let asset = Asset::NAMES.into_iter().find(|(name, _)| Some(*name) == form.get("asset")).map_or(Asset::Usdt, |(_, asset)| asset);
+    let asset = Asset::NAMES
+        .into_iter()
+        .find(|(name, _)| Some(*name) == form.get("asset"))
+        .map_or(Asset::Usdt, |(_, asset)| asset);
     Some((network, asset))
 }
 
@@ -195,7 +205,19 @@ impl Shell {
         let [style, script, icon] = assets::paths();
         let w = language.words();
         let other_language = format!("?lang={}", w.other_language_code);
-        Shell { w, lang: language.code(), style, script, icon, title, shop: String::new(), test_mode: false, other_language, refreshes: false, embedded: false }
+        Shell {
+            w,
+            lang: language.code(),
+            style,
+            script,
+            icon,
+            title,
+            shop: String::new(),
+            test_mode: false,
+            other_language,
+            refreshes: false,
+            embedded: false,
+        }
     }
 }
 
@@ -220,21 +242,30 @@ pub fn problem_page(problem: &Problem, language: Language) -> Reply {
         429 => (w.too_often, w.too_often_hint),
         _ => (w.trouble, w.trouble_hint),
     };
-    let reply = page(problem.status, TroublePage { shell: Shell::new(language, heading.to_owned()), heading, hint }.render(), None);
-    match (problem.retry_after, problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok())) {
+    let reply = page(
+        problem.status,
+        TroublePage { shell: Shell::new(language, heading.to_owned()), heading, hint }.render(),
+        None,
+    );
+    match (problem.retry_after, problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()))
+    {
         (Some(seconds), _) => reply.header(header::RETRY_AFTER, HeaderValue::from(seconds)),
         (None, Some(allow)) => reply.header(header::ALLOW, allow),
         (None, None) => reply,
     }
 }
 
-/// A page with the headers that all of them have. `ancestors` may frame it; nobody when there are none.
+/// A page with the headers that all of them have. `ancestors` may frame it; nobody when there are
+/// none.
 fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>) -> Reply {
     let html = match html {
         Ok(html) => html,
         Err(error) => {
             tracing::error!(%error, "a page could not be made");
-            return Reply::problem(&Problem::internal_error(), &crate::server::respond::RequestId::generate());
+            return Reply::problem(
+                &Problem::internal_error(),
+                &crate::server::respond::RequestId::generate(),
+            );
         }
     };
     let framed_by = match ancestors {
@@ -250,7 +281,15 @@ fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>)
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
         .header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
-        .header(HeaderName::from_static("permissions-policy"), HeaderValue::from_static("camera=(), microphone=(), geolocation=()"));
-    // For browsers that do not know frame-ancestors. It cannot name several origins, so an embedded page goes without.
-    if ancestors.is_none() { reply.header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")) } else { reply }
+        .header(
+            HeaderName::from_static("permissions-policy"),
+            HeaderValue::from_static("camera=(), microphone=(), geolocation=()"),
+        );
+    // For browsers that do not know frame-ancestors. It cannot name several origins, so an embedded
+    // page goes without.
+    if ancestors.is_none() {
+        reply.header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
+    } else {
+        reply
+    }
 }

@@ -1,7 +1,10 @@
-//! The steps by which a session is paid. The page's forms and the page's calls are two ways to the same functions.
+//! The steps by which a session is paid. The page's forms and the page's calls are two ways to the
+//! same functions.
 //!
-//! One attempt at a time: whoever begins one holds the session's name, ends what is pending, and only then asks the engine. What cannot be ended (a charge at the bank, a buyer who has just
-//! paid) refuses the new attempt. So however many tabs are open, at most one of them can be charged by C2P or in pesos at any moment.
+//! One attempt at a time: whoever begins one holds the session's name, ends what is pending, and
+//! only then asks the engine. What cannot be ended (a charge at the bank, a buyer who has just
+//! paid) refuses the new attempt. So however many tabs are open, at most one of them can be charged
+//! by C2P or in pesos at any moment.
 
 use crate::api::crypto::account;
 use crate::api::problem::Problem;
@@ -36,7 +39,11 @@ const TOTAL_CHANGED: &str = "amount_changed";
 
 impl Visit {
     /// Asks for an intent.
-    pub async fn request(&self, services: &Services, debtor: Debtor) -> Result<Box<Settled<Domain>>, Problem> {
+    pub async fn request(
+        &self,
+        services: &Services,
+        debtor: Debtor,
+    ) -> Result<Box<Settled<Domain>>, Problem> {
         let (held, attempts) = self.begin_attempt(services, Way::C2p).await?;
         let rate = self.shop.market(services).bcv_rate.ok_or_else(|| problem(&Refusal::RateUnavailable))?;
         let usd = self.session.amount;
@@ -55,11 +62,24 @@ impl Visit {
         self.ask(services, EntityId::payment(id), is_new, Ask::RequestC2p(Box::new(new)), Some(held)).await
     }
 
-    /// Executes an intent of this session with the buyer's key. Without a debtor it is the one of the intent.
-    pub async fn pay(&self, services: &Services, intent: Id, debtor: Option<Debtor>, token: Token) -> Result<Box<Settled<Domain>>, Problem> {
-        let found = history::entity(services.engine.reader(), self.shop.tenant_key, EntityId::payment(intent))?.ok_or_else(Problem::not_found)?;
+    /// Executes an intent of this session with the buyer's key. Without a debtor it is the one of
+    /// the intent.
+    pub async fn pay(
+        &self,
+        services: &Services,
+        intent: Id,
+        debtor: Option<Debtor>,
+        token: Token,
+    ) -> Result<Box<Settled<Domain>>, Problem> {
+        let found =
+            history::entity(services.engine.reader(), self.shop.tenant_key, EntityId::payment(intent))?
+                .ok_or_else(Problem::not_found)?;
         let known = match &*found {
-            Entity::Payment(payment) if payment.checkout.as_ref().is_some_and(|sale| sale.session == self.session.id) => payment.debtor().copied(),
+            Entity::Payment(payment)
+                if payment.checkout.as_ref().is_some_and(|sale| sale.session == self.session.id) =>
+            {
+                payment.debtor().copied()
+            }
             _ => None,
         }
         .ok_or_else(Problem::not_found)?;
@@ -77,7 +97,9 @@ impl Visit {
             token_mark,
             marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
         };
-        let settled = self.ask(services, EntityId::payment(intent), false, Ask::ExecuteC2p(Box::new(execute)), None).await?;
+        let settled = self
+            .ask(services, EntityId::payment(intent), false, Ask::ExecuteC2p(Box::new(execute)), None)
+            .await?;
         match &settled.refusal {
             // With another key: the session is paid, and that is what a buyer is told.
             Some(Refusal::IntentCompleted) => Err(problem(&Refusal::SessionPaid)),
@@ -86,8 +108,15 @@ impl Visit {
         }
     }
 
-    /// Begins to pay in pesos, at the rate of now. `seen` is the total that the buyer was shown: one that rose since then is shown again first.
-    pub async fn collect(&self, services: &Services, channel: Channel, buyer: Option<Buyer>, seen: Option<Cop>) -> Result<Box<Settled<Domain>>, Problem> {
+    /// Begins to pay in pesos, at the rate of now. `seen` is the total that the buyer was shown:
+    /// one that rose since then is shown again first.
+    pub async fn collect(
+        &self,
+        services: &Services,
+        channel: Channel,
+        buyer: Option<Buyer>,
+        seen: Option<Cop>,
+    ) -> Result<Box<Settled<Domain>>, Problem> {
         self.admits(Way::Cop)?;
         let market = self.shop.market(services);
         if !market.cop_enabled {
@@ -95,11 +124,20 @@ impl Visit {
         }
         let price = market.pesos(self.session.amount).map_err(|why| why.problem())?;
         if seen.is_some_and(|seen| seen < price.total) {
-            return Err(Problem::conflict(TOTAL_CHANGED, "the total in pesos has risen since it was shown; nothing was charged"));
+            return Err(Problem::conflict(
+                TOTAL_CHANGED,
+                "the total in pesos has risen since it was shown; nothing was charged",
+            ));
         }
         let (held, _) = self.begin_attempt(services, Way::Cop).await?;
         let (session, id) = (&self.session, services.fresh_id(self.shop.tenant_key));
-        let checkout = ForSession { sale: session.sale(), usd: session.amount, rate: price.rate, market_rate: price.market_rate, platform_fee: None };
+        let checkout = ForSession {
+            sale: session.sale(),
+            usd: session.amount,
+            rate: price.rate,
+            market_rate: price.market_rate,
+            platform_fee: None,
+        };
         let new = NewCopPayment {
             id,
             amount: price.total,
@@ -113,15 +151,30 @@ impl Visit {
         self.ask(services, EntityId::cop_payment(id), true, Ask::CollectCop(Box::new(new)), Some(held)).await
     }
 
-    /// Submits the SMS code of the attempt in pesos that waits for it; `None` is what cannot be one.
-    pub async fn submit_code(&self, services: &Services, code: Option<Token>) -> Result<Box<Settled<Domain>>, Problem> {
+    /// Submits the SMS code of the attempt in pesos that waits for it; `None` is what cannot be
+    /// one.
+    pub async fn submit_code(
+        &self,
+        services: &Services,
+        code: Option<Token>,
+    ) -> Result<Box<Settled<Domain>>, Problem> {
         let Some(payment) = self.attempts.pending_cop() else {
             // The session says more than its last attempt: it may be paid, or over.
             self.status.may_begin().map_err(|refusal| problem(&refusal))?;
-            let used_up = self.attempts.cop.as_ref().is_some_and(|payment| payment.failure == Some(Failure::OtpAttemptsExhausted));
-            return Err(problem(if used_up { &Refusal::OtpAttemptsExhausted } else { &Refusal::PaymentNotPending }));
+            let used_up = self
+                .attempts
+                .cop
+                .as_ref()
+                .is_some_and(|payment| payment.failure == Some(Failure::OtpAttemptsExhausted));
+            return Err(problem(if used_up {
+                &Refusal::OtpAttemptsExhausted
+            } else {
+                &Refusal::PaymentNotPending
+            }));
         };
-        let settled = self.ask(services, EntityId::cop_payment(payment.id), false, Ask::SubmitCopCode(code), None).await?;
+        let settled = self
+            .ask(services, EntityId::cop_payment(payment.id), false, Ask::SubmitCopCode(code), None)
+            .await?;
         match &settled.refusal {
             Some(refusal) => Err(problem(refusal)),
             None => Ok(settled),
@@ -129,7 +182,12 @@ impl Visit {
     }
 
     /// The session's address on a network for an asset: the same whenever it is asked for.
-    pub async fn address(&self, services: &Services, network: Network, asset: Asset) -> Result<Box<Settled<Domain>>, Problem> {
+    pub async fn address(
+        &self,
+        services: &Services,
+        network: Network,
+        asset: Asset,
+    ) -> Result<Box<Settled<Domain>>, Problem> {
         let (held, attempts) = self.begin_attempt(services, Way::Usdt).await?;
         let session = &self.session;
         // No customer of the tenant's has a name like this.
@@ -152,21 +210,35 @@ impl Visit {
             till: Some(Box::new(till)),
         };
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
-        self.ask(services, EntityId::deposit_address(id), is_new, Ask::OpenDepositAddress(Box::new(new)), Some(held)).await
+        self.ask(
+            services,
+            EntityId::deposit_address(id),
+            is_new,
+            Ask::OpenDepositAddress(Box::new(new)),
+            Some(held),
+        )
+        .await
     }
 
     /// Whether an attempt by this way may begin.
     fn admits(&self, way: Way) -> Result<(), Problem> {
         if !self.session.offered.includes(way) {
-            return Err(Problem::conflict("method_not_offered", "the checkout does not offer this way to pay"));
+            return Err(Problem::conflict(
+                "method_not_offered",
+                "the checkout does not offer this way to pay",
+            ));
         }
         self.status.may_begin().map_err(|refusal| problem(&refusal))
     }
 
-    /// The right to begin an attempt, and what was done before: nothing of it is pending any more, except an intent that a newer one takes the place of.
+    /// The right to begin an attempt, and what was done before: nothing of it is pending any more,
+    /// except an intent that a newer one takes the place of.
     async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
         self.admits(way)?;
-        let held = services.desk.hold_name(self.shop.tenant_key, Space::Checkout, &self.session.id.to_string()).await;
+        let held = services
+            .desk
+            .hold_name(self.shop.tenant_key, Space::Checkout, &self.session.id.to_string())
+            .await;
         let attempts = self.open_attempts(services)?;
         if let Some(payment) = attempts.pending_cop() {
             // Whatever comes of it is read below: it may have been paid in this moment.
@@ -184,17 +256,29 @@ impl Visit {
 
     /// What was done to pay the session, which is still open.
     fn open_attempts(&self, services: &Services) -> Result<Attempts, Problem> {
-        let attempts = history::session_attempts(services.engine.reader(), self.shop.tenant_key, self.session.id)?;
+        let attempts =
+            history::session_attempts(services.engine.reader(), self.shop.tenant_key, self.session.id)?;
         attempts.standing(&self.session, self.now).may_begin().map_err(|refusal| problem(&refusal))?;
         Ok(attempts)
     }
 
-    async fn ask(&self, services: &Services, id: EntityId, is_new: bool, ask: Ask, held: Option<NameHeld>) -> Result<Box<Settled<Domain>>, Problem> {
+    async fn ask(
+        &self,
+        services: &Services,
+        id: EntityId,
+        is_new: bool,
+        ask: Ask,
+        held: Option<NameHeld>,
+    ) -> Result<Box<Settled<Domain>>, Problem> {
         let held = held.map(|held| Box::new(held) as actors::Held);
         services.disk.admit()?;
         if is_live(self.shop.tenant_key) && services.clock_is_stepped() {
             return Err(Problem::clock_stepped());
         }
-        services.engine.ask_entity(self.shop.tenant_key, id, is_new, ask.into(), held, None).await.map_err(failure)
+        services
+            .engine
+            .ask_entity(self.shop.tenant_key, id, is_new, ask.into(), held, None)
+            .await
+            .map_err(failure)
     }
 }

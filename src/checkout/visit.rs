@@ -67,11 +67,16 @@ pub fn secret_of(services: &Services, session: Id) -> [u8; 16] {
     secret(&|parts| services.mark(parts), session)
 }
 
-/// Whose session this is; `None` when there is none that a buyer may see. A look into the index: cheap enough to come before anything else.
+/// Whose session this is; `None` when there is none that a buyer may see. A look into the index:
+/// cheap enough to come before anything else.
 pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem> {
     let name = index::name(PLATFORM, Space::Session, &session.to_string());
-    let Some(value) = services.engine.reader().index_get(&name).map_err(Unreadable::from)? else { return Ok(None) };
-    let tenant_key = u64::from_be_bytes(value.as_slice().try_into().map_err(|_| Unreadable("a session of no tenant".to_owned()))?);
+    let Some(value) = services.engine.reader().index_get(&name).map_err(Unreadable::from)? else {
+        return Ok(None);
+    };
+    let tenant_key = u64::from_be_bytes(
+        value.as_slice().try_into().map_err(|_| Unreadable("a session of no tenant".to_owned()))?,
+    );
     Ok(Shop::of(services, tenant_key))
 }
 
@@ -81,19 +86,30 @@ impl Visit {
         let reader = services.engine.reader();
         let Some(shop) = shop_of(services, id)? else { return Ok(None) };
         let tenant_key = shop.tenant_key;
-        let Some(found) = history::entity(reader, tenant_key, EntityId::session(id))? else { return Ok(None) };
+        let Some(found) = history::entity(reader, tenant_key, EntityId::session(id))? else {
+            return Ok(None);
+        };
         let Entity::Session(session) = &*found else { return Ok(None) };
-        let View::Clock(now) = services.engine.view(tenant_key, Query::Clock).await.map_err(failure)? else { return Err(Problem::internal_error()) };
+        let View::Clock(now) = services.engine.view(tenant_key, Query::Clock).await.map_err(failure)? else {
+            return Err(Problem::internal_error());
+        };
         let attempts = history::session_attempts(reader, tenant_key, id)?;
         let status = attempts.standing(session, now);
         Ok(Some(Visit { shop, session: session.clone(), status, attempts, now }))
     }
 
-    /// The ways to pay it that are shown. The total in pesos is the one that the buyer began to pay, as long as that attempt lasts.
+    /// The ways to pay it that are shown. The total in pesos is the one that the buyer began to
+    /// pay, as long as that attempt lasts.
     pub fn offers(&self, services: &Services) -> Vec<Offer> {
         let session = &self.session;
         let chooses = session.bought.as_ref().is_some_and(|bought| bought.chosen);
-        let mut offers = offers(session.amount, chooses, |way| session.offered.includes(way), &self.shop.market(services), &services.banks.now());
+        let mut offers = offers(
+            session.amount,
+            chooses,
+            |way| session.offered.includes(way),
+            &self.shop.market(services),
+            &services.banks.now(),
+        );
         if let Some(begun) = self.attempts.pending_cop() {
             offers.retain(|offer| offer.way != Way::Cop);
             let at = offers.iter().position(|offer| offer.way as u8 > Way::Cop as u8).unwrap_or(offers.len());
@@ -110,8 +126,14 @@ impl Visit {
     /// Whether the attempt in pesos that was pending when the visit began is over now.
     pub fn is_over(&self, services: &Services) -> Result<bool, Problem> {
         let Some(payment) = self.attempts.pending_cop() else { return Ok(true) };
-        let now = history::entity(services.engine.reader(), self.shop.tenant_key, EntityId::cop_payment(payment.id))?;
-        Ok(!matches!(now.as_deref(), Some(Entity::CopPayment(payment)) if payment.status == PaymentStatus::Pending))
+        let now = history::entity(
+            services.engine.reader(),
+            self.shop.tenant_key,
+            EntityId::cop_payment(payment.id),
+        )?;
+        Ok(
+            !matches!(now.as_deref(), Some(Entity::CopPayment(payment)) if payment.status == PaymentStatus::Pending),
+        )
     }
 
     /// The attempt with this id, if it is one of this session's.
@@ -119,8 +141,13 @@ impl Visit {
         let (reader, tenant) = (services.engine.reader(), self.shop.tenant_key);
         for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
             let tried = match history::entity(reader, tenant, whose)?.as_deref() {
-                Some(Entity::Payment(payment)) => payment.checkout.as_ref().map(|sale| (sale.session, Tried::Payment(payment.clone()))),
-                Some(Entity::CopPayment(payment)) => payment.checkout.as_ref().map(|checkout| (checkout.sale.session, Tried::Pesos(payment.clone()))),
+                Some(Entity::Payment(payment)) => {
+                    payment.checkout.as_ref().map(|sale| (sale.session, Tried::Payment(payment.clone())))
+                }
+                Some(Entity::CopPayment(payment)) => payment
+                    .checkout
+                    .as_ref()
+                    .map(|checkout| (checkout.sale.session, Tried::Pesos(payment.clone()))),
                 _ => None,
             };
             if let Some((_, tried)) = tried.filter(|(session, _)| *session == self.session.id) {

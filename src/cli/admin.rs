@@ -1,6 +1,8 @@
-//! `pasarela admin NOUN VERB`: the operators' API from the command line (`contract.md`, section 18). It talks to the running server at the configured address with the configured token.
+//! `pasarela admin NOUN VERB`: the operators' API from the command line (`contract.md`, section
+//! 18). It talks to the running server at the configured address with the configured token.
 //!
-//! The table in `verbs.rs` says which verb makes which call; everything else is done once for all of them.
+//! The table in `verbs.rs` says which verb makes which call; everything else is done once for all
+//! of them.
 
 mod client;
 mod tables;
@@ -33,13 +35,31 @@ impl Args for Admin {
         for verb in VERBS.iter().filter(|verb| verb.verb.is_empty()) {
             command = command.subcommand(asked(Command::new(verb.noun), verb));
         }
-        let mut nouns: Vec<&str> = VERBS.iter().filter(|verb| !verb.verb.is_empty()).map(|verb| verb.noun).collect();
+        let mut nouns: Vec<&str> =
+            VERBS.iter().filter(|verb| !verb.verb.is_empty()).map(|verb| verb.noun).collect();
         nouns.dedup();
         for noun in nouns {
-            let verbs = VERBS.iter().filter(|verb| verb.noun == noun).map(|verb| asked(Command::new(verb.verb), verb));
-            let about =
-                format!("{} {}", verbs::nouns(noun), VERBS.iter().filter(|verb| verb.noun == noun).map(|verb| verb.verb).collect::<Vec<_>>().join(", "));
-            command = command.subcommand(Command::new(noun).about(about).subcommand_required(true).arg_required_else_help(true).subcommands(verbs));
+            let verbs = VERBS
+                .iter()
+                .filter(|verb| verb.noun == noun)
+                .map(|verb| asked(Command::new(verb.verb), verb));
+            let about = format!(
+                "{} {}",
+                verbs::nouns(noun),
+                VERBS
+                    .iter()
+                    .filter(|verb| verb.noun == noun)
+                    .map(|verb| verb.verb)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            );
+            command = command.subcommand(
+                Command::new(noun)
+                    .about(about)
+                    .subcommand_required(true)
+                    .arg_required_else_help(true)
+                    .subcommands(verbs),
+            );
         }
         command
     }
@@ -62,12 +82,15 @@ impl FromArgMatches for Admin {
 
 /// The command line of a verb.
 fn asked(command: Command, verb: &'static Verb) -> Command {
-    let mut command = command.about(verb.about).after_help(format!("Example: pasarela admin {}", verb.example));
+    let mut command =
+        command.about(verb.about).after_help(format!("Example: pasarela admin {}", verb.example));
     for operand in verb.operands {
-        command = command.arg(Arg::new(operand.name).value_name(operand.name).required(true).help(operand.about));
+        command =
+            command.arg(Arg::new(operand.name).value_name(operand.name).required(true).help(operand.about));
     }
     for option in verb.options {
-        let arg = Arg::new(option.member).long(option.long).value_name(option.is.value_name()).help(option.about);
+        let arg =
+            Arg::new(option.member).long(option.long).value_name(option.is.value_name()).help(option.about);
         // The API's own spelling is taken too.
         let arg = if option.member == option.long { arg } else { arg.alias(option.member) };
         command = command.arg(arg.required(option.required).allow_hyphen_values(option.is == Is::Text));
@@ -77,7 +100,10 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
         command = command
             .arg(key.help("Done once under this key for 24 hours, however often it is called; if it is missing, one is made, and told when no answer comes"));
     }
-    let json = Arg::new(JSON).long(JSON).action(ArgAction::SetTrue).help("The API's JSON, as it is printed where stdout is no terminal");
+    let json = Arg::new(JSON)
+        .long(JSON)
+        .action(ArgAction::SetTrue)
+        .help("The API's JSON, as it is printed where stdout is no terminal");
     // What settings say of themselves would take the place of what the verb does.
     Settings::augment_args(command.arg(json)).about(verb.about).long_about(None)
 }
@@ -95,8 +121,11 @@ struct Request {
 impl Admin {
     /// Calls the API and prints what it answers.
     pub fn run(self) -> Result<(), Failure> {
-        let Some((verb, matches)) = chosen(&self.matches) else { return Err(Failure::Other("name what to do; see pasarela admin --help".to_owned())) };
-        let settings = Settings::from_arg_matches(matches).map_err(|error| Failure::Other(error.to_string()))?;
+        let Some((verb, matches)) = chosen(&self.matches) else {
+            return Err(Failure::Other("name what to do; see pasarela admin --help".to_owned()));
+        };
+        let settings =
+            Settings::from_arg_matches(matches).map_err(|error| Failure::Other(error.to_string()))?;
         let config = settings.load()?;
         let Request { method, path, body, key } = request(verb, matches)?;
         let answer = Operators::new(&config)?.call(method, &path, body.as_ref(), key)?;
@@ -104,7 +133,9 @@ impl Admin {
         let readable = out.is_terminal() && !matches.get_flag(JSON);
         let shown = if readable { tables::readable(&answer) } else { answer };
         match writeln!(out, "{shown}") {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Other(error.to_string())),
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(Failure::Other(error.to_string()))
+            }
             _ => Ok(()),
         }
     }
@@ -131,7 +162,8 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
             Fills::Member(member) => _ = body.insert((*member).to_owned(), Value::String(text.clone())),
             Fills::Directory(member) => {
                 // The server has a working directory of its own.
-                let absolute = std::path::absolute(text).map_err(|error| Failure::Other(format!("{text}: {error}")))?;
+                let absolute =
+                    std::path::absolute(text).map_err(|error| Failure::Other(format!("{text}: {error}")))?;
                 body.insert((*member).to_owned(), Value::String(absolute.to_string_lossy().into_owned()));
             }
             Fills::Body => whole = Some(json(name, text)?),
@@ -140,7 +172,9 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     for Opt { member, long, is, fresh, .. } in verb.options {
         let value = match matches.get_one::<String>(member) {
             Some(text) => is.read(long, text)?,
-            // A reference makes a repetition harmless; one that nobody chose is shown in the answer. It follows from the key, so that a repeat under the same key is the same request.
+            // A reference makes a repetition harmless; one that nobody chose is shown in the
+            // answer. It follows from the key, so that a repeat under the same key is the same
+            // request.
             None => match key.filter(|_| *fresh) {
                 Some(key) => Value::String(format!("cli-{key}")),
                 None => continue,
@@ -185,7 +219,9 @@ impl Is {
             Is::Json => json(name, text),
             Is::Truth => text.parse().map(Value::Bool).map_err(|_| bad("truth value; say true or false")),
             Is::Whole => text.parse::<i64>().map(Value::from).map_err(|_| bad("whole number")),
-            Is::List => Ok(Value::Array(text.split(',').map(|one| Value::String(one.trim().to_owned())).collect())),
+            Is::List => {
+                Ok(Value::Array(text.split(',').map(|one| Value::String(one.trim().to_owned())).collect()))
+            }
         }
     }
 }
@@ -194,7 +230,8 @@ fn json(name: &str, text: &str) -> Result<Value, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::Other(format!("{name}: is not JSON: {error}")))
 }
 
-/// Percent-encoding of everything but letters, digits and a few marks: what is named stays one part of the path.
+/// Percent-encoding of everything but letters, digits and a few marks: what is named stays one part
+/// of the path.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
@@ -214,7 +251,9 @@ mod tests {
 
     fn asks(line: &str) -> Result<Request, String> {
         let words = std::iter::once("admin").chain(line.split_whitespace());
-        let matches = Admin::augment_args(Command::new("admin")).try_get_matches_from(words).map_err(|error| error.to_string())?;
+        let matches = Admin::augment_args(Command::new("admin"))
+            .try_get_matches_from(words)
+            .map_err(|error| error.to_string())?;
         let (verb, matches) = chosen(&matches).ok_or("nothing chosen")?;
         request(verb, matches).map_err(|failure| failure.to_string())
     }
@@ -240,8 +279,18 @@ mod tests {
         );
         asks_for("tenant list --limit 5", "GET", "/admin/tenants?limit=5", None);
         asks_for("tenant get T", "GET", "/admin/tenants/T", None);
-        asks_for("tenant settings T {\"cop\":{\"enabled\":false}}", "PATCH", "/admin/tenants/T/settings", Some(json!({ "cop": { "enabled": false } })));
-        asks_for("tenant live-status T active --reason ok", "POST", "/admin/tenants/T/live-status", Some(json!({ "status": "active", "reason": "ok" })));
+        asks_for(
+            "tenant settings T {\"cop\":{\"enabled\":false}}",
+            "PATCH",
+            "/admin/tenants/T/settings",
+            Some(json!({ "cop": { "enabled": false } })),
+        );
+        asks_for(
+            "tenant live-status T active --reason ok",
+            "POST",
+            "/admin/tenants/T/live-status",
+            Some(json!({ "status": "active", "reason": "ok" })),
+        );
         asks_for(
             "key create T --mode test --scopes read,payout",
             "POST",
@@ -249,19 +298,51 @@ mod tests {
             Some(json!({ "mode": "test", "scopes": ["read", "payout"] })),
         );
         asks_for("key list T", "GET", "/admin/tenants/T/keys", None);
-        asks_for("key rotate K --overlap-seconds 60", "POST", "/admin/keys/K/rotate", Some(json!({ "overlapSeconds": 60 })));
+        asks_for(
+            "key rotate K --overlap-seconds 60",
+            "POST",
+            "/admin/keys/K/rotate",
+            Some(json!({ "overlapSeconds": 60 })),
+        );
         asks_for("key revoke K", "DELETE", "/admin/keys/K", None);
         asks_for(
             "adjustment create T --mode test --currency VES --amount=-5.00 --description d --external-ref r",
             "POST",
             "/admin/tenants/T/adjustments",
-            Some(json!({ "mode": "test", "currency": "VES", "amount": "-5.00", "description": "d", "externalRef": "r" })),
+            Some(
+                json!({ "mode": "test", "currency": "VES", "amount": "-5.00", "description": "d", "externalRef": "r" }),
+            ),
         );
-        asks_for("chargeback close C --outcome won", "POST", "/admin/chargebacks/C/close", Some(json!({ "outcome": "won" })));
-        asks_for("crypto-payout list --status pending_review", "GET", "/admin/crypto/payouts?status=pending_review", None);
-        asks_for("crypto-payout reject P --reason no", "POST", "/admin/crypto/payouts/P/reject", Some(json!({ "reason": "no" })));
-        asks_for("bank update 0102 --hidden true", "PATCH", "/admin/banks/0102", Some(json!({ "hidden": true })));
-        asks_for("cop-payout fail P --failure-code AC01", "POST", "/admin/cop-payouts/P/fail", Some(json!({ "failureCode": "AC01" })));
+        asks_for(
+            "chargeback close C --outcome won",
+            "POST",
+            "/admin/chargebacks/C/close",
+            Some(json!({ "outcome": "won" })),
+        );
+        asks_for(
+            "crypto-payout list --status pending_review",
+            "GET",
+            "/admin/crypto/payouts?status=pending_review",
+            None,
+        );
+        asks_for(
+            "crypto-payout reject P --reason no",
+            "POST",
+            "/admin/crypto/payouts/P/reject",
+            Some(json!({ "reason": "no" })),
+        );
+        asks_for(
+            "bank update 0102 --hidden true",
+            "PATCH",
+            "/admin/banks/0102",
+            Some(json!({ "hidden": true })),
+        );
+        asks_for(
+            "cop-payout fail P --failure-code AC01",
+            "POST",
+            "/admin/cop-payouts/P/fail",
+            Some(json!({ "failureCode": "AC01" })),
+        );
         asks_for("status", "GET", "/admin/status", None);
         asks_for("snapshot", "POST", "/admin/snapshot", Some(json!({})));
         asks_for("backup /somewhere/new", "POST", "/admin/backup", Some(json!({ "path": "/somewhere/new" })));
@@ -270,7 +351,10 @@ mod tests {
 
     #[test]
     fn both_spellings_are_taken() {
-        let (kebab, camel) = ("cop-payout create T --amount-cop 5 --external-ref r", "cop-payout create T --amountCop 5 --externalRef r");
+        let (kebab, camel) = (
+            "cop-payout create T --amount-cop 5 --external-ref r",
+            "cop-payout create T --amountCop 5 --externalRef r",
+        );
         let rest = " --idempotency-key 0f8fad5b-d9cb-469f-a165-70867728950e --mode test --bank B --accountNumber 1 --account-type savings --holderName H --document-type CC --documentNumber 2";
         let asked = asks(&format!("{kebab}{rest}")).expect("kebab-case");
         assert_eq!(Ok(&asked), asks(&format!("{camel}{rest}")).as_ref());
@@ -290,7 +374,10 @@ mod tests {
 
     #[test]
     fn only_what_changes_something_has_a_key() {
-        assert!(asks("snapshot").expect("sound").key.is_some() && asks("chargeback close C --outcome won").expect("sound").key.is_some());
+        assert!(
+            asks("snapshot").expect("sound").key.is_some()
+                && asks("chargeback close C --outcome won").expect("sound").key.is_some()
+        );
         assert_eq!(asks("tenant list").expect("sound").key, None);
         assert!(asks("tenant list --idempotency-key 0f8fad5b-d9cb-469f-a165-70867728950e").is_err());
         assert!(asks("snapshot --idempotency-key easy-to-guess").is_err());

@@ -1,4 +1,5 @@
-//! `pasarela backup`: a consistent copy of a running server, through its admin API, or of a stopped one.
+//! `pasarela backup`: a consistent copy of a running server, through its admin API, or of a stopped
+//! one.
 
 use super::admin::Operators;
 use super::progress::Shown;
@@ -26,9 +27,12 @@ impl Backup {
     /// Copies. Whether a server runs, the lock of the data directory says.
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
-        let directory = std::path::absolute(&self.directory).map_err(|error| Failure::Other(format!("{}: {error}", self.directory.display())))?;
+        let directory = std::path::absolute(&self.directory)
+            .map_err(|error| Failure::Other(format!("{}: {error}", self.directory.display())))?;
         let mut progress = Shown::new();
-        let copied = backup::copy_of_stopped(&config.storage.path, &directory, &mut |part, done, of| progress.tell(part, done, of))?;
+        let copied = backup::copy_of_stopped(&config.storage.path, &directory, &mut |part, done, of| {
+            progress.tell(part, done, of)
+        })?;
         drop(progress);
         let tip = match copied {
             Some(tip) => tip,

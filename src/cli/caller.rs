@@ -57,7 +57,9 @@ struct Page {
 impl Api {
     /// Makes ready to call.
     pub fn caller(&self) -> Result<Caller, Failure> {
-        let key = self.key.clone().ok_or_else(|| Failure::Other("a test key is needed: --key, or PASARELA_KEY in the environment".to_owned()))?;
+        let key = self.key.clone().ok_or_else(|| {
+            Failure::Other("a test key is needed: --key, or PASARELA_KEY in the environment".to_owned())
+        })?;
         if !key.starts_with(TEST_KEY) {
             return Err(Failure::Other(format!("the key is no test key: those begin with {TEST_KEY}")));
         }
@@ -101,7 +103,8 @@ impl Caller {
         self.events(sequence, PAGE).await
     }
 
-    /// The number of the newest event, 0 when there is none: looked for in ever larger steps, then by halves.
+    /// The number of the newest event, 0 when there is none: looked for in ever larger steps, then
+    /// by halves.
     pub async fn newest_event(&self) -> Result<u64, Failure> {
         let (mut known, mut step) = (0, 1);
         while let Some(event) = self.events(known + step - 1, 1).await?.first() {
@@ -120,7 +123,8 @@ impl Caller {
     async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
         let path = format!("/v1/events?after={after}&limit={limit}");
         let body = self.exchange("GET", &path, None).await?;
-        let page: Page = serde_json::from_slice(&body).map_err(|error| Failure::Other(format!("{path}: {error}")))?;
+        let page: Page =
+            serde_json::from_slice(&body).map_err(|error| Failure::Other(format!("{path}: {error}")))?;
         Ok(page.items)
     }
 
@@ -130,15 +134,21 @@ impl Caller {
     }
 
     async fn exchange(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Vec<u8>, Failure> {
-        let failed = |why: &dyn std::fmt::Display| Failure::Other(format!("{method} {}{path}: {why}", self.base));
+        let failed =
+            |why: &dyn std::fmt::Display| Failure::Other(format!("{method} {}{path}: {why}", self.base));
         let verb = reqwest::Method::from_bytes(method.as_bytes()).map_err(|error| failed(&error))?;
-        let mut request = self.client.request(verb, format!("{}{path}", self.base)).header("x-api-key", &self.key);
+        let mut request =
+            self.client.request(verb, format!("{}{path}", self.base)).header("x-api-key", &self.key);
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
         let answer = request.send().await.map_err(|error| failed(&error.without_url()))?;
         let status = answer.status();
         let body = answer.bytes().await.map_err(|error| failed(&error.without_url()))?;
-        if status.is_success() { Ok(body.to_vec()) } else { Err(failed(&format!("{}: {}", status.as_u16(), String::from_utf8_lossy(&body)))) }
+        if status.is_success() {
+            Ok(body.to_vec())
+        } else {
+            Err(failed(&format!("{}: {}", status.as_u16(), String::from_utf8_lossy(&body))))
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! `pasarela listen`: brings a test tenant's events to a developer's machine, signed as webhooks are.
+//! `pasarela listen`: brings a test tenant's events to a developer's machine, signed as webhooks
+//! are.
 
 use super::caller::{Api, Event};
 use super::{Failure, runtime};
@@ -47,12 +48,18 @@ impl Listen {
         let caller = self.api.caller()?;
         let poster = Poster::new(true, None, &Lookups::new(Handle::current())).map_err(Failure::Other)?;
         // The same for the same key, so that it is set up once.
-        let secret = Secret::new(Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into());
+        let secret = Secret::new(
+            Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into(),
+        );
         let mut after = match self.after {
             Some(sequence) => sequence,
             None => caller.newest_event().await?,
         };
-        eprintln!("forwarding the events of {} after {after} to {}; stop with Ctrl-C", caller.base(), self.forward_to);
+        eprintln!(
+            "forwarding the events of {} after {after} to {}; stop with Ctrl-C",
+            caller.base(),
+            self.forward_to
+        );
         eprintln!("signing secret: {}", secret.expose());
         let mut left = self.count.unwrap_or(usize::MAX);
         let mut failing = false;
@@ -81,7 +88,9 @@ impl Listen {
                 left -= 1;
                 let line = format!("{} {} {}", event.sequence, event.event, event.id);
                 let sent = poster.post(self.message(event, &secret)).await;
-                let outcome = sent.error.unwrap_or_else(|| sent.http_status.map_or_else(String::new, |status| status.to_string()));
+                let outcome = sent.error.unwrap_or_else(|| {
+                    sent.http_status.map_or_else(String::new, |status| status.to_string())
+                });
                 println!("{line} → {outcome} ({} ms)", sent.latency_ms);
             }
         }
@@ -89,7 +98,10 @@ impl Listen {
     }
 
     fn message(&self, event: Event, secret: &Secret) -> Message {
-        let body = Object::new().text("event", &event.event).json("data", event.data.get().as_bytes()).text("timestamp", &event.timestamp);
+        let body = Object::new()
+            .text("event", &event.event)
+            .json("data", event.data.get().as_bytes())
+            .text("timestamp", &event.timestamp);
         Message {
             url: self.forward_to.clone(),
             livemode: false,

@@ -1,7 +1,7 @@
 //! The command line: one file per command.
 //!
-//! Records go to stdout, everything else to stderr. Exit 0 if all is well, 1 if not, 2 if the command line or the configuration can't be accepted; then
-//! one line says why.
+//! Records go to stdout, everything else to stderr. Exit 0 if all is well, 1 if not, 2 if the
+//! command line or the configuration can't be accepted; then one line says why.
 
 mod admin;
 mod backup;
@@ -120,7 +120,9 @@ impl From<ConfigError> for Failure {
 fn print(bytes: &[u8]) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write as _};
     match std::io::stdout().write_all(bytes) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Other(format!("standard output: {error}"))),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Other(format!("standard output: {error}")))
+        }
         _ => Ok(()),
     }
 }

@@ -1,4 +1,5 @@
-//! `pasarela restore`: a data directory from a copy, proved right; and the drill, which does it for practice.
+//! `pasarela restore`: a data directory from a copy, proved right; and the drill, which does it for
+//! practice.
 
 use super::progress::Shown;
 use super::wal::{ends_with, proved, scratch};
@@ -18,23 +19,28 @@ use wal::{Reader, Tip};
 
 /// Make a data directory from a copy, and prove it right
 ///
-/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.
+/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in
+/// it until `--take-over`.
 ///
-/// Examples: pasarela restore /mnt/backup/pasarela-2026-11-21 --into /srv/pasarela/data · pasarela restore --drill
+/// Examples: pasarela restore /mnt/backup/pasarela-2026-11-21 --into /srv/pasarela/data · pasarela
+/// restore --drill
 #[derive(Args, Debug)]
 pub struct Restore {
     #[command(flatten)]
     settings: Settings,
-    /// The copy; in a drill also a directory with copies, of which the newest is taken [default in a drill: the last one that the log tells of]
+    /// The copy; in a drill also a directory with copies, of which the newest is taken [default in
+    /// a drill: the last one that the log tells of]
     #[arg(value_name = "DIR", required_unless_present = "drill")]
     from: Option<PathBuf>,
     /// The directory to make; it must not exist, or be empty
     #[arg(long, value_name = "DIR", required_unless_present = "drill", conflicts_with = "drill")]
     into: Option<PathBuf>,
-    /// Leave out the proof that everything in it is right, when every minute counts; `pasarela wal verify` gives it later
+    /// Leave out the proof that everything in it is right, when every minute counts; `pasarela wal
+    /// verify` gives it later
     #[arg(long, conflicts_with = "drill")]
     skip_verify: bool,
-    /// Restore the newest copy into a scratch directory, prove it right, report the time it took, and remove it again
+    /// Restore the newest copy into a scratch directory, prove it right, report the time it took,
+    /// and remove it again
     #[arg(long)]
     drill: bool,
     /// Where to put scratch directories [default: the system's directory for temporary files]
@@ -74,7 +80,8 @@ impl Restore {
         };
         let into = scratch("drill", self.scratch.as_deref());
         let restored = self.restore(&from, &into);
-        let removed = fs::remove_dir_all(&into).or_else(|error| if into.exists() { Err(error) } else { Ok(()) });
+        let removed =
+            fs::remove_dir_all(&into).or_else(|error| if into.exists() { Err(error) } else { Ok(()) });
         let report = restored?;
         removed.map_err(|error| Failure::Other(format!("{}: {error}", into.display())))?;
         self.print(&report, "the drill went well");
@@ -84,13 +91,18 @@ impl Restore {
     /// The last copy that the operators made, as the log tells.
     fn last_backup(&self) -> Result<PathBuf, Failure> {
         let config = self.settings.load()?;
-        let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(crate::recovery::Failed::from)?;
+        let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY))
+            .map_err(crate::recovery::Failed::from)?;
         let books = Books::after(&reader, &[PLATFORM], reader.last_seq())?;
         let last = match books.get(PLATFORM) {
-            Some(AnyBook::Platform(platform)) => platform.last_backup.as_ref().map(|backup| PathBuf::from(&backup.directory)),
+            Some(AnyBook::Platform(platform)) => {
+                platform.last_backup.as_ref().map(|backup| PathBuf::from(&backup.directory))
+            }
             _ => None,
         };
-        last.ok_or_else(|| Failure::Other("the log tells of no backup; name one, or a directory with some".to_owned()))
+        last.ok_or_else(|| {
+            Failure::Other("the log tells of no backup; name one, or a directory with some".to_owned())
+        })
     }
 
     fn restore(&self, from: &Path, into: &Path) -> Result<Report, Failure> {
@@ -102,7 +114,8 @@ impl Restore {
         let proving = if self.skip_verify {
             None
         } else {
-            let reader = Reader::open_read_only(into.join(LOG_DIRECTORY)).map_err(crate::recovery::Failed::from)?;
+            let reader =
+                Reader::open_read_only(into.join(LOG_DIRECTORY)).map_err(crate::recovery::Failed::from)?;
             proved(&reader, self.scratch.as_deref())?;
             Some(began.elapsed())
         };
@@ -125,7 +138,13 @@ impl Restore {
             return;
         }
         let made = made_at.map(|at| format!(" of {at}")).unwrap_or_default();
-        let proved = proving.map_or("not verified".to_owned(), |proving| format!("verified in {} ms", proving.as_millis()));
-        println!("ok: {what} from {}{made}, {}; copied in {} ms, {proved}", from.display(), ends_with(*tip), copying.as_millis());
+        let proved = proving
+            .map_or("not verified".to_owned(), |proving| format!("verified in {} ms", proving.as_millis()));
+        println!(
+            "ok: {what} from {}{made}, {}; copied in {} ms, {proved}",
+            from.display(),
+            ends_with(*tip),
+            copying.as_millis()
+        );
     }
 }

@@ -17,7 +17,8 @@ pub struct Serve {
     /// Open the banks and webhooks of a directory that was made by replay, restore or import
     #[arg(long)]
     take_over: bool,
-    /// Leave this book alone, so that the other accounts can be served: the number of the tenant key, as a refused start names it. May be said more than once
+    /// Leave this book alone, so that the other accounts can be served: the number of the tenant
+    /// key, as a refused start names it. May be said more than once
     #[arg(long, value_name = "TENANT_KEY", value_parser = clap::value_parser!(u64).range(1..))]
     set_aside: Vec<u64>,
 }
@@ -26,7 +27,8 @@ impl Serve {
     /// Runs it; returns when everything is closed in good order.
     pub fn run(self) -> Result<(), Failure> {
         // Before anything secret is read.
-        privacy::forbid_core_dumps().map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
+        privacy::forbid_core_dumps()
+            .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
         let config = self.settings.load()?;
         if config.server.traceable {
             privacy::allow_tracing().map_err(|error| Failure::Other(format!("server.traceable: {error}")))?;
@@ -45,9 +47,15 @@ impl Serve {
         if config.server.worker_threads > 0 {
             runtime.worker_threads(config.server.worker_threads);
         }
-        let runtime = runtime.enable_all().thread_name("pasarela").build().map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
+        let runtime = runtime
+            .enable_all()
+            .thread_name("pasarela")
+            .build()
+            .map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
         let spans = Spans::start(&config.telemetry).map_err(Failure::Other)?.map(Arc::new);
-        let ended = runtime.block_on(app::run(config, self.take_over, &self.set_aside, spans.clone())).map_err(Failure::Other);
+        let ended = runtime
+            .block_on(app::run(config, self.take_over, &self.set_aside, spans.clone()))
+            .map_err(Failure::Other);
         if let Some(spans) = spans {
             spans.stop();
         }

@@ -1,5 +1,5 @@
-//! `pasarela completions` and `pasarela manual`: what a shell and `man` know of the command line, made from its own
-//! definition, so that neither can lag behind it.
+//! `pasarela completions` and `pasarela manual`: what a shell and `man` know of the command line,
+//! made from its own definition, so that neither can lag behind it.
 
 use super::{CommandLine, Failure};
 use clap::{Args, CommandFactory as _};

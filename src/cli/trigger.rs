@@ -1,4 +1,5 @@
-//! `pasarela trigger`: makes an event happen in test mode, through the public API as a tenant would.
+//! `pasarela trigger`: makes an event happen in test mode, through the public API as a tenant
+//! would.
 
 use super::caller::{Api, Caller};
 use super::{Failure, runtime};
@@ -39,7 +40,11 @@ impl Trigger {
             for event in &happened {
                 println!("{} {} {}", event.sequence, event.event, event.id);
             }
-            if happened.iter().any(|event| event.event == self.event) { Ok(()) } else { Err(Failure::Other(format!("{} did not happen", self.event))) }
+            if happened.iter().any(|event| event.event == self.event) {
+                Ok(())
+            } else {
+                Err(Failure::Other(format!("{} did not happen", self.event)))
+            }
         })
     }
 }
@@ -60,7 +65,12 @@ async fn cause(caller: &Caller, event: &str) -> Result<Value, Failure> {
         "payment.chargeback" => chargeback(caller).await,
         "payment.chargeback_closed" => {
             let chargeback = chargeback(caller).await?;
-            caller.post(&format!("/v1/test/chargebacks/{}/close", text(&chargeback, "chargebackId")?), &json!({ "outcome": "won" })).await
+            caller
+                .post(
+                    &format!("/v1/test/chargebacks/{}/close", text(&chargeback, "chargebackId")?),
+                    &json!({ "outcome": "won" }),
+                )
+                .await
         }
         "payout.completed" => pay(caller, "1.00").await,
         "payout.failed" => pay(caller, "1.04").await,
@@ -77,7 +87,8 @@ async fn cause(caller: &Caller, event: &str) -> Result<Value, Failure> {
         }
         "merchant.balance.updated" => {
             let merchant = merchant(caller).await?;
-            charge_card(caller, json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": 10 })).await
+            charge_card(caller, json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": 10 }))
+                .await
         }
         "conversion.created" | "conversion.completed" => convert(caller, "trigger").await,
         "conversion.canceled" => {
@@ -92,7 +103,10 @@ async fn cause(caller: &Caller, event: &str) -> Result<Value, Failure> {
             let deposit = json!({ "address": address["address"], "amount": "10.00", "network": "TRC20", "asset": "USDT" });
             caller.post("/v1/test/crypto/deposits", &deposit).await
         }
-        OF_OPERATORS => Err(Failure::Other("this event is the operator's to make: pasarela admin tenant live-status TENANT STATUS".to_owned())),
+        OF_OPERATORS => Err(Failure::Other(
+            "this event is the operator's to make: pasarela admin tenant live-status TENANT STATUS"
+                .to_owned(),
+        )),
         other => Err(Failure::Other(format!("there is no way to make {other} happen"))),
     }
 }
@@ -120,17 +134,29 @@ fn intent() -> Value {
 async fn collect(caller: &Caller, token: &str) -> Result<Value, Failure> {
     let request = intent();
     let made = caller.post("/v1/payments/c2p/request", &request).await?;
-    caller.post("/v1/payments/c2p", &with(request, json!({ "intentId": made["intentId"], "token": token }))).await
+    caller
+        .post("/v1/payments/c2p", &with(request, json!({ "intentId": made["intentId"], "token": token })))
+        .await
 }
 
 async fn charge_card(caller: &Caller, more: Value) -> Result<Value, Failure> {
     let card = json!({ "number": "4111111111111111", "expMonth": 12, "expYear": 2035, "cvv": "123", "holderName": "Ana Pérez", "holderId": "V12345678" });
-    caller.post("/v1/payments/vpos", &with(json!({ "usdAmount": 1, "card": card, "externalRef": fresh(), "description": "trigger" }), more)).await
+    caller
+        .post(
+            "/v1/payments/vpos",
+            &with(
+                json!({ "usdAmount": 1, "card": card, "externalRef": fresh(), "description": "trigger" }),
+                more,
+            ),
+        )
+        .await
 }
 
 async fn chargeback(caller: &Caller) -> Result<Value, Failure> {
     let payment = charge_card(caller, json!({})).await?;
-    caller.post("/v1/test/chargebacks", &json!({ "paymentId": payment["paymentId"], "reason": "fraud" })).await
+    caller
+        .post("/v1/test/chargebacks", &json!({ "paymentId": payment["paymentId"], "reason": "fraud" }))
+        .await
 }
 
 async fn register(caller: &Caller, phone: &str) -> Result<Value, Failure> {
@@ -155,7 +181,9 @@ async fn merchant(caller: &Caller) -> Result<Value, Failure> {
 }
 
 async fn set_active(caller: &Caller, merchant: &Value, active: bool) -> Result<Value, Failure> {
-    caller.patch(&format!("/v1/merchants/{}", text(merchant, "merchantId")?), &json!({ "isActive": active })).await
+    caller
+        .patch(&format!("/v1/merchants/{}", text(merchant, "merchantId")?), &json!({ "isActive": active }))
+        .await
 }
 
 async fn fund(caller: &Caller, currency: &str, amount: &str) -> Result<Value, Failure> {
@@ -176,5 +204,10 @@ async fn convert(caller: &Caller, reference: &str) -> Result<Value, Failure> {
 
 async fn send_usdt(caller: &Caller, address: &str) -> Result<Value, Failure> {
     fund(caller, "USDT", "50.00").await?;
-    caller.post("/v1/crypto/payouts", &json!({ "amountUsdt": "10.00", "address": address, "network": "ERC20", "externalRef": fresh() })).await
+    caller
+        .post(
+            "/v1/crypto/payouts",
+            &json!({ "amountUsdt": "10.00", "address": address, "network": "ERC20", "externalRef": fresh() }),
+        )
+        .await
 }

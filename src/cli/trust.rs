@@ -1,5 +1,7 @@
-//! How the commands reach a server of this configuration: over TLS if it speaks that, trusting exactly the certificate in its file, whoever signed it and whatever name is on it.
-//! A server on this machine is reached by its address, which no authority certifies; and nobody else has the key of that certificate.
+//! How the commands reach a server of this configuration: over TLS if it speaks that, trusting
+//! exactly the certificate in its file, whoever signed it and whatever name is on it. A server on
+//! this machine is reached by its address, which no authority certifies; and nobody else has the
+//! key of that certificate.
 
 use super::Failure;
 use crate::config::Tls;
@@ -17,12 +19,18 @@ pub fn reach(tls: Option<&Tls>) -> Result<(&'static str, reqwest::ClientBuilder)
     // The environment's proxies are not for the way to one's own server.
     let client = reqwest::Client::builder().no_proxy();
     let Some(tls) = tls else { return Ok(("http", client)) };
-    let failed = |why: &dyn std::fmt::Display| Failure::Other(format!("{}: {why}", tls.certificate.display()));
+    let failed =
+        |why: &dyn std::fmt::Display| Failure::Other(format!("{}: {why}", tls.certificate.display()));
     let provider = Arc::new(ring::default_provider());
     // The first in the file is the server's own.
     let certificate = CertificateDer::from_pem_file(&tls.certificate).map_err(|error| failed(&error))?;
-    let config = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions().map_err(|error| failed(&error))?;
-    let config = config.dangerous().with_custom_certificate_verifier(Arc::new(Pinned { certificate, provider })).with_no_client_auth();
+    let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| failed(&error))?;
+    let config = config
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Pinned { certificate, provider }))
+        .with_no_client_auth();
     Ok(("https", client.tls_backend_preconfigured(config)))
 }
 
@@ -42,7 +50,11 @@ impl ServerCertVerifier for Pinned {
         _ocsp: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        if *shown == self.certificate { Ok(ServerCertVerified::assertion()) } else { Err(CertificateError::ApplicationVerificationFailure.into()) }
+        if *shown == self.certificate {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(CertificateError::ApplicationVerificationFailure.into())
+        }
     }
 
     fn verify_tls12_signature(

@@ -1,4 +1,5 @@
-//! `pasarela wal …`: looking into the log, proving it right, and making other worlds from it (`contract.md`, section 16). The log is only read, also beside a running server: up to the last
+//! `pasarela wal …`: looking into the log, proving it right, and making other worlds from it
+//! (`contract.md`, section 16). The log is only read, also beside a running server: up to the last
 //! durable sequence seen at the start.
 
 mod diff;
@@ -60,7 +61,8 @@ impl Wal {
 /// The log of the configured data directory, for reading.
 fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
-    let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(crate::recovery::Failed::from)?;
+    let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY))
+        .map_err(crate::recovery::Failed::from)?;
     Ok((config, reader))
 }
 

@@ -66,16 +66,18 @@ impl Admin {
         let is_loopback = self.listen.ip().is_loopback();
         match token {
             Some(token) if token.expose().len() < TOKEN_CHARACTERS_MIN && !is_loopback => {
-                Err(ConfigError::new(format!("admin.token: must have at least {TOKEN_CHARACTERS_MIN} characters because admin.listen is no loopback address")))
+                Err(ConfigError::new(format!(
+                    "admin.token: must have at least {TOKEN_CHARACTERS_MIN} characters because admin.listen is no loopback address"
+                )))
             }
             Some(token) => Ok(AdminAccess::Token(token)),
             None if !self.insecure_dev_token => Err(ConfigError::new(
                 "admin.token: is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with admin.generate_token = true \
                  (or, for local work, admin.insecure_dev_token = true)",
             )),
-            None if !is_loopback => {
-                Err(ConfigError::new("admin.token: is required because admin.listen is no loopback address; insecure_dev_token does not count there"))
-            }
+            None if !is_loopback => Err(ConfigError::new(
+                "admin.token: is required because admin.listen is no loopback address; insecure_dev_token does not count there",
+            )),
             None => Ok(AdminAccess::Insecure),
         }
     }
@@ -86,14 +88,16 @@ impl Admin {
         if !self.generate_token || self.token.is_some() || generated(&path)?.is_some() {
             return Ok(None);
         }
-        write_token(data, &path).map_err(|error| ConfigError::new(format!("admin.token: {}: {error}", path.display())))?;
+        write_token(data, &path)
+            .map_err(|error| ConfigError::new(format!("admin.token: {}: {error}", path.display())))?;
         Ok(Some(path))
     }
 }
 
 /// The token in a file; none if there is no file.
 fn generated(path: &Path) -> Result<Option<Secret>, ConfigError> {
-    let failed = |why: &dyn std::fmt::Display| ConfigError::new(format!("admin.token: {}: {why}", path.display()));
+    let failed =
+        |why: &dyn std::fmt::Display| ConfigError::new(format!("admin.token: {}: {why}", path.display()));
     match fs::read_to_string(path) {
         Ok(text) if text.trim().is_empty() => Err(failed(&"is empty; remove it, or write a token into it")),
         Ok(text) => token(text.trim()).map(Some).map_err(|why| failed(&why)),
@@ -124,7 +128,11 @@ fn write_token(data: &Path, path: &Path) -> std::io::Result<()> {
 }
 
 fn token(text: &str) -> Result<Secret, String> {
-    if text.bytes().all(|byte| byte.is_ascii_graphic()) { Ok(Secret::new(text)) } else { Err("must be visible ASCII without spaces".to_owned()) }
+    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Ok(Secret::new(text))
+    } else {
+        Err("must be visible ASCII without spaces".to_owned())
+    }
 }
 
 /// A name or an address, without a port.

@@ -71,7 +71,8 @@ pub struct HttpFeed {
     pub headers: Vec<(String, super::Secret)>,
     /// What is sent.
     pub body: String,
-    /// JSON pointer to the price, `/data/0/price`; `*` stands for every element of a list, and the median of several prices counts.
+    /// JSON pointer to the price, `/data/0/price`; `*` stands for every element of a list, and the
+    /// median of several prices counts.
     pub pointer: String,
     /// JSON pointer to the time or, of an official rate, the value date.
     pub as_of_pointer: Option<String>,
@@ -91,7 +92,8 @@ enum Kind {
     Http,
 }
 
-const KINDS: [(&str, Kind); 4] = [("simulated", Kind::Simulated), ("fixed", Kind::Fixed), ("manual", Kind::Manual), ("http", Kind::Http)];
+const KINDS: [(&str, Kind); 4] =
+    [("simulated", Kind::Simulated), ("fixed", Kind::Fixed), ("manual", Kind::Manual), ("http", Kind::Http)];
 
 impl Default for Rates {
     fn default() -> Self {
@@ -128,7 +130,10 @@ impl Rates {
         let mut known = HashSet::new();
         for (index, feed) in feeds.iter().enumerate() {
             if !known.insert((&feed.pair, &feed.source, &feed.side, &feed.method)) {
-                keys.bad(&format!("feeds[{index}]"), "the same pair, source, side and method are there twice");
+                keys.bad(
+                    &format!("feeds[{index}]"),
+                    "the same pair, source, side and method are there twice",
+                );
             }
         }
         let mut bank = keys.section("bank");
@@ -177,7 +182,12 @@ impl FeedKind {
         match kind.unwrap_or(Kind::Manual) {
             Kind::Simulated => FeedKind::Simulated {
                 price: keys.required("price", price),
-                step_percent: keys.percentage("step_percent", Decimal::new(5, 2), Decimal::ZERO..=Decimal::TEN, 4),
+                step_percent: keys.percentage(
+                    "step_percent",
+                    Decimal::new(5, 2),
+                    Decimal::ZERO..=Decimal::TEN,
+                    4,
+                ),
                 seed: keys.integer("seed", 1, 0..=i64::MAX as u64),
             },
             Kind::Fixed => FeedKind::Fixed { price: keys.required("price", price) },
@@ -189,11 +199,20 @@ impl FeedKind {
 
 impl HttpFeed {
     fn read(keys: &mut Keys<'_>) -> Self {
-        let headers: Vec<_> = keys.texts("headers").into_iter().map(|(name, value)| (name, super::Secret::new(value))).collect();
+        let headers: Vec<_> = keys
+            .texts("headers")
+            .into_iter()
+            .map(|(name, value)| (name, super::Secret::new(value)))
+            .collect();
         for (name, value) in &headers {
             // The value is not told: it may be a secret.
-            if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value.expose()).is_err() {
-                keys.bad(&format!("headers.{name}"), "must be the name of a header and a value of visible characters");
+            if HeaderName::from_bytes(name.as_bytes()).is_err()
+                || HeaderValue::from_str(value.expose()).is_err()
+            {
+                keys.bad(
+                    &format!("headers.{name}"),
+                    "must be the name of a header and a value of visible characters",
+                );
             }
         }
         HttpFeed {
@@ -221,7 +240,8 @@ fn price(text: &str) -> Result<Decimal, String> {
 
 /// `^[A-Z]{3,5}/[A-Z]{3,5}$`.
 fn pair(text: &str) -> Result<String, String> {
-    let is_code = |code: &str| (3..=5).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_code =
+        |code: &str| (3..=5).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_uppercase());
     match text.split_once('/') {
         Some((base, quote)) if is_code(base) && is_code(quote) => Ok(text.to_owned()),
         _ => Err("must be a pair such as USDT/VES".to_owned()),

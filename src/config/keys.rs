@@ -1,8 +1,10 @@
-//! Reads keys out of a TOML table and the environment, by type, and names everything that can't be accepted.
+//! Reads keys out of a TOML table and the environment, by type, and names everything that can't be
+//! accepted.
 //!
-//! A key that is not asked for is unknown. A variable of the environment wins over the file and is read as the type that the key has, which only
-//! the reader knows; so there is no list of keys beside the code that reads them. Money and prices are strings, never floats.
-//! It must not know any particular key.
+//! A key that is not asked for is unknown. A variable of the environment wins over the file and is
+//! read as the type that the key has, which only the reader knows; so there is no list of keys
+//! beside the code that reads them. Money and prices are strings, never floats. It must not know
+//! any particular key.
 
 use rust_decimal::Decimal;
 use std::cell::RefCell;
@@ -138,7 +140,10 @@ impl<'s> Keys<'s> {
                 Given::File(_) => None,
                 Given::Variable(text) => text.trim().parse().ok(),
             };
-            value.and_then(|value| T::try_from(value).ok()).filter(|value| range.contains(value)).ok_or_else(wanted)
+            value
+                .and_then(|value| T::try_from(value).ok())
+                .filter(|value| range.contains(value))
+                .ok_or_else(wanted)
         })
     }
 
@@ -155,12 +160,22 @@ impl<'s> Keys<'s> {
     }
 
     /// A text that `parse` makes something of.
-    pub(super) fn parsed<T>(&mut self, name: &str, default: T, parse: impl FnOnce(&str) -> Result<T, String>) -> T {
+    pub(super) fn parsed<T>(
+        &mut self,
+        name: &str,
+        default: T,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> T {
         self.read(name, default, |given| given.text(parse))
     }
 
-    /// A text that must be there. Without it there is no configuration, so what is returned for a bad one is never seen.
-    pub(super) fn required<T: Default>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> T {
+    /// A text that must be there. Without it there is no configuration, so what is returned for a
+    /// bad one is never seen.
+    pub(super) fn required<T: Default>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> T {
         match self.attempt(name, |given| given.text(parse)) {
             Some(value) => value.unwrap_or_default(),
             None => {
@@ -176,7 +191,11 @@ impl<'s> Keys<'s> {
     }
 
     /// A text; the empty one means that there is none.
-    pub(super) fn optional<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+    pub(super) fn optional<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
         self.parsed(name, None, |text| if text.is_empty() { Ok(None) } else { parse(text).map(Some) })
     }
 
@@ -185,9 +204,16 @@ impl<'s> Keys<'s> {
         self.parsed(name, default, |text| choice(text, choices))
     }
 
-    /// A percentage, in quotes or bare (`"1.5"` or `1.5`), with so many decimals at most. A bare number is read as its
-    /// shortest text, which is what was written as long as it has at most 15 digits; money has to stand in quotes.
-    pub(super) fn percentage(&mut self, name: &str, default: Decimal, range: RangeInclusive<Decimal>, decimals: u32) -> Decimal {
+    /// A percentage, in quotes or bare (`"1.5"` or `1.5`), with so many decimals at most. A bare
+    /// number is read as its shortest text, which is what was written as long as it has at most 15
+    /// digits; money has to stand in quotes.
+    pub(super) fn percentage(
+        &mut self,
+        name: &str,
+        default: Decimal,
+        range: RangeInclusive<Decimal>,
+        decimals: u32,
+    ) -> Decimal {
         self.read(name, default, |given| match given {
             Given::File(Value::Float(bare)) => exact(&bare.to_string(), &range, decimals),
             Given::File(Value::Integer(bare)) => exact(&bare.to_string(), &range, decimals),
@@ -196,21 +222,37 @@ impl<'s> Keys<'s> {
     }
 
     /// An exact decimal in quotes, with so many decimals at most.
-    pub(super) fn decimal(&mut self, name: &str, default: Decimal, range: RangeInclusive<Decimal>, decimals: u32) -> Decimal {
+    pub(super) fn decimal(
+        &mut self,
+        name: &str,
+        default: Decimal,
+        range: RangeInclusive<Decimal>,
+        decimals: u32,
+    ) -> Decimal {
         self.parsed(name, default, |text| exact(text, &range, decimals))
     }
 
-    /// Texts, each of which `parse` makes something of. In a variable they are divided by commas, or written as a TOML list.
-    pub(super) fn list<T>(&mut self, name: &str, default: Vec<T>, parse: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
+    /// Texts, each of which `parse` makes something of. In a variable they are divided by commas,
+    /// or written as a TOML list.
+    pub(super) fn list<T>(
+        &mut self,
+        name: &str,
+        default: Vec<T>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Vec<T> {
         let path = self.path_of(name);
         let elements = match self.given(name) {
             None => return default,
             Some(Given::File(value)) => value,
-            Some(Given::Variable(text)) if text.trim_start().starts_with('[') => match self.inline(&path, &text) {
-                Some(value) => value,
-                None => return default,
-            },
-            Some(Given::Variable(text)) => text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().into(),
+            Some(Given::Variable(text)) if text.trim_start().starts_with('[') => {
+                match self.inline(&path, &text) {
+                    Some(value) => value,
+                    None => return default,
+                }
+            }
+            Some(Given::Variable(text)) => {
+                text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().into()
+            }
         };
         let Value::Array(elements) = elements else {
             self.source.bad(&path, "must be a list");
@@ -261,7 +303,11 @@ impl<'s> Keys<'s> {
     }
 
     /// `None` if the key is not given, `Some(None)` if its value is bad and was noted.
-    fn attempt<T>(&mut self, name: &str, parse: impl FnOnce(Given) -> Result<T, String>) -> Option<Option<T>> {
+    fn attempt<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(Given) -> Result<T, String>,
+    ) -> Option<Option<T>> {
         let path = self.path_of(name);
         let given = self.given(name)?;
         let origin = match given {
@@ -281,7 +327,8 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// The value in the file, taken out. Case does not matter, so that `TRC20` may be written as it is spoken.
+    /// The value in the file, taken out. Case does not matter, so that `TRC20` may be written as it
+    /// is spoken.
     fn take_from_file(&mut self, name: &str) -> Option<Value> {
         let known = self.table.keys().find(|known| known.eq_ignore_ascii_case(name))?.clone();
         self.table.remove(&known)
@@ -317,5 +364,11 @@ pub(super) fn exact(text: &str, range: &RangeInclusive<Decimal>, decimals: u32) 
     Decimal::from_str_exact(text)
         .ok()
         .filter(|value| range.contains(value) && value.normalize().scale() <= decimals)
-        .ok_or_else(|| format!("must be a number from {} to {} with at most {decimals} decimals", range.start(), range.end()))
+        .ok_or_else(|| {
+            format!(
+                "must be a number from {} to {} with at most {decimals} decimals",
+                range.start(),
+                range.end()
+            )
+        })
 }

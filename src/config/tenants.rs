@@ -1,4 +1,5 @@
-//! `[tenant_defaults]`, `[withdraw]`, `[crypto]` and `[bootstrap]`: what money costs, and who is there on a first start.
+//! `[tenant_defaults]`, `[withdraw]`, `[crypto]` and `[bootstrap]`: what money costs, and who is
+//! there on a first start.
 
 use super::Secret;
 use super::keys::{Keys, choice, exact};
@@ -82,7 +83,10 @@ impl TenantDefaults {
         let mut fees = keys.section("fees");
         let mut fee = |name: &str| {
             let mut keys = fees.section(name);
-            let fee = Fee { percent: percent(&mut keys, "percent", Decimal::new(15_000, 4)), fixed_ves: amount(&mut keys, "fixed_ves", Decimal::new(0, 2)) };
+            let fee = Fee {
+                percent: percent(&mut keys, "percent", Decimal::new(15_000, 4)),
+                fixed_ves: amount(&mut keys, "fixed_ves", Decimal::new(0, 2)),
+            };
             keys.done();
             fee
         };
@@ -128,7 +132,8 @@ impl TenantDefaults {
 
 impl Conversions {
     fn read(mut keys: Keys<'_>) -> Self {
-        let enabled = keys.list("enabled", vec!["VES", "COP"], |text| choice(text, &[("VES", "VES"), ("COP", "COP")]));
+        let enabled =
+            keys.list("enabled", vec!["VES", "COP"], |text| choice(text, &[("VES", "VES"), ("COP", "COP")]));
         let mut spread = keys.section("spread_percent");
         let spread_percent_ves = percent(&mut spread, "ves", Decimal::new(15_000, 4));
         let spread_percent_cop = percent(&mut spread, "cop", Decimal::new(20_000, 4));
@@ -139,7 +144,14 @@ impl Conversions {
         let daily_limit_cop = limit.optional("cop", |text| exact(text, &AMOUNT, 0));
         limit.done();
         keys.done();
-        Conversions { enabled, spread_percent_ves, spread_percent_cop, minimum_usdt, daily_limit_ves, daily_limit_cop }
+        Conversions {
+            enabled,
+            spread_percent_ves,
+            spread_percent_cop,
+            minimum_usdt,
+            daily_limit_ves,
+            daily_limit_cop,
+        }
     }
 }
 
@@ -179,21 +191,40 @@ impl Withdraw {
     pub(super) fn read(mut keys: Keys<'_>) -> Self {
         let min_withdrawal_cents = keys.integer("min_withdrawal_cents", 1_000, 1..=100_000_000);
         let pago_movil_margin_percent = percent(&mut keys, "pago_movil_margin_percent", Decimal::new(15, 1));
-        let pago_movil_fee_waiver_percent = percent(&mut keys, "pago_movil_fee_waiver_percent", Decimal::ZERO);
+        let pago_movil_fee_waiver_percent =
+            percent(&mut keys, "pago_movil_fee_waiver_percent", Decimal::ZERO);
         let mut fees = keys.section("network_fee_cents");
-        let network_fee_cents = std::array::from_fn(|index| fees.integer(NETWORKS[index], [100, 500, 50, 20][index], 0..=1_000_000));
+        let network_fee_cents = std::array::from_fn(|index| {
+            fees.integer(NETWORKS[index], [100, 500, 50, 20][index], 0..=1_000_000)
+        });
         fees.done();
         let mut policies = keys.section("policies");
         let tiered = |percents: [i64; 3], fixed_cents: u64| {
-            let tier = |below_cents, percent, fixed_cents| Tier { below_cents, percent: Decimal::new(percent, 1), fixed_cents };
-            vec![tier(Some(10_000), percents[0], fixed_cents), tier(Some(50_000), percents[1], fixed_cents), tier(None, percents[2], 0)]
+            let tier = |below_cents, percent, fixed_cents| Tier {
+                below_cents,
+                percent: Decimal::new(percent, 1),
+                fixed_cents,
+            };
+            vec![
+                tier(Some(10_000), percents[0], fixed_cents),
+                tier(Some(50_000), percents[1], fixed_cents),
+                tier(None, percents[2], 0),
+            ]
         };
         let flat = Tier { below_cents: None, percent: Decimal::ZERO, fixed_cents: 100 };
         let defaults = [vec![flat], tiered([30, 25, 20], 50), tiered([25, 20, 15], 30)];
-        let read = std::array::from_fn(|index| read_policy(policies.section(WITHDRAW_POLICIES[index]), &defaults[index]));
+        let read = std::array::from_fn(|index| {
+            read_policy(policies.section(WITHDRAW_POLICIES[index]), &defaults[index])
+        });
         policies.done();
         keys.done();
-        Withdraw { min_withdrawal_cents, pago_movil_margin_percent, pago_movil_fee_waiver_percent, policies: read, network_fee_cents }
+        Withdraw {
+            min_withdrawal_cents,
+            pago_movil_margin_percent,
+            pago_movil_fee_waiver_percent,
+            policies: read,
+            network_fee_cents,
+        }
     }
 }
 
@@ -215,7 +246,9 @@ fn read_policy(mut keys: Keys<'_>, default: &[Tier]) -> Vec<Tier> {
         }
     };
     let bounds: Vec<Option<u64>> = tiers.iter().map(|tier| tier.below_cents).collect();
-    let rises = bounds.windows(2).all(|pair| matches!(pair, [Some(low), high] if high.is_none_or(|high| high > *low)));
+    let rises = bounds
+        .windows(2)
+        .all(|pair| matches!(pair, [Some(low), high] if high.is_none_or(|high| high > *low)));
     if !rises || bounds.last() != Some(&None) {
         keys.bad("tiers", "below_cents must rise, and only the last tier goes without");
     }
@@ -234,7 +267,8 @@ impl Crypto {
     pub(super) fn read(mut keys: Keys<'_>) -> Self {
         let mut fees = keys.section("network_fee_usdt");
         let defaults = [100, 500, 50, 20].map(|cents| Decimal::new(cents, 2));
-        let network_fee_usdt = std::array::from_fn(|index| amount(&mut fees, NETWORKS[index], defaults[index]));
+        let network_fee_usdt =
+            std::array::from_fn(|index| amount(&mut fees, NETWORKS[index], defaults[index]));
         fees.done();
         keys.done();
         Crypto { network_fee_usdt }
@@ -267,7 +301,9 @@ impl BootstrapTenant {
             keys_of_one.done();
             let is_twin = |other: &Self| {
                 let same = |one: &Option<Secret>, other: &Option<Secret>| one.is_some() && one == other;
-                other.name == tenant.name || same(&other.test_key, &tenant.test_key) || same(&other.live_key, &tenant.live_key)
+                other.name == tenant.name
+                    || same(&other.test_key, &tenant.test_key)
+                    || same(&other.live_key, &tenant.live_key)
             };
             if tenants.iter().any(is_twin) {
                 keys.bad(&format!("tenants[{index}]"), "its name or a key of it is there twice");
@@ -280,7 +316,11 @@ impl BootstrapTenant {
 }
 
 fn key(text: &str, prefix: &str) -> Result<Secret, String> {
-    let fine = |rest: &str| !rest.is_empty() && text.len() <= 128 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let fine = |rest: &str| {
+        !rest.is_empty()
+            && text.len() <= 128
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
     match text.strip_prefix(prefix) {
         Some(rest) if fine(rest) => Ok(Secret::new(text)),
         _ => Err(format!("must be {prefix} and letters, digits or underscores")),

@@ -26,36 +26,63 @@ fn the_shipped_file_says_the_defaults_apart_from_three_lines() {
     let mut default = parse("").expect("an empty file is valid");
     default.admin.insecure_dev_token = true;
     default.webhooks.allow_private_targets = true;
-    default.bootstrap_tenants.push(BootstrapTenant { name: "demo".to_owned(), test_key: Some(Secret::new("pk_test_demo")), live_key: None });
+    default.bootstrap_tenants.push(BootstrapTenant {
+        name: "demo".to_owned(),
+        test_key: Some(Secret::new("pk_test_demo")),
+        live_key: None,
+    });
     assert_eq!(shipped, default);
 }
 
 /// An example that does not work when it is uncommented is worse than none.
 #[test]
 fn the_commented_examples_are_valid() {
-    let lines = SHIPPED.lines().map(|line| line.strip_prefix("# ").unwrap_or(if line == "#" { "" } else { line }));
+    let lines =
+        SHIPPED.lines().map(|line| line.strip_prefix("# ").unwrap_or(if line == "#" { "" } else { line }));
     let mut examples: Vec<String> = Vec::new();
     let mut inside = false;
     for (line, shipped) in lines.zip(SHIPPED.lines()) {
         inside = shipped.starts_with("# [") || inside && !line.is_empty() && shipped.starts_with('#');
         match shipped.starts_with("# [") {
             true => examples.push(format!("{line}\n")),
-            false if inside => examples.last_mut().into_iter().for_each(|example| *example = format!("{example}{line}\n")),
+            false if inside => {
+                examples.last_mut().into_iter().for_each(|example| *example = format!("{example}{line}\n"))
+            }
             false => {}
         }
     }
     assert_eq!(examples.len(), 4);
     let config = parse(&examples.concat()).expect("the examples are valid");
-    assert!(config.rates.feeds.iter().chain(&config.rates.bank).all(|feed| matches!(feed.kind, FeedKind::Http(_))));
-    assert_eq!((config.rates.feeds.len(), config.rates.bank.as_ref().and_then(|bank| bank.side.as_deref())), (3, Some("OFFICIAL")));
+    assert!(
+        config
+            .rates
+            .feeds
+            .iter()
+            .chain(&config.rates.bank)
+            .all(|feed| matches!(feed.kind, FeedKind::Http(_)))
+    );
+    assert_eq!(
+        (config.rates.feeds.len(), config.rates.bank.as_ref().and_then(|bank| bank.side.as_deref())),
+        (3, Some("OFFICIAL"))
+    );
 }
 
 /// A key that is read but not documented would be found by nobody.
 #[test]
 fn the_shipped_file_names_every_key() {
-    let code = [include_str!("../config.rs"), include_str!("admin.rs"), include_str!("feeds.rs"), include_str!("tenants.rs")].concat();
-    let readers = ["integer", "boolean", "parsed", "optional", "text", "texts", "one_of", "decimal", "list", "required", "section", "sections"];
-    let words: Vec<&str> = SHIPPED.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').collect();
+    let code = [
+        include_str!("../config.rs"),
+        include_str!("admin.rs"),
+        include_str!("feeds.rs"),
+        include_str!("tenants.rs"),
+    ]
+    .concat();
+    let readers = [
+        "integer", "boolean", "parsed", "optional", "text", "texts", "one_of", "decimal", "list", "required",
+        "section", "sections",
+    ];
+    let words: Vec<&str> =
+        SHIPPED.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').collect();
     let code: String = code.split_whitespace().collect();
     let mut count = 0;
     for reader in readers {
@@ -76,26 +103,55 @@ fn defaults_are_those_of_the_contract() {
     assert_eq!(config.admin.listen.to_string(), "127.0.0.1:9090");
     assert_eq!(config.storage.path, PathBuf::from("data"));
     let server = &config.server;
-    assert_eq!((server.max_connections, server.head_timeout_seconds, server.head_bytes_max), (10_000, 10, 65_536));
-    assert_eq!((server.body_timeout_seconds, server.idle_timeout_seconds, server.shutdown_seconds), (30, 75, 10));
+    assert_eq!(
+        (server.max_connections, server.head_timeout_seconds, server.head_bytes_max),
+        (10_000, 10, 65_536)
+    );
+    assert_eq!(
+        (server.body_timeout_seconds, server.idle_timeout_seconds, server.shutdown_seconds),
+        (30, 75, 10)
+    );
     assert_eq!(config.limits.requests_per_second, 0);
     assert_eq!(config.rates.max_age_seconds, 900);
     let feeds: Vec<String> = config
         .rates
         .feeds
         .iter()
-        .map(|feed| format!("{} {} {} {}", feed.pair, feed.source, feed.side.as_deref().unwrap_or(""), feed.method.as_deref().unwrap_or("")))
+        .map(|feed| {
+            format!(
+                "{} {} {} {}",
+                feed.pair,
+                feed.source,
+                feed.side.as_deref().unwrap_or(""),
+                feed.method.as_deref().unwrap_or("")
+            )
+        })
         .collect();
-    assert_eq!(feeds, ["USD/VES bcv OFFICIAL ", "USDT/VES p2p BUY ", "USDT/VES p2p SELL ", "USDT/VES p2p FLOOR p2p_floor", "USDT/COP p2p BUY "]);
+    assert_eq!(
+        feeds,
+        [
+            "USD/VES bcv OFFICIAL ",
+            "USDT/VES p2p BUY ",
+            "USDT/VES p2p SELL ",
+            "USDT/VES p2p FLOOR p2p_floor",
+            "USDT/COP p2p BUY "
+        ]
+    );
     let tenant = &config.tenant_defaults;
     assert_eq!(tenant.c2p.percent, Decimal::new(15, 1));
     assert_eq!(tenant.link_percent, Decimal::new(5, 1));
     assert_eq!(tenant.conversions.enabled, ["VES", "COP"]);
     assert_eq!(tenant.conversions.spread_percent_cop, Decimal::from(2));
-    assert_eq!((tenant.conversions.daily_limit_ves, tenant.usdt_payout_auto_limit), (None, Decimal::from(500)));
+    assert_eq!(
+        (tenant.conversions.daily_limit_ves, tenant.usdt_payout_auto_limit),
+        (None, Decimal::from(500))
+    );
     assert_eq!(tenant.withdraw_fee_policy, "tiered_v2");
     let second = config.withdraw.policy("tiered_v1").map(|tiers| tiers[1].clone());
-    assert_eq!(second, Some(Tier { below_cents: Some(50_000), percent: Decimal::new(25, 1), fixed_cents: 50 }));
+    assert_eq!(
+        second,
+        Some(Tier { below_cents: Some(50_000), percent: Decimal::new(25, 1), fixed_cents: 50 })
+    );
     assert!(!config.webhooks.allow_private_targets && config.bootstrap_tenants.is_empty());
 }
 
@@ -109,7 +165,10 @@ fn an_unknown_key_is_named() {
         ("[withdraw.policies.tiered_v3]\ntiers = []", "withdraw.policies.tiered_v3"),
         ("[crypto.network_fee_usdt]\nSOLANA = \"1\"", "crypto.network_fee_usdt.SOLANA"),
         ("[[bootstrap.tenants]]\nname = \"a\"\nkey = \"x\"", "bootstrap.tenants[0].key"),
-        ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"fixed\"\nprice=\"1\"\nurl=\"x\"", "rates.feeds[0].url"),
+        (
+            "[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"fixed\"\nprice=\"1\"\nurl=\"x\"",
+            "rates.feeds[0].url",
+        ),
     ] {
         assert_eq!(complaint(text), format!("{name}: there is no such key"));
     }
@@ -128,17 +187,32 @@ fn a_value_out_of_bounds_is_named() {
         ("[storage]\npath = \"\"", "storage.path: must be a path"),
         ("[storage]\nsnapshot_all_hours = 25", "storage.snapshot_all_hours: must not exceed"),
         ("[storage]\nsnapshot_hourly_days = 366", "storage.snapshot_hourly_days: must not exceed"),
-        ("[storage]\nbatch_records_max = 100\npending_records_max = 99", "storage.batch_records_max: must not exceed"),
+        (
+            "[storage]\nbatch_records_max = 100\npending_records_max = 99",
+            "storage.batch_records_max: must not exceed",
+        ),
         ("[admin]\ninsecure_dev_token = 1", "admin.insecure_dev_token: must be true or false"),
         ("[admin]\ntoken = \"a b\"", "admin.token: must be visible ASCII"),
         ("[admin]\nhosts = [\"ops.example.com:9090\"]", "admin.hosts[0]: must be a host name"),
         ("[admin]\nhosts = [\"\"]", "admin.hosts[0]: must be a host name"),
         ("[tenant_defaults]\nreserve_ves = 1.5", "tenant_defaults.reserve_ves: must be a text in quotes"),
-        ("[tenant_defaults]\nreserve_ves = \"1.005\"", "tenant_defaults.reserve_ves: must be a number from 0 to 999999999999.99"),
+        (
+            "[tenant_defaults]\nreserve_ves = \"1.005\"",
+            "tenant_defaults.reserve_ves: must be a number from 0 to 999999999999.99",
+        ),
         ("[tenant_defaults]\nreserve_ves = \"-1\"", "tenant_defaults.reserve_ves: must be a number"),
-        ("[tenant_defaults.fees.vpos]\npercent = \"100.1\"", "tenant_defaults.fees.vpos.percent: must be a number from 0 to 100"),
-        ("[tenant_defaults.conversions]\nenabled = [\"VES\", \"EUR\"]", "tenant_defaults.conversions.enabled[1]: must be one of VES, COP"),
-        ("[tenant_defaults]\nwithdraw_fee_policy = \"x\"", "tenant_defaults.withdraw_fee_policy: must be one of legacy_flat, tiered_v1, tiered_v2"),
+        (
+            "[tenant_defaults.fees.vpos]\npercent = \"100.1\"",
+            "tenant_defaults.fees.vpos.percent: must be a number from 0 to 100",
+        ),
+        (
+            "[tenant_defaults.conversions]\nenabled = [\"VES\", \"EUR\"]",
+            "tenant_defaults.conversions.enabled[1]: must be one of VES, COP",
+        ),
+        (
+            "[tenant_defaults]\nwithdraw_fee_policy = \"x\"",
+            "tenant_defaults.withdraw_fee_policy: must be one of legacy_flat, tiered_v1, tiered_v2",
+        ),
         ("[calendar]\nholidays = [\"2026-02-30\"]", "calendar.holidays[0]: must be a date"),
         ("[public]\nallowed_origins = [\"https://x/y\"]", "public.allowed_origins[0]: must be an origin"),
         ("[banks]\nfeed_url = \"x\"", "banks.feed_url: must be an http or https URL"),
@@ -146,22 +220,49 @@ fn a_value_out_of_bounds_is_named() {
         ("[log]\nformat = \"xml\"", "log.format: must be one of auto, json, text"),
         ("[rates]\nfeeds = 1", "rates.feeds: must be a list of sections"),
         ("[[rates.feeds]]\nsource=\"bcv\"\nkind=\"manual\"", "rates.feeds[0].pair: is required"),
-        ("[[rates.feeds]]\npair=\"usd/ves\"\nsource=\"bcv\"\nkind=\"manual\"", "rates.feeds[0].pair: must be a pair"),
+        (
+            "[[rates.feeds]]\npair=\"usd/ves\"\nsource=\"bcv\"\nkind=\"manual\"",
+            "rates.feeds[0].pair: must be a pair",
+        ),
         ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"", "rates.feeds[0].kind: is required"),
-        ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"oracle\"", "rates.feeds[0].kind: must be one of simulated"),
-        ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"fixed\"\nprice=\"0\"", "rates.feeds[0].price: must be a number"),
-        ("[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"http\"\nurl=\"https://x\"", "rates.feeds[0].pointer: is required"),
-        ("[rates.bank]\nkind=\"http\"\nurl=\"https://x\"\npointer=\"price\"", "rates.bank.pointer: must be a JSON pointer"),
+        (
+            "[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"oracle\"",
+            "rates.feeds[0].kind: must be one of simulated",
+        ),
+        (
+            "[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"fixed\"\nprice=\"0\"",
+            "rates.feeds[0].price: must be a number",
+        ),
+        (
+            "[[rates.feeds]]\npair=\"USD/VES\"\nsource=\"bcv\"\nkind=\"http\"\nurl=\"https://x\"",
+            "rates.feeds[0].pointer: is required",
+        ),
+        (
+            "[rates.bank]\nkind=\"http\"\nurl=\"https://x\"\npointer=\"price\"",
+            "rates.bank.pointer: must be a JSON pointer",
+        ),
         (
             "[rates.bank]\nkind=\"http\"\nurl=\"https://x\"\npointer=\"/p\"\ntimeout_seconds=61",
             "rates.bank.timeout_seconds: must be a whole number from 1 to 60",
         ),
-        ("[rates.bank]\nkind=\"http\"\nurl=\"https://x\"\npointer=\"/p\"\nheaders={ \"a b\" = \"x\" }", "rates.bank.headers.a b: must be the name of a header"),
+        (
+            "[rates.bank]\nkind=\"http\"\nurl=\"https://x\"\npointer=\"/p\"\nheaders={ \"a b\" = \"x\" }",
+            "rates.bank.headers.a b: must be the name of a header",
+        ),
         ("[rates.bank]\nkind=\"manual\"\nsource=\"bcv\"", "rates.bank.source: must be another name than bcv"),
         ("[rates.bank]\nkind=\"manual\"\npair=\"USD/VES\"", "rates.bank.pair: there is no such key"),
-        ("[[bootstrap.tenants]]\nname = \"a\"\ntest_key = \"demo\"", "bootstrap.tenants[0].test_key: must be pk_test_"),
-        ("[[bootstrap.tenants]]\nname = \"a\"\n[[bootstrap.tenants]]\nname = \"a\"", "bootstrap.tenants[1]: its name"),
-        ("[withdraw.policies.tiered_v1]\ntiers = [{below_cents = 5, percent = \"1\"}]", "withdraw.policies.tiered_v1.tiers: below_cents must rise"),
+        (
+            "[[bootstrap.tenants]]\nname = \"a\"\ntest_key = \"demo\"",
+            "bootstrap.tenants[0].test_key: must be pk_test_",
+        ),
+        (
+            "[[bootstrap.tenants]]\nname = \"a\"\n[[bootstrap.tenants]]\nname = \"a\"",
+            "bootstrap.tenants[1]: its name",
+        ),
+        (
+            "[withdraw.policies.tiered_v1]\ntiers = [{below_cents = 5, percent = \"1\"}]",
+            "withdraw.policies.tiered_v1.tiers: below_cents must rise",
+        ),
         ("[server]\nlisten = \n", "line 2: "),
         ("[server]\nlisten = \"127.0.0.1:1\"\nlisten = \"127.0.0.1:2\"", "line 3: "),
     ] {
@@ -190,7 +291,10 @@ fn variables_win_and_have_the_type_of_their_key() {
         ("PASARELA__CRYPTO__NETWORK_FEE_USDT__TRC20", "1.25"),
         ("PASARELA__CALENDAR__HOLIDAYS", "2026-12-24, 2026-12-25"),
         ("PASARELA__PUBLIC__ALLOWED_ORIGINS", "[\"https://a.example.com\"]"),
-        ("PASARELA__RATES__FEEDS", "[{ pair = \"USD/VES\", source = \"bcv\", kind = \"fixed\", price = \"200.00000000\" }]"),
+        (
+            "PASARELA__RATES__FEEDS",
+            "[{ pair = \"USD/VES\", source = \"bcv\", kind = \"fixed\", price = \"200.00000000\" }]",
+        ),
         ("PASARELA__RATES__BANK__KIND", "fixed"),
         ("PASARELA__RATES__BANK__PRICE", "201"),
         ("PASARELA_BIN", "is no key"),
@@ -207,7 +311,8 @@ fn variables_win_and_have_the_type_of_their_key() {
     assert_eq!((config.holidays.len(), config.public_allowed_origins.len()), (2, 1));
     assert_eq!((config.rates.feeds.len(), config.rates.bank.is_some()), (1, true));
     let file = "[server]\nlisten = \"127.0.0.1:1\"\n[admin]\ntoken = \"file\"";
-    let config = Config::parse(file, [("PASARELA__SERVER__LISTEN".to_owned(), "127.0.0.1:2".to_owned())]).expect("valid");
+    let config = Config::parse(file, [("PASARELA__SERVER__LISTEN".to_owned(), "127.0.0.1:2".to_owned())])
+        .expect("valid");
     assert_eq!((config.server.listen.port(), config.admin.token), (2, Some(Secret::new("file"))));
 }
 
@@ -217,7 +322,11 @@ fn bad_variables_are_named() {
         ("PASARELA__SERVER__LISTNE", "x", "PASARELA__SERVER__LISTNE: there is no key server.listne"),
         ("PASARELA__SERVER", "x", "PASARELA__SERVER: there is no key server"),
         ("PASARELA__", "x", "PASARELA__: there is no key"),
-        ("PASARELA__LIMITS__BURST", "many", "limits.burst: must be a whole number from 0 to 1000000 (in PASARELA__LIMITS__BURST)"),
+        (
+            "PASARELA__LIMITS__BURST",
+            "many",
+            "limits.burst: must be a whole number from 0 to 1000000 (in PASARELA__LIMITS__BURST)",
+        ),
         ("PASARELA__RATES__FEEDS", "[{", "rates.feeds: must be a TOML list (in PASARELA__RATES__FEEDS)"),
     ] {
         assert_eq!(with(&[(name, value)]).expect_err(name).to_string(), said);
@@ -227,7 +336,9 @@ fn bad_variables_are_named() {
 #[test]
 fn somebody_must_be_allowed_to_operate() {
     let directory = tempfile::tempdir().expect("a directory");
-    let access = |text: &str| parse(text).expect("valid").admin.access(directory.path()).map_err(|error| error.to_string());
+    let access = |text: &str| {
+        parse(text).expect("valid").admin.access(directory.path()).map_err(|error| error.to_string())
+    };
     assert!(access("").expect_err("nobody").starts_with("admin.token: is required"));
     assert_eq!(access("[admin]\ninsecure_dev_token = true"), Ok(AdminAccess::Insecure));
     let open = "[admin]\ninsecure_dev_token = true\nlisten = \"0.0.0.0:9090\"";
@@ -236,7 +347,11 @@ fn somebody_must_be_allowed_to_operate() {
     assert!(access(&short).expect_err("short").starts_with("admin.token: must have at least 32 characters"));
     let long = format!("{open}\ntoken = \"{}\"", "t".repeat(32));
     assert_eq!(access(&long), Ok(AdminAccess::Token(Secret::new("t".repeat(32)))));
-    assert_eq!(access("[admin]\ntoken = \"t\""), Ok(AdminAccess::Token(Secret::new("t"))), "on loopback it only warns");
+    assert_eq!(
+        access("[admin]\ntoken = \"t\""),
+        Ok(AdminAccess::Token(Secret::new("t"))),
+        "on loopback it only warns"
+    );
 }
 
 #[test]
@@ -254,7 +369,10 @@ fn a_generated_token_stays_and_counts_everywhere() {
     std::fs::write(data.join(TOKEN_FILE), "\n").expect("written");
     assert!(admin.access(&data).expect_err("empty").to_string().starts_with("admin.token: "));
     let named = parse("[admin]\ngenerate_token = true\ntoken = \"t\"").expect("valid").admin;
-    assert_eq!((named.generate(&data), named.access(&data)), (Ok(None), Ok(AdminAccess::Token(Secret::new("t")))));
+    assert_eq!(
+        (named.generate(&data), named.access(&data)),
+        (Ok(None), Ok(AdminAccess::Token(Secret::new("t"))))
+    );
 }
 
 #[test]
@@ -269,9 +387,15 @@ fn secrets_do_not_show() {
 fn a_percentage_may_stand_without_quotes_and_money_may_not() {
     let text = "[tenant_defaults.fees.c2p]\npercent = 1.5\n[tenant_defaults.fees.vpos]\npercent = 2\n[tenant_defaults.fees.debit]\npercent = 0.1234";
     let tenant = parse(text).expect("valid").tenant_defaults;
-    assert_eq!([tenant.c2p.percent, tenant.vpos.percent, tenant.debit.percent], [Decimal::new(15, 1), Decimal::from(2), Decimal::new(1234, 4)]);
+    assert_eq!(
+        [tenant.c2p.percent, tenant.vpos.percent, tenant.debit.percent],
+        [Decimal::new(15, 1), Decimal::from(2), Decimal::new(1234, 4)]
+    );
     for (text, why) in [
-        ("[tenant_defaults.fees.c2p]\npercent = 100.1", "tenant_defaults.fees.c2p.percent: must be a number from 0 to 100"),
+        (
+            "[tenant_defaults.fees.c2p]\npercent = 100.1",
+            "tenant_defaults.fees.c2p.percent: must be a number from 0 to 100",
+        ),
         ("[tenant_defaults.fees.c2p]\npercent = 0.12345", "with at most 4 decimals"),
         ("[tenant_defaults.fees.c2p]\npercent = inf", "must be a number from 0 to 100"),
         ("[tenant_defaults]\nreserve_ves = 1.5", "tenant_defaults.reserve_ves: must be a text in quotes"),

@@ -1,6 +1,7 @@
 //! Venezuelan bank accounts: 20 digits = bank 4, branch 4, check digits 2, account 10.
 //!
-//! Only what identifies the account is kept; the check digits follow from it. An account is shown masked.
+//! Only what identifies the account is kept; the check digits follow from it. An account is shown
+//! masked.
 
 use crate::domain::banks::BankCode;
 use bincode::{Decode, Encode};
@@ -29,9 +30,11 @@ impl AccountNumber {
         if !digits.iter().all(u8::is_ascii_digit) {
             return Err(EXPECTED);
         }
-        let number = |digits: &[u8]| digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
+        let number =
+            |digits: &[u8]| digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
         let bank = BankCode::from_number(number(&digits[..4]) as i64).map_err(|_| UNKNOWN_BANK)?;
-        let account = AccountNumber { bank, branch: number(&digits[4..8]) as u16, number: number(&digits[10..]) };
+        let account =
+            AccountNumber { bank, branch: number(&digits[4..8]) as u16, number: number(&digits[10..]) };
         if account.ascii() != *digits {
             return Err(EXPECTED);
         }
@@ -98,10 +101,18 @@ mod tests {
     /// The second way to the same digits: the table of the rule, digit by digit, over the text.
     fn with_check_digits(bank: &str, branch: &str, number: &str) -> String {
         let digit = |digits: &str| {
-            let sum: u32 = digits.chars().zip([3, 2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]).map(|(d, w)| d.to_digit(10).expect("a digit") * w).sum();
+            let sum: u32 = digits
+                .chars()
+                .zip([3, 2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])
+                .map(|(d, w)| d.to_digit(10).expect("a digit") * w)
+                .sum();
             ["1", "0", "9", "8", "7", "6", "5", "4", "3", "2", "1"][(sum % 11) as usize]
         };
-        format!("{bank}{branch}{}{}{number}", digit(&format!("{bank}{branch}")), digit(&format!("{branch}{number}")))
+        format!(
+            "{bank}{branch}{}{}{number}",
+            digit(&format!("{bank}{branch}")),
+            digit(&format!("{branch}{number}"))
+        )
     }
 
     #[test]
@@ -128,7 +139,15 @@ mod tests {
 
     #[test]
     fn refused() {
-        for given in ["", "0134", "01340001380123456789", "0134000138012345678", "0134-0001-00-0123456789", "0134000100012345678a", "０1340001001234567"] {
+        for given in [
+            "",
+            "0134",
+            "01340001380123456789",
+            "0134000138012345678",
+            "0134-0001-00-0123456789",
+            "0134000100012345678a",
+            "０1340001001234567",
+        ] {
             assert_eq!(AccountNumber::parse(given, |_| true), Err(EXPECTED), "{given}");
         }
         let foreign = with_check_digits("9999", "0001", "0123456789");

@@ -1,4 +1,5 @@
-//! What operators did that leaves no record of another kind: copies, samples of rates, changes of catalogues. The record says who, what and when; a body is never in it, as it may hold secrets.
+//! What operators did that leaves no record of another kind: copies, samples of rates, changes of
+//! catalogues. The record says who, what and when; a body is never in it, as it may hold secrets.
 
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};

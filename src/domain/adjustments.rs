@@ -1,4 +1,5 @@
-//! Test money and the operator's corrections: movements of type `adjustment` (`contract.md`, sections 3 and 4).
+//! Test money and the operator's corrections: movements of type `adjustment` (`contract.md`,
+//! sections 3 and 4).
 
 use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
@@ -49,7 +50,13 @@ pub fn adjust(book: &Book, ask: Adjustment, turn: &Turn) -> Outcome {
     draft.post(Posting { ledger: Ledger::Operator, currency: ask.currency, minor: -ask.minor, row: None });
     if ask.held {
         let hold = Id::derived(turn.now.unix_ms(), turn.seed, 0);
-        draft.hold(HoldChange { ledger, currency: ask.currency, release_at: release_at.into(), hold, minor: ask.minor });
+        draft.hold(HoldChange {
+            ledger,
+            currency: ask.currency,
+            release_at: release_at.into(),
+            hold,
+            minor: ask.minor,
+        });
     }
     Outcome::write(draft)
 }

@@ -1,4 +1,5 @@
-//! What is asked of a bank and what it may answer, in the domain's words. The rails speak to banks; this is what they are told and what they tell.
+//! What is asked of a bank and what it may answer, in the domain's words. The rails speak to banks;
+//! this is what they are told and what they tell.
 
 use crate::domain::account::AccountNumber;
 use crate::domain::banks::BankCode;
@@ -14,7 +15,8 @@ use crate::domain::phone::MobilePhone;
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
 
-/// The first look at a bank that stayed silent comes so long after the call (`contract.md`, section 4).
+/// The first look at a bank that stayed silent comes so long after the call (`contract.md`, section
+/// 4).
 pub const POLL_MS: i64 = 60_000;
 
 /// Looks get rarer, down to one an hour.
@@ -34,7 +36,8 @@ pub struct Collection {
     pub expires_at: Timestamp,
 }
 
-/// What the processor of pesos is told about a collection. It answers how the collection stands then.
+/// What the processor of pesos is told about a collection. It answers how the collection stands
+/// then.
 pub enum Told {
     /// It is called off.
     Cancel,
@@ -170,7 +173,8 @@ pub enum Order {
         /// How much arrives.
         amount: Usdt,
     },
-    /// Say what the market asks for a USDT now: no bank is told, nothing moves, and it may be asked as often as one likes.
+    /// Say what the market asks for a USDT now: no bank is told, nothing moves, and it may be asked
+    /// as often as one likes.
     PriceUsdt {
         /// In what.
         currency: Currency,

@@ -1,7 +1,8 @@
 //! The Venezuelan banks: codes, current names, and what can be done with each.
 //!
-//! The code is the key: names change while codes stay (0169 was Mi Banco, 0175 Bicentenario). The embedded catalogue is what a first
-//! start begins with; the operator's changes and a feed come on top of it (`banks/edits.rs`).
+//! The code is the key: names change while codes stay (0169 was Mi Banco, 0175 Bicentenario). The
+//! embedded catalogue is what a first start begins with; the operator's changes and a feed come on
+//! top of it (`banks/edits.rs`).
 
 mod edits;
 
@@ -17,7 +18,8 @@ const URL_CHARACTERS_MAX: usize = 500;
 
 /// Reads the address of a logo.
 pub fn logo_url(text: &str) -> Result<String, &'static str> {
-    let fits = text.chars().count() <= URL_CHARACTERS_MAX && url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    let fits = text.chars().count() <= URL_CHARACTERS_MAX
+        && url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     if fits { Ok(text.to_owned()) } else { Err("must be an http or https URL of at most 500 characters") }
 }
 
@@ -108,7 +110,8 @@ impl Services {
     /// No service at all.
     pub const NONE: Services = Services(0);
     /// Every service.
-    pub const ALL: Services = Services::NONE.with(Service::C2p).with(Service::PagoMovil).with(Service::Debit).with(Service::Credit);
+    pub const ALL: Services =
+        Services::NONE.with(Service::C2p).with(Service::PagoMovil).with(Service::Debit).with(Service::Credit);
 
     /// These and one more.
     pub const fn with(self, service: Service) -> Services {
@@ -159,13 +162,15 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// True when the bank sends its customer an SMS with the key once we ask it to; with any other bank the customer makes the key.
+    /// True when the bank sends its customer an SMS with the key once we ask it to; with any other
+    /// bank the customer makes the key.
     pub fn sends_otp(&self) -> bool {
         sends_otp(self.code)
     }
 }
 
-/// True when the bank sends its customer an SMS with the key once we ask it to: only Banco de Venezuela does.
+/// True when the bank sends its customer an SMS with the key once we ask it to: only Banco de
+/// Venezuela does.
 pub const fn sends_otp(bank: BankCode) -> bool {
     bank.0 == 102
 }
@@ -181,7 +186,13 @@ impl Catalogue {
     pub fn embedded() -> Catalogue {
         let mut catalogue = Catalogue { banks: Vec::with_capacity(EMBEDDED.len()) };
         for (number, name, services, hidden) in EMBEDDED {
-            catalogue.put(Bank { code: BankCode(number), name: name.to_owned(), services, logo_url: None, hidden });
+            catalogue.put(Bank {
+                code: BankCode(number),
+                name: name.to_owned(),
+                services,
+                logo_url: None,
+                hidden,
+            });
         }
         catalogue
     }
@@ -231,11 +242,12 @@ const CREDIT: Services = Services::NONE.with(Service::Credit);
 
 /// Code, current name, services, hidden.
 ///
-/// Who takes C2P comes from a payer list in production (2025). That a bank which takes C2P also takes pago móvil, immediate debit and
-/// immediate credit is a choice: all three run over the same interbank network, and the operator can correct a bank at any time.
-/// Further choices: N58 (0178) is in name lists but not in the C2P list; Citibank (0190) is in one old list, so it is only paid to;
-/// the central bank (0001) is nobody's payer bank and has no service; BOD (0116) became part of BNC in 2022: it is kept for the
-/// history's sake, hidden, and refused for anything new.
+/// Who takes C2P comes from a payer list in production (2025). That a bank which takes C2P also
+/// takes pago móvil, immediate debit and immediate credit is a choice: all three run over the same
+/// interbank network, and the operator can correct a bank at any time. Further choices: N58 (0178)
+/// is in name lists but not in the C2P list; Citibank (0190) is in one old list, so it is only paid
+/// to; the central bank (0001) is nobody's payer bank and has no service; BOD (0116) became part of
+/// BNC in 2022: it is kept for the history's sake, hidden, and refused for anything new.
 const EMBEDDED: [(u16, &str, Services, bool); 30] = [
     (1, "Banco Central de Venezuela", Services::NONE, false),
     (102, "Banco de Venezuela", Services::ALL, false),
@@ -305,7 +317,10 @@ mod tests {
     #[test]
     fn who_takes_c2p() {
         let catalogue = Catalogue::embedded();
-        for bank in [102, 104, 105, 108, 114, 115, 128, 134, 137, 138, 146, 151, 156, 157, 163, 166, 168, 169, 171, 172, 173, 174, 175, 177, 191, 601] {
+        for bank in [
+            102, 104, 105, 108, 114, 115, 128, 134, 137, 138, 146, 151, 156, 157, 163, 166, 168, 169, 171,
+            172, 173, 174, 175, 177, 191, 601,
+        ] {
             assert!(catalogue.offers(code(bank), Service::C2p), "{bank}");
         }
         for bank in [1, 116, 178, 190, 9999] {
@@ -321,12 +336,19 @@ mod tests {
             assert!(Service::ALL.into_iter().all(|service| !catalogue.offers(code(bank), service)));
         }
         assert!(!catalogue.knows(code(9999)));
-        assert!(catalogue.offers(code(178), Service::PagoMovil) && catalogue.offers(code(190), Service::Credit));
+        assert!(
+            catalogue.offers(code(178), Service::PagoMovil) && catalogue.offers(code(190), Service::Credit)
+        );
     }
 
     #[test]
     fn one_bank_sends_an_sms() {
-        let senders: Vec<u16> = Catalogue::embedded().all().iter().filter(|bank| bank.sends_otp()).map(|bank| bank.code.number()).collect();
+        let senders: Vec<u16> = Catalogue::embedded()
+            .all()
+            .iter()
+            .filter(|bank| bank.sends_otp())
+            .map(|bank| bank.code.number())
+            .collect();
         assert_eq!(senders, [102]);
     }
 
@@ -336,7 +358,13 @@ mod tests {
         let hidden = Bank { hidden: true, ..catalogue.get(code(134)).expect("Banesco").clone() };
         catalogue.put(hidden);
         assert!(!catalogue.offers(code(134), Service::C2p) && catalogue.knows(code(134)));
-        catalogue.put(Bank { code: code(120), name: "Nuevo".to_owned(), services: CREDIT, logo_url: None, hidden: false });
+        catalogue.put(Bank {
+            code: code(120),
+            name: "Nuevo".to_owned(),
+            services: CREDIT,
+            logo_url: None,
+            hidden: false,
+        });
         assert!(catalogue.all().is_sorted_by_key(|bank| bank.code));
         assert_eq!(catalogue.all().len(), 31);
     }

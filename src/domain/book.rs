@@ -1,4 +1,5 @@
-//! A tenant's book in one mode: what its money decisions need, in memory. Everything in it derives from the tenant's records.
+//! A tenant's book in one mode: what its money decisions need, in memory. Everything in it derives
+//! from the tenant's records.
 
 use crate::domain::banks::BankCode;
 use crate::domain::checkout::Sale;
@@ -68,7 +69,8 @@ pub struct SellerMethod {
     pub verified: bool,
 }
 
-/// What a request may bring a ledger to, in minor units. The rest of what an `i64` holds is for what cannot be refused: the answers of banks to what was on its way by then.
+/// What a request may bring a ledger to, in minor units. The rest of what an `i64` holds is for
+/// what cannot be refused: the answers of banks to what was on its way by then.
 pub const SUM_MAX: u64 = (i64::MAX / 4).unsigned_abs();
 
 /// The book.
@@ -98,9 +100,11 @@ pub struct Book {
     pub sold: SortedSet<Id>,
     /// What was converted, today and in all.
     pub converted: Totals,
-    /// USDT that left the balance and has not arrived: payouts under review or on their way, fees included, in cents.
+    /// USDT that left the balance and has not arrived: payouts under review or on their way, fees
+    /// included, in cents.
     pub pending_payouts_usdt: i64,
-    /// Ends of sellers' holds that are to be told, in order. Not in the agenda: a seller may have something of its own there, at the same instant even.
+    /// Ends of sellers' holds that are to be told, in order. Not in the agenda: a seller may have
+    /// something of its own there, at the same instant even.
     pub releases: SortedSet<(Timestamp, EntityId)>,
     /// Webhook endpoints: how many there are, and whether anybody waits to hear of events.
     pub webhooks: BTreeSet<Id>,
@@ -117,7 +121,8 @@ impl Book {
         self.accounts.get(&currency).unwrap_or(&NOTHING)
     }
 
-    /// What may be paid out: the ledger less the reserve and what is held (`service.md`, "Balance"). In cents; may be negative.
+    /// What may be paid out: the ledger less the reserve and what is held (`service.md`,
+    /// "Balance"). In cents; may be negative.
     pub fn available_ves(&self) -> i64 {
         self.account(Currency::Ves).free() - self.sheet.settings.reserve.minor()
     }
@@ -125,22 +130,32 @@ impl Book {
     /// What sellers are owed in bolívares: pending and available, in cents.
     pub fn seller_totals(&self) -> (i64, i64) {
         let accounts = self.sellers.values().map(|seller| seller.account(Currency::Ves));
-        accounts.fold((0, 0), |(pending, available), account| (pending + account.held, available + account.free()))
+        accounts.fold((0, 0), |(pending, available), account| {
+            (pending + account.held, available + account.free())
+        })
     }
 
     /// Whether the posting keeps its ledger below [`SUM_MAX`], or brings it nearer to nothing.
     pub fn fits(&self, ledger: Ledger, currency: Currency, minor: i64) -> bool {
         let sum = match ledger {
             Ledger::Tenant => self.account(currency).net,
-            Ledger::Seller(merchant) => self.sellers.get(&merchant).map_or(0, |seller| seller.account(currency).net),
-            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => self.counter.get(&(ledger, currency)).copied().unwrap_or(0),
+            Ledger::Seller(merchant) => {
+                self.sellers.get(&merchant).map_or(0, |seller| seller.account(currency).net)
+            }
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
+                self.counter.get(&(ledger, currency)).copied().unwrap_or(0)
+            }
         };
-        sum.checked_add(minor).is_some_and(|after| after.unsigned_abs() < SUM_MAX || after.unsigned_abs() <= sum.unsigned_abs())
+        sum.checked_add(minor)
+            .is_some_and(|after| after.unsigned_abs() < SUM_MAX || after.unsigned_abs() <= sum.unsigned_abs())
     }
 
-    /// Whether the tenant can be given so much by `from`: asked before a bank is, whose answer cannot be refused.
+    /// Whether the tenant can be given so much by `from`: asked before a bank is, whose answer
+    /// cannot be refused.
     pub fn has_room_for(&self, currency: Currency, minor: i64, from: Ledger) -> bool {
-        minor.checked_neg().is_some_and(|taken| self.fits(Ledger::Tenant, currency, minor) && self.fits(from, currency, taken))
+        minor.checked_neg().is_some_and(|taken| {
+            self.fits(Ledger::Tenant, currency, minor) && self.fits(from, currency, taken)
+        })
     }
 
     /// Lets holds end.
@@ -190,8 +205,15 @@ impl Book {
         self.events += record.events.len() as u64;
         if record.cause == Cause::SellerReleased {
             for seller in record.events.iter().filter_map(|event| event.subject) {
-                // What has ended is at the front: those whose holds last still, all other sellers maybe, are not looked at.
-                let told: Vec<_> = self.releases.iter().take_while(|(at, _)| *at <= time).filter(|(_, due)| *due == seller).copied().collect();
+                // What has ended is at the front: those whose holds last still, all other sellers
+                // maybe, are not looked at.
+                let told: Vec<_> = self
+                    .releases
+                    .iter()
+                    .take_while(|(at, _)| *at <= time)
+                    .filter(|(_, due)| *due == seller)
+                    .copied()
+                    .collect();
                 for ended in told {
                     self.releases.remove(&ended);
                 }
@@ -206,7 +228,8 @@ impl Book {
 
     /// What is due first, of those that are not skipped.
     pub fn next_due(&self, skip: &dyn Fn(EntityId) -> bool) -> Option<(Timestamp, EntityId)> {
-        let first = |agenda: &SortedSet<(Timestamp, EntityId)>| agenda.iter().find(|(_, id)| !skip(*id)).copied();
+        let first =
+            |agenda: &SortedSet<(Timestamp, EntityId)>| agenda.iter().find(|(_, id)| !skip(*id)).copied();
         first(&self.agenda).into_iter().chain(first(&self.releases)).min()
     }
 
@@ -233,8 +256,12 @@ impl Book {
                 }
             }
             Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
-            Entity::Payment(payment) if payment.status == Status::Completed => self.know_sale(payment.checkout.as_deref()),
-            Entity::CopPayment(payment) if payment.status == Status::Completed => self.know_sale(payment.checkout.as_ref().map(|checkout| &checkout.sale)),
+            Entity::Payment(payment) if payment.status == Status::Completed => {
+                self.know_sale(payment.checkout.as_deref())
+            }
+            Entity::CopPayment(payment) if payment.status == Status::Completed => {
+                self.know_sale(payment.checkout.as_ref().map(|checkout| &checkout.sale))
+            }
             Entity::Conversion(conversion) => self.converted.evolve(conversion, was),
             Entity::CryptoPayout(payout) => self.pending_payouts_usdt += payout.pending_change(was),
             Entity::Payout(_)
@@ -273,7 +300,12 @@ impl Book {
             seller.methods = merchant
                 .methods
                 .iter()
-                .map(|method| SellerMethod { id: method.id, bank: method.bank, phone: method.phone, verified: method.status.is_verified() })
+                .map(|method| SellerMethod {
+                    id: method.id,
+                    bank: method.bank,
+                    phone: method.phone,
+                    verified: method.status.is_verified(),
+                })
                 .collect();
         });
     }
@@ -281,7 +313,9 @@ impl Book {
     fn post(&mut self, posting: &Posting) {
         match posting.ledger {
             Ledger::Tenant => self.accounts.entry(posting.currency).or_default().net += posting.minor,
-            Ledger::Seller(merchant) => self.seller(merchant, |seller| seller.accounts.entry(posting.currency).or_default().net += posting.minor),
+            Ledger::Seller(merchant) => self.seller(merchant, |seller| {
+                seller.accounts.entry(posting.currency).or_default().net += posting.minor
+            }),
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
                 *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor
             }
@@ -298,7 +332,8 @@ impl Book {
                 });
                 let Release::At(at) = change.release_at else { return };
                 self.seller_releases.insert((at, merchant));
-                // A release is told: the seller is due at every instant at which something of it ends.
+                // A release is told: the seller is due at every instant at which something of it
+                // ends.
                 let due = (at, EntityId::merchant(merchant));
                 if more_then && change.release_at.instant().is_some() {
                     self.releases.insert(due);
@@ -311,11 +346,13 @@ impl Book {
         }
     }
 
-    /// Whether there is so much in it that its turn is not the place to encode it: a part of a millisecond and more.
+    /// Whether there is so much in it that its turn is not the place to encode it: a part of a
+    /// millisecond and more.
     pub fn is_large(&self) -> bool {
         let held = |account: &Account| account.holds.len();
         let own: usize = self.accounts.values().map(held).sum();
-        // Sellers' holds are counted by their ends, lest all sellers be visited; each seller has names and methods too.
+        // Sellers' holds are counted by their ends, lest all sellers be visited; each seller has
+        // names and methods too.
         let sellers = self.sellers.len() * 8 + self.seller_releases.len() + self.releases.len();
         own + sellers + self.agenda.len() + self.sold.len() >= LARGE_FROM
     }

@@ -1,7 +1,9 @@
-//! Hours and days of a line of prices: what is kept of them, and the one price that a history shows for each (`contract.md`, section 18, "Rates and fees").
+//! Hours and days of a line of prices: what is kept of them, and the one price that a history shows
+//! for each (`contract.md`, section 18, "Rates and fees").
 //!
-//! Prices are whole numbers of hundred-millionths here, so that sums are exact and an average is rounded once, half up. Buckets join in any order to the same result:
-//! a sample that comes late changes its bucket just as one that comes in time.
+//! Prices are whole numbers of hundred-millionths here, so that sums are exact and an average is
+//! rounded once, half up. Buckets join in any order to the same result: a sample that comes late
+//! changes its bucket just as one that comes in time.
 
 use crate::domain::money::Rate;
 use crate::domain::samples::{PRICE_DECIMALS, Series};
@@ -62,7 +64,8 @@ pub enum Aggregation {
 
 impl Aggregation {
     /// All of them.
-    pub const ALL: [Aggregation; 5] = [Aggregation::Avg, Aggregation::Min, Aggregation::Max, Aggregation::First, Aggregation::Last];
+    pub const ALL: [Aggregation; 5] =
+        [Aggregation::Avg, Aggregation::Min, Aggregation::Max, Aggregation::First, Aggregation::Last];
 
     /// As the API writes it.
     pub const fn name(self) -> &'static str {
@@ -88,7 +91,8 @@ pub fn price(ticks: i128) -> Rate {
     Rate(Decimal::try_from_i128_with_scale(ticks, PRICE_DECIMALS).unwrap_or_default().normalize())
 }
 
-/// A price with its place among those of its line: by the source's time, and of the same time by the order in which they came.
+/// A price with its place among those of its line: by the source's time, and of the same time by
+/// the order in which they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 pub struct Placed {
     /// The source's time.
@@ -126,7 +130,8 @@ impl Bucket {
     pub fn joined(self, other: Bucket) -> Bucket {
         Bucket {
             count: self.count.saturating_add(other.count),
-            // A price has at most 21 digits here and an i128 takes 38: it takes 10^17 samples to fill it.
+            // A price has at most 21 digits here and an i128 takes 38: it takes 10^17 samples to
+            // fill it.
             sum: self.sum.saturating_add(other.sum),
             min: self.min.min(other.min),
             max: self.max.max(other.max),
@@ -223,8 +228,11 @@ mod tests {
             (&["1", "1", "0.00000001"], "0.66666667"),
             (&["245.5"], "245.5"),
         ] {
-            let placed = |(n, text): (usize, &&str)| Bucket::of(Placed { at: Timestamp::EPOCH, number: n as u64, ticks: ticks(rate(text)) });
-            let bucket = prices.iter().enumerate().map(placed).reduce(Bucket::joined).expect("there are prices");
+            let placed = |(n, text): (usize, &&str)| {
+                Bucket::of(Placed { at: Timestamp::EPOCH, number: n as u64, ticks: ticks(rate(text)) })
+            };
+            let bucket =
+                prices.iter().enumerate().map(placed).reduce(Bucket::joined).expect("there are prices");
             assert_eq!(bucket.price(Aggregation::Avg).0.to_string(), average, "{prices:?}");
         }
     }

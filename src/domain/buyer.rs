@@ -1,6 +1,7 @@
 //! A Colombian payer: mobile phone and identity document (`service.md`, "Colombian pesos (COP)").
 //!
-//! Both are personal data: they have no Display, their Debug is masked, and whoever shows one in clear says so by calling `clear`.
+//! Both are personal data: they have no Display, their Debug is masked, and whoever shows one in
+//! clear says so by calling `clear`.
 
 use bincode::{Decode, Encode};
 use std::fmt;
@@ -18,8 +19,14 @@ impl ColombianPhone {
     /// Reads one, with `+57` before it or not.
     pub fn parse(text: &str) -> Result<ColombianPhone, &'static str> {
         let national = text.strip_prefix("+57").unwrap_or(text);
-        let fits = national.len() == 10 && national.starts_with('3') && national.bytes().all(|byte| byte.is_ascii_digit());
-        if fits { national.parse().map(ColombianPhone).map_err(|_| PHONE_EXPECTED) } else { Err(PHONE_EXPECTED) }
+        let fits = national.len() == 10
+            && national.starts_with('3')
+            && national.bytes().all(|byte| byte.is_ascii_digit());
+        if fits {
+            national.parse().map(ColombianPhone).map_err(|_| PHONE_EXPECTED)
+        } else {
+            Err(PHONE_EXPECTED)
+        }
     }
 
     /// In clear and as used in the country: `3001234567`. Only for the processor.
@@ -57,7 +64,8 @@ pub enum DocumentType {
 
 impl DocumentType {
     /// All of them.
-    pub const ALL: [DocumentType; 5] = [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti, DocumentType::Nit, DocumentType::Pp];
+    pub const ALL: [DocumentType; 5] =
+        [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti, DocumentType::Nit, DocumentType::Pp];
 
     /// Those of people whom an SMS code can identify.
     pub const FOR_SMS: [DocumentType; 3] = [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti];
@@ -81,7 +89,8 @@ pub struct DocumentNumber(Box<str>);
 impl DocumentNumber {
     /// Reads one: 3 to 20 letters, digits or dashes.
     pub fn parse(text: &str) -> Result<DocumentNumber, &'static str> {
-        let fits = (3..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let fits = (3..=20).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if fits { Ok(DocumentNumber(Box::from(text))) } else { Err(NUMBER_EXPECTED) }
     }
 
@@ -125,10 +134,16 @@ mod tests {
     fn phones_with_and_without_the_country() {
         for given in ["3001234567", "+573001234567"] {
             let phone = ColombianPhone::parse(given).expect(given);
-            assert_eq!((phone.clear().to_string(), phone.masked().to_string()), ("3001234567".to_owned(), "300***4567".to_owned()));
+            assert_eq!(
+                (phone.clear().to_string(), phone.masked().to_string()),
+                ("3001234567".to_owned(), "300***4567".to_owned())
+            );
             assert_eq!(format!("{phone:?}"), "300***4567");
         }
-        assert_eq!(ColombianPhone::parse("3200000007").map(|phone| phone.masked().to_string()), Ok("320***0007".to_owned()));
+        assert_eq!(
+            ColombianPhone::parse("3200000007").map(|phone| phone.masked().to_string()),
+            Ok("320***0007".to_owned())
+        );
     }
 
     #[test]
@@ -152,9 +167,17 @@ mod tests {
 
     #[test]
     fn numbers_of_documents() {
-        for (given, masked) in [("123", "***123"), ("1020304050", "***050"), ("901458652-7", "***2-7"), ("AB-12345678901234567", "***567")] {
+        for (given, masked) in [
+            ("123", "***123"),
+            ("1020304050", "***050"),
+            ("901458652-7", "***2-7"),
+            ("AB-12345678901234567", "***567"),
+        ] {
             let number = DocumentNumber::parse(given).expect(given);
-            assert_eq!((number.clear(), number.masked().to_string(), format!("{number:?}")), (given, masked.to_owned(), masked.to_owned()));
+            assert_eq!(
+                (number.clear(), number.masked().to_string(), format!("{number:?}")),
+                (given, masked.to_owned(), masked.to_owned())
+            );
         }
         for given in ["", "12", "123456789012345678901", "12 34", "12.345.678", "ñ123", "１２３"] {
             assert_eq!(DocumentNumber::parse(given), Err(NUMBER_EXPECTED), "{given}");

@@ -1,9 +1,11 @@
-//! Business days in Caracas: Monday to Friday less the configured holidays (`contract.md`, sections 3 and 17, "Time").
+//! Business days in Caracas: Monday to Friday less the configured holidays (`contract.md`, sections
+//! 3 and 17, "Time").
 
 use crate::domain::date::Date;
 use crate::domain::time::{DAY_MS, Timestamp, Zone};
 
-/// The `n`-th business day after the Caracas date of `sale`, at the local time of the sale; the sale itself for `n` = 0.
+/// The `n`-th business day after the Caracas date of `sale`, at the local time of the sale; the
+/// sale itself for `n` = 0.
 ///
 /// Saturday + 1 is Monday. Whoever holds money takes the later of this and 24 hours.
 pub fn nth_business_day_after(sale: Timestamp, n: u32, holidays: &[Date]) -> Timestamp {
@@ -26,7 +28,8 @@ pub fn is_business_day(date: Date, holidays: &[Date]) -> bool {
     !date.is_weekend() && !holidays.contains(&date)
 }
 
-/// The end of the calendar: beyond it every day counts, so that the search ends whatever the holidays are.
+/// The end of the calendar: beyond it every day counts, so that the search ends whatever the
+/// holidays are.
 const LAST_DATE: Date = Timestamp::MAX.date_in(Zone::Utc);
 
 #[cfg(test)]
@@ -65,7 +68,12 @@ mod tests {
     #[test]
     fn holidays_do_not_count() {
         check("2026-12-24T10:00:00-04:00", 1, &["2026-12-25"], "2026-12-28T10:00:00-04:00");
-        check("2026-12-24T10:00:00-04:00", 2, &["2026-12-25", "2026-12-28", "2027-01-01"], "2026-12-30T10:00:00-04:00");
+        check(
+            "2026-12-24T10:00:00-04:00",
+            2,
+            &["2026-12-25", "2026-12-28", "2027-01-01"],
+            "2026-12-30T10:00:00-04:00",
+        );
         check("2026-12-25T10:00:00-04:00", 1, &["2026-12-25", "2026-12-26"], "2026-12-28T10:00:00-04:00");
     }
 

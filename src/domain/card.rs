@@ -1,7 +1,10 @@
-//! A payment card: the number, its expiry and its code are a secret between the caller and the bank.
+//! A payment card: the number, its expiry and its code are a secret between the caller and the
+//! bank.
 //!
-//! [`Card`] has no Debug, Display, Clone or encoding, so it can be in no record, no log line and no answer: it goes into the order to the bank and is dropped with it, and its memory is zeroed then. What is kept of a
-//! card is its brand, its last four digits, and a keyed hash that tells a repeat from another card.
+//! [`Card`] has no Debug, Display, Clone or encoding, so it can be in no record, no log line and no
+//! answer: it goes into the order to the bank and is dropped with it, and its memory is zeroed
+//! then. What is kept of a card is its brand, its last four digits, and a keyed hash that tells a
+//! repeat from another card.
 
 use crate::domain::time::{Timestamp, Zone};
 use bincode::{Decode, Encode};
@@ -74,7 +77,11 @@ impl Number {
         if !DIGITS.contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err("must have 13 to 19 digits");
         }
-        if luhn(text) { Ok(Number(Zeroizing::new(Box::from(text)))) } else { Err("is not a card number: a digit is wrong") }
+        if luhn(text) {
+            Ok(Number(Zeroizing::new(Box::from(text))))
+        } else {
+            Err("is not a card number: a digit is wrong")
+        }
     }
 
     fn digits(&self, digits: &str) -> u32 {
@@ -137,7 +144,8 @@ pub struct Expiry {
 }
 
 impl Expiry {
-    /// The member of the body that says that the card is no longer good in Caracas; `None` while it is.
+    /// The member of the body that says that the card is no longer good in Caracas; `None` while it
+    /// is.
     pub fn expired_at(self, now: Timestamp) -> Option<&'static str> {
         let (year, month, _) = now.date_in(Zone::Caracas).civil();
         match self < (Expiry { year, month }) {
@@ -184,14 +192,24 @@ mod tests {
             let number = Number::parse(text).ok().unwrap_or_else(|| panic!("{text} is right"));
             assert_eq!((number.brand(), number.last_four(), number.reveal()), (brand, last_four, text));
         }
-        for text in ["", "4111111111111112", "411111111111", "41111111111111111111", "4111 1111 1111 1111", "411111111111111a", "４111111111111111"] {
+        for text in [
+            "",
+            "4111111111111112",
+            "411111111111",
+            "41111111111111111111",
+            "4111 1111 1111 1111",
+            "411111111111111a",
+            "４111111111111111",
+        ] {
             assert!(Number::parse(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn codes() {
-        for (text, right) in [("123", true), ("1234", true), ("12", false), ("12345", false), ("12a", false), ("", false)] {
+        for (text, right) in
+            [("123", true), ("1234", true), ("12", false), ("12345", false), ("12a", false), ("", false)]
+        {
             assert_eq!(Cvv::parse(text).is_ok(), right, "{text}");
         }
     }

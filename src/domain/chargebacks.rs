@@ -1,7 +1,9 @@
-//! Chargebacks: a bank takes a card sale back, whole or in part, and the dispute about it is won or lost (`contract.md`, sections 8 and 17).
+//! Chargebacks: a bank takes a card sale back, whole or in part, and the dispute about it is won or
+//! lost (`contract.md`, sections 8 and 17).
 //!
-//! A chargeback belongs to its payment: whether it fits depends on the others, so the payment decides, and its state holds them all. Each one is also an entity of its own, written in
-//! the same record, so that it can be read and listed by itself.
+//! A chargeback belongs to its payment: whether it fits depends on the others, so the payment
+//! decides, and its state holds them all. Each one is also an entity of its own, written in the
+//! same record, so that it can be read and listed by itself.
 
 use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
@@ -16,7 +18,8 @@ use crate::domain::refusal::Refusal;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 
-/// Chargebacks that a payment may have, won ones included: each record of the payment holds all of them.
+/// Chargebacks that a payment may have, won ones included: each record of the payment holds all of
+/// them.
 const CHARGEBACKS_MAX: usize = 100;
 
 /// Where a dispute stands. The number is its list facet.
@@ -62,7 +65,8 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 5] = [Reason::Fraud, Reason::NotRecognized, Reason::NotReceived, Reason::Duplicate, Reason::Other];
+    pub const ALL: [Reason; 5] =
+        [Reason::Fraud, Reason::NotRecognized, Reason::NotReceived, Reason::Duplicate, Reason::Other];
 
     /// As the API writes it.
     pub const fn name(self) -> &'static str {
@@ -149,10 +153,15 @@ pub enum Verdict {
 
 /// What the open and lost ones took of the payment, in cents: never more than its amount.
 fn taken(chargebacks: &[Chargeback]) -> i64 {
-    chargebacks.iter().filter(|chargeback| chargeback.status != Status::Won).map(|chargeback| chargeback.amount.minor()).sum()
+    chargebacks
+        .iter()
+        .filter(|chargeback| chargeback.status != Status::Won)
+        .map(|chargeback| chargeback.amount.minor())
+        .sum()
 }
 
-/// A bank takes a sale back. The money comes from what is available, which may go below zero; the seller of a marketplace sale gives nothing.
+/// A bank takes a sale back. The money comes from what is available, which may go below zero; the
+/// seller of a marketplace sale gives nothing.
 pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Outcome {
     let by_card = matches!(payment.means, Means::Card { .. });
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
@@ -204,7 +213,9 @@ pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> 
 
 /// The dispute about one of the payment's chargebacks is decided.
 pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcome {
-    let Some(at) = payment.chargebacks.iter().position(|chargeback| chargeback.id == id) else { return Outcome::refuse(Refusal::NotFound) };
+    let Some(at) = payment.chargebacks.iter().position(|chargeback| chargeback.id == id) else {
+        return Outcome::refuse(Refusal::NotFound);
+    };
     let chargeback = &payment.chargebacks[at];
     if chargeback.status != Status::Open {
         return Outcome::refuse(Refusal::ChargebackClosed);
@@ -223,7 +234,11 @@ pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcom
         post(&mut draft, &closed, Way::Back);
     }
     draft.change(payment, Entity::Payment(after));
-    draft.event_with(EventKind::PaymentChargebackClosed, Some(EntityId::payment(payment.id)), Extra::Chargeback(id));
+    draft.event_with(
+        EventKind::PaymentChargebackClosed,
+        Some(EntityId::payment(payment.id)),
+        Extra::Chargeback(id),
+    );
     draft.change(chargeback, Entity::Chargeback(closed));
     Outcome::write(draft)
 }
@@ -231,10 +246,18 @@ pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcom
 /// Both sides of the amount and of the fee: away from the tenant, or back when the dispute is won.
 fn post(draft: &mut Draft, chargeback: &Chargeback, way: Way) {
     let rows = match way {
-        Way::Away => [(MovementKind::Chargeback, "card payment charged back", -1), (MovementKind::ChargebackFee, "chargeback fee", -1)],
-        Way::Back => [(MovementKind::ChargebackReversal, "chargeback returned", 1), (MovementKind::ChargebackReversal, "chargeback fee returned", 1)],
+        Way::Away => [
+            (MovementKind::Chargeback, "card payment charged back", -1),
+            (MovementKind::ChargebackFee, "chargeback fee", -1),
+        ],
+        Way::Back => [
+            (MovementKind::ChargebackReversal, "chargeback returned", 1),
+            (MovementKind::ChargebackReversal, "chargeback fee returned", 1),
+        ],
     };
-    for ((kind, description, sign), (amount, against)) in rows.into_iter().zip([(chargeback.amount, Ledger::Rail), (chargeback.fee, Ledger::Fees)]) {
+    for ((kind, description, sign), (amount, against)) in
+        rows.into_iter().zip([(chargeback.amount, Ledger::Rail), (chargeback.fee, Ledger::Fees)])
+    {
         let row = Row {
             kind,
             subject: Some(EntityId::payment(chargeback.payment)),
@@ -243,7 +266,17 @@ fn post(draft: &mut Draft, chargeback: &Chargeback, way: Way) {
             description: description.to_owned(),
             available_at: None,
         };
-        draft.post(Posting { ledger: Ledger::Tenant, currency: Currency::Ves, minor: sign * amount.minor(), row: Some(Box::new(row)) });
-        draft.post(Posting { ledger: against, currency: Currency::Ves, minor: -sign * amount.minor(), row: None });
+        draft.post(Posting {
+            ledger: Ledger::Tenant,
+            currency: Currency::Ves,
+            minor: sign * amount.minor(),
+            row: Some(Box::new(row)),
+        });
+        draft.post(Posting {
+            ledger: against,
+            currency: Currency::Ves,
+            minor: -sign * amount.minor(),
+            row: None,
+        });
     }
 }

@@ -1,9 +1,13 @@
-//! Hosted checkout: a session says what is to be paid, and never changes. Whether it is paid is what the payments made for it say (`service.md`, "Hosted checkout"; `contract.md`,
-//! sections 12 and 18, "Checkout").
+//! Hosted checkout: a session says what is to be paid, and never changes. Whether it is paid is
+//! what the payments made for it say (`service.md`, "Hosted checkout"; `contract.md`, sections 12
+//! and 18, "Checkout").
 //!
-//! That is the whole argument for "paid once, and never forgotten": there is no second place that would have to be told that a payment completed, hence no moment in which it does not
-//! know. Attempts by C2P are one chain under the session's name, of which only the newest can be charged, and none after one that completed. An attempt in pesos begins when the one
-//! before it is over. USDT can come at any time; one entity counts what comes for a session. What comes although the session is paid is a payment like any other.
+//! That is the whole argument for "paid once, and never forgotten": there is no second place that
+//! would have to be told that a payment completed, hence no moment in which it does not know.
+//! Attempts by C2P are one chain under the session's name, of which only the newest can be charged,
+//! and none after one that completed. An attempt in pesos begins when the one before it is over.
+//! USDT can come at any time; one entity counts what comes for a session. What comes although the
+//! session is paid is a payment like any other.
 
 use crate::domain::conversions::price::with_four_decimals;
 use crate::domain::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
@@ -139,7 +143,18 @@ pub struct NewSession {
 
 /// A new session.
 pub fn open(new: NewSession, turn: &Turn) -> Outcome {
-    let NewSession { id, amount, description, reference, success_url, cancel_url, offered, metadata, url, bought } = new;
+    let NewSession {
+        id,
+        amount,
+        description,
+        reference,
+        success_url,
+        cancel_url,
+        offered,
+        metadata,
+        url,
+        bought,
+    } = new;
     let mut draft = Draft::new(Cause::SessionOpened);
     draft.create(Entity::Session(Session {
         id,
@@ -237,8 +252,9 @@ impl Status {
     }
 }
 
-/// What was done to pay a session: by each way the newest attempt, which is the only one that can have brought money. An attempt by C2P or in pesos begins when the one before it is over and
-/// has not paid; and what comes in USDT, whatever the network, is counted in one place.
+/// What was done to pay a session: by each way the newest attempt, which is the only one that can
+/// have brought money. An attempt by C2P or in pesos begins when the one before it is over and has
+/// not paid; and what comes in USDT, whatever the network, is counted in one place.
 #[derive(Clone, Debug, Default)]
 pub struct Attempts {
     /// From a bank.
@@ -250,7 +266,8 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// The payment that came first: it is the session's. Two ways that are paid at once are two payments, and both are the tenant's.
+    /// The payment that came first: it is the session's. Two ways that are paid at once are two
+    /// payments, and both are the tenant's.
     fn paid(&self) -> Option<Id> {
         let c2p = self.c2p.as_ref().and_then(|payment| Some((payment.completed_at?, payment.id)));
         let cop = self.cop.as_ref().and_then(|payment| Some((payment.completed_at?, payment.id)));
@@ -258,14 +275,21 @@ impl Attempts {
         [c2p, cop, usdt].into_iter().flatten().min().map(|(_, id)| id)
     }
 
-    /// Where a session stands. What is at a bank or the processor when the session ends is still waited for, and money that comes later pays it all the same.
+    /// Where a session stands. What is at a bank or the processor when the session ends is still
+    /// waited for, and money that comes later pays it all the same.
     pub fn standing(&self, session: &Session, now: Timestamp) -> Status {
         if let Some(payment) = self.paid() {
             return Status::Paid(payment);
         }
-        let charging = self.c2p.as_ref().is_some_and(|payment| payment.status == PaymentStatus::Pending && matches!(payment.phase, Phase::Charging { .. }));
-        // The processor has the buyer's code, or is to call it off, and has not answered: nothing else can begin before it has.
-        let telling = self.pending_cop().and_then(|payment| payment.phase.waiting()).is_some_and(|waiting| waiting.telling.is_some());
+        let charging = self.c2p.as_ref().is_some_and(|payment| {
+            payment.status == PaymentStatus::Pending && matches!(payment.phase, Phase::Charging { .. })
+        });
+        // The processor has the buyer's code, or is to call it off, and has not answered: nothing
+        // else can begin before it has.
+        let telling = self
+            .pending_cop()
+            .and_then(|payment| payment.phase.waiting())
+            .is_some_and(|waiting| waiting.telling.is_some());
         match charging || telling {
             true => Status::Processing,
             false if now >= session.expires_at => Status::Expired,
@@ -289,7 +313,8 @@ impl Attempts {
     }
 }
 
-/// What a checkout adds to the market's rate of pesos (`service.md`, "Limits", "COP checkout FX margin").
+/// What a checkout adds to the market's rate of pesos (`service.md`, "Limits", "COP checkout FX
+/// margin").
 const COP_MARGIN: Decimal = Decimal::from_parts(1_025, 0, 0, false, 3);
 
 /// A price in pesos.
@@ -304,7 +329,8 @@ pub struct InPesos {
 }
 
 impl InPesos {
-    /// What `usd` come to: the market's rate and the margin, to four decimals, and the total rounded up to whole pesos. `None` when it does not fit.
+    /// What `usd` come to: the market's rate and the margin, to four decimals, and the total
+    /// rounded up to whole pesos. `None` when it does not fit.
     pub fn of(usd: Usd, market_rate: Rate) -> Option<InPesos> {
         let rate = Rate(with_four_decimals(market_rate.0.checked_mul(COP_MARGIN)?));
         let total = Cop::ceiled(usd.decimal().checked_mul(rate.0)?)?;

@@ -1,6 +1,8 @@
-//! The bytes of records and snapshots: bincode, behind this one module, so that another encoding can take its place (RUSTSEC-2025-0141: it is no longer maintained).
+//! The bytes of records and snapshots: bincode, behind this one module, so that another encoding
+//! can take its place (RUSTSEC-2025-0141: it is no longer maintained).
 //!
-//! A version byte comes first; golden files of every version stay readable for ever (`tests/golden/`).
+//! A version byte comes first; golden files of every version stay readable for ever
+//! (`tests/golden/`).
 
 use bincode::config::{Configuration, standard};
 use bincode::{Decode, Encode};
@@ -25,7 +27,9 @@ pub fn encode<T: Encode>(value: &T) -> Vec<u8> {
 pub fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, String> {
     let (version, rest) = bytes.split_first().ok_or("no bytes at all")?;
     if *version != VERSION {
-        return Err(format!("version {version} of the encoding is not known here; this program writes {VERSION}"));
+        return Err(format!(
+            "version {version} of the encoding is not known here; this program writes {VERSION}"
+        ));
     }
     let (value, read) = bincode::decode_from_slice(rest, CONFIG).map_err(|error| error.to_string())?;
     if read == rest.len() { Ok(value) } else { Err(format!("{} bytes too many", rest.len() - read)) }

@@ -73,7 +73,8 @@ pub enum Ask {
     Sheet(Sheet),
     /// Of the platform's book.
     Platform(Box<PlatformAsk>),
-    /// A payment without an intent: by card, debit or transfer; the entity is the one on its reference, if there is one.
+    /// A payment without an intent: by card, debit or transfer; the entity is the one on its
+    /// reference, if there is one.
     Charge(Box<charge::NewCharge>),
     /// A batch of payouts, new or on a known reference.
     PayBatch(Box<NewBatch>),
@@ -126,7 +127,8 @@ pub enum Ask {
     PayCrypto(Box<crypto::payouts::NewCryptoPayout>),
     /// An operator has looked at a USDT payout.
     ReviewCrypto(crypto::payouts::Verdict),
-    /// A deposit address; the entity is that of the same customer, network and asset, if there is one.
+    /// A deposit address; the entity is that of the same customer, network and asset, if there is
+    /// one.
     OpenDepositAddress(Box<crypto::deposits::NewDepositAddress>),
     /// Something came to the deposit address.
     Deposit(Box<crypto::deposits::Incoming>),
@@ -164,7 +166,8 @@ pub enum Ask {
 }
 
 impl Ask {
-    /// Whether it may be refused: an answer from outside and a deadline are of something that has happened.
+    /// Whether it may be refused: an answer from outside and a deadline are of something that has
+    /// happened.
     pub const fn is_refusable(&self) -> bool {
         !matches!(self, Ask::Heard(_) | Ask::Market(_) | Ask::Deadline)
     }

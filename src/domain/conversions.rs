@@ -1,5 +1,7 @@
-//! Conversions of bolívares and pesos to USDT (`service.md`, "Conversions"; `contract.md`, sections 9 and 18). One entity from its quote on: a quote that is accepted is the conversion,
-//! so accepting is one record about one entity, and nobody can accept it twice. A conversion that the gateway makes by itself ([`auto`]) begins as one that waits for a rate.
+//! Conversions of bolívares and pesos to USDT (`service.md`, "Conversions"; `contract.md`, sections
+//! 9 and 18). One entity from its quote on: a quote that is accepted is the conversion, so
+//! accepting is one record about one entity, and nobody can accept it twice. A conversion that the
+//! gateway makes by itself ([`auto`]) begins as one that waits for a rate.
 
 use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
@@ -251,26 +253,44 @@ pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Outcome {
         Err(refusal) => return Outcome::refuse(refusal),
     };
     let stage = Stage::Quoted { price, expires_at: turn.now.plus_ms(QUOTE_MS) };
-    let quote = Conversion { id: new.id, source: new.source, stage, reference: None, payment: None, livemode: turn.livemode, created_at: turn.now };
+    let quote = Conversion {
+        id: new.id,
+        source: new.source,
+        stage,
+        reference: None,
+        payment: None,
+        livemode: turn.livemode,
+        created_at: turn.now,
+    };
     let mut draft = Draft::new(Cause::ConversionQuoted);
     draft.create(Entity::Conversion(quote));
     Outcome::write(draft)
 }
 
 /// The price by the settings in force, if it may be had.
-fn priced(settings: &Settings, source: Source, amount: Amount, market: Option<Rate>) -> Result<Price, Refusal> {
+fn priced(
+    settings: &Settings,
+    source: Source,
+    amount: Amount,
+    market: Option<Rate>,
+) -> Result<Price, Refusal> {
     if !source.is_enabled(settings) {
         return Err(Refusal::ConversionsNotEnabled);
     }
     let market = market.ok_or(Refusal::MarketRateUnavailable)?;
-    let price = Price::of(source, amount, market, source.spread(settings)).ok_or(Refusal::InvalidConversionAmount)?;
+    let price =
+        Price::of(source, amount, market, source.spread(settings)).ok_or(Refusal::InvalidConversionAmount)?;
     not_too_little(settings, &price)?;
     Ok(price)
 }
 
 fn not_too_little(settings: &Settings, price: &Price) -> Result<(), Refusal> {
     let minimum = settings.conversions.minimum;
-    if price.target < minimum || price.target.is_zero() { Err(Refusal::BelowMinimumUsdt { minimum }) } else { Ok(()) }
+    if price.target < minimum || price.target.is_zero() {
+        Err(Refusal::BelowMinimumUsdt { minimum })
+    } else {
+        Ok(())
+    }
 }
 
 /// The tenant accepts a quote: its amounts are debited at once.
@@ -285,7 +305,8 @@ pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, t
     }
 }
 
-/// The price of a quote that may be accepted, if the money is there. The order of the refusals is `contract.md`, section 17, "Order of checks".
+/// The price of a quote that may be accepted, if the money is there. The order of the refusals is
+/// `contract.md`, section 17, "Order of checks".
 fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Result<&'a Price, Refusal> {
     let settings = &book.sheet.settings;
     let price = match &conversion.stage {
@@ -310,13 +331,22 @@ fn within_limit(book: &Book, source: Source, price: &Price, turn: &Turn) -> Resu
         return Err(Refusal::AmountOverflow);
     }
     match source.daily_limit(&book.sheet.settings) {
-        Some(limit) if today > limit => Err(Refusal::DailyLimitExceeded { currency: source.currency(), limit }),
+        Some(limit) if today > limit => {
+            Err(Refusal::DailyLimitExceeded { currency: source.currency(), limit })
+        }
         Some(_) | None => Ok(()),
     }
 }
 
 /// Debits the source and, unless the conversion waits, credits the USDT.
-fn begin(book: &Book, before: &Conversion, price: Price, taken: Vec<Taken>, reference: Option<String>, turn: &Turn) -> Draft {
+fn begin(
+    book: &Book,
+    before: &Conversion,
+    price: Price,
+    taken: Vec<Taken>,
+    reference: Option<String>,
+    turn: &Turn,
+) -> Draft {
     let waits = !turn.livemode && reference.as_deref().is_some_and(|reference| reference.starts_with(WAITS));
     let end = if waits { End::Open } else { End::Completed { at: turn.now } };
     let accepted = Accepted { price, taken, nth: book.converted.count(), end };
@@ -329,14 +359,34 @@ fn begin(book: &Book, before: &Conversion, price: Price, taken: Vec<Taken>, refe
     if !waits {
         deliver(&mut draft, before.id, &accepted, turn);
     }
-    draft.change(before, Entity::Conversion(Conversion { stage: Stage::Accepted(accepted), reference, created_at: turn.now, ..before.clone() }));
+    draft.change(
+        before,
+        Entity::Conversion(Conversion {
+            stage: Stage::Accepted(accepted),
+            reference,
+            created_at: turn.now,
+            ..before.clone()
+        }),
+    );
     draft
 }
 
 /// Both sides of the source; `sign` −1 takes it from the tenant, 1 gives it back.
-fn source(draft: &mut Draft, conversion: &Conversion, accepted: &Accepted, sign: i64, kind: MovementKind, description: &str) {
+fn source(
+    draft: &mut Draft,
+    conversion: &Conversion,
+    accepted: &Accepted,
+    sign: i64,
+    kind: MovementKind,
+    description: &str,
+) {
     let (currency, minor) = (conversion.source.currency(), sign * accepted.price.source_minor);
-    draft.post(Posting { ledger: Ledger::Tenant, currency, minor, row: row(conversion.id, kind, description, None) });
+    draft.post(Posting {
+        ledger: Ledger::Tenant,
+        currency,
+        minor,
+        row: row(conversion.id, kind, description, None),
+    });
     draft.post(Posting { ledger: Ledger::Exchange, currency, minor: -minor, row: None });
 }
 
@@ -344,17 +394,35 @@ fn source(draft: &mut Draft, conversion: &Conversion, accepted: &Accepted, sign:
 fn deliver(draft: &mut Draft, id: Id, accepted: &Accepted, turn: &Turn) {
     let (currency, minor) = (Currency::Usdt, accepted.price.target.minor());
     let held_until = accepted.held_until().filter(|until| *until > turn.now);
-    draft.post(Posting { ledger: Ledger::Tenant, currency, minor, row: row(id, MovementKind::Conversion, "USDT from a conversion", held_until) });
+    draft.post(Posting {
+        ledger: Ledger::Tenant,
+        currency,
+        minor,
+        row: row(id, MovementKind::Conversion, "USDT from a conversion", held_until),
+    });
     draft.post(Posting { ledger: Ledger::Exchange, currency, minor: -minor, row: None });
     if let Some(release_at) = held_until {
-        draft.hold(HoldChange { ledger: Ledger::Tenant, currency, release_at: release_at.into(), hold: id, minor });
+        draft.hold(HoldChange {
+            ledger: Ledger::Tenant,
+            currency,
+            release_at: release_at.into(),
+            hold: id,
+            minor,
+        });
     }
     draft.event(EventKind::ConversionCompleted, EntityId::conversion(id));
 }
 
 fn row(id: Id, kind: MovementKind, description: &str, available_at: Option<Timestamp>) -> Option<Box<Row>> {
     let subject = Some(EntityId::conversion(id));
-    Some(Box::new(Row { kind, subject, chargeback: None, external_ref: None, description: description.to_owned(), available_at }))
+    Some(Box::new(Row {
+        kind,
+        subject,
+        chargeback: None,
+        external_ref: None,
+        description: description.to_owned(),
+        available_at,
+    }))
 }
 
 /// What is asked of a conversion that waits.
@@ -376,7 +444,10 @@ pub fn decide(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outco
         (Decision::Fulfil, End::Open) => {
             let mut draft = Draft::new(Cause::ConversionCompleted);
             deliver(&mut draft, conversion.id, accepted, turn);
-            draft.change(conversion, Entity::Conversion(conversion.ended(accepted, End::Completed { at: turn.now })));
+            draft.change(
+                conversion,
+                Entity::Conversion(conversion.ended(accepted, End::Completed { at: turn.now })),
+            );
             Outcome::write(draft)
         }
         (Decision::Cancel, _) => Outcome::refuse(Refusal::ConversionNotCancelable),
@@ -391,7 +462,10 @@ fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &T
     for taken in accepted.taken.iter().filter(|taken| taken.release_at > turn.now) {
         draft.hold(taken.change(conversion.source.currency(), 1));
     }
-    draft.change(conversion, Entity::Conversion(conversion.ended(accepted, End::Canceled { at: turn.now, reason })));
+    draft.change(
+        conversion,
+        Entity::Conversion(conversion.ended(accepted, End::Canceled { at: turn.now, reason })),
+    );
     draft.event(EventKind::ConversionCanceled, EntityId::conversion(conversion.id));
     Outcome::write(draft)
 }

@@ -1,7 +1,10 @@
-//! Payments in Colombian pesos: by QR code or transfer key, by a push to the buyer's app, or by an SMS code (`service.md`, "Colombian pesos (COP)"; `contract.md`, sections 11 and 18).
+//! Payments in Colombian pesos: by QR code or transfer key, by a push to the buyer's app, or by an
+//! SMS code (`service.md`, "Colombian pesos (COP)"; `contract.md`, sections 11 and 18).
 //!
-//! The processor is told to collect once the record that says so is durable. Whatever it is told about a collection afterwards (a code, a cancellation), it answers how the collection
-//! stands then, and the same when it is asked; so pay, decline, cancel and expire are decided in one place, by the processor, and none of them can be lost.
+//! The processor is told to collect once the record that says so is durable. Whatever it is told
+//! about a collection afterwards (a code, a cancellation), it answers how the collection stands
+//! then, and the same when it is asked; so pay, decline, cancel and expire are decided in one
+//! place, by the processor, and none of them can be lost.
 
 pub mod collect;
 pub mod refund;
@@ -97,7 +100,8 @@ pub enum Telling {
 }
 
 impl Telling {
-    /// Whether it is told again until the processor has done it; a code is gone, and a buyer who was played can be played again.
+    /// Whether it is told again until the processor has done it; a code is gone, and a buyer who
+    /// was played can be played again.
     pub const fn goes_on(self) -> bool {
         matches!(self, Telling::Cancel | Telling::Void)
     }
@@ -156,8 +160,12 @@ impl Phase {
     /// What is waited for, if it is the buyer.
     pub const fn waiting(&self) -> Option<Waiting> {
         match *self {
-            Phase::Collecting { looks, next_look, telling } => Some(Waiting { looks, next_look, telling, codes: 0 }),
-            Phase::Tried { looks, next_look, telling, codes } => Some(Waiting { looks, next_look, telling, codes }),
+            Phase::Collecting { looks, next_look, telling } => {
+                Some(Waiting { looks, next_look, telling, codes: 0 })
+            }
+            Phase::Tried { looks, next_look, telling, codes } => {
+                Some(Waiting { looks, next_look, telling, codes })
+            }
             Phase::Idle | Phase::Refunding { .. } => None,
         }
     }
@@ -187,7 +195,8 @@ pub struct Marketplace {
     pub seller_available_at: Option<Timestamp>,
 }
 
-/// What a payment in pesos knows of the checkout session that it is for: how its dollars became pesos.
+/// What a payment in pesos knows of the checkout session that it is for: how its dollars became
+/// pesos.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct ForSession {
     /// The session.
@@ -281,7 +290,9 @@ impl CopPayment {
     pub fn deadline(&self) -> Option<Timestamp> {
         match self.phase {
             Phase::Idle => None,
-            Phase::Collecting { next_look, .. } | Phase::Tried { next_look, .. } | Phase::Refunding { next_look, .. } => Some(next_look),
+            Phase::Collecting { next_look, .. }
+            | Phase::Tried { next_look, .. }
+            | Phase::Refunding { next_look, .. } => Some(next_look),
         }
     }
 
@@ -309,7 +320,8 @@ impl CopPayment {
         self.completed_at.into_iter().chain(self.refunded_at).collect()
     }
 
-    /// The key to which the buyer transfers: `@` and 19 letters and digits, as dynamic Bre-B keys have them. It follows from the payment's id alone.
+    /// The key to which the buyer transfers: `@` and 19 letters and digits, as dynamic Bre-B keys
+    /// have them. It follows from the payment's id alone.
     pub fn transfer_key(&self) -> String {
         const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
         let hash = Sha256::digest([b"transfer key".as_slice(), self.id.as_bytes()].concat());

@@ -1,5 +1,6 @@
-//! Payouts of pesos to a bank in Colombia: the operator asks for one, it is debited at once, and the operator says what became of it (`service.md`, "Colombian pesos (COP)";
-//! `contract.md`, sections 3 and 18).
+//! Payouts of pesos to a bank in Colombia: the operator asks for one, it is debited at once, and
+//! the operator says what became of it (`service.md`, "Colombian pesos (COP)"; `contract.md`,
+//! sections 3 and 18).
 
 use crate::domain::book::Book;
 use crate::domain::buyer::{DocumentNumber, DocumentType};
@@ -49,7 +50,11 @@ impl ColombianAccount {
     /// Reads one: 5 to 20 digits.
     pub fn parse(text: &str) -> Result<ColombianAccount, &'static str> {
         let fits = (5..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        if fits { Ok(ColombianAccount(Box::from(text))) } else { Err("must be an account number of 5 to 20 digits") }
+        if fits {
+            Ok(ColombianAccount(Box::from(text)))
+        } else {
+            Err("must be an account number of 5 to 20 digits")
+        }
     }
 
     /// With its last four digits: `…1234`.
@@ -179,7 +184,11 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
     .into_iter()
     .filter_map(|(name, differs)| differs.then_some(name))
     .collect();
-    if differs.is_empty() { Outcome::unchanged() } else { Outcome::refuse(Refusal::ExternalRefConflict { existing: payout.id, differs }) }
+    if differs.is_empty() {
+        Outcome::unchanged()
+    } else {
+        Outcome::refuse(Refusal::ExternalRefConflict { existing: payout.id, differs })
+    }
 }
 
 /// The operator says what became of it; when it failed the money is back in the same record.
@@ -189,10 +198,16 @@ pub fn settle(payout: &CopPayout, verdict: Verdict, turn: &Turn) -> Outcome {
     }
     let settled = CopPayout { settled_at: Some(turn.now), ..payout.clone() };
     let (settled, cause, event) = match verdict {
-        Verdict::Completed(reference) => {
-            (CopPayout { status: Status::Completed, reference: Some(reference), ..settled }, Cause::CopPayoutCompleted, EventKind::PayoutCompleted)
-        }
-        Verdict::Failed(code) => (CopPayout { status: Status::Failed, failure_code: Some(code), ..settled }, Cause::CopPayoutFailed, EventKind::PayoutFailed),
+        Verdict::Completed(reference) => (
+            CopPayout { status: Status::Completed, reference: Some(reference), ..settled },
+            Cause::CopPayoutCompleted,
+            EventKind::PayoutCompleted,
+        ),
+        Verdict::Failed(code) => (
+            CopPayout { status: Status::Failed, failure_code: Some(code), ..settled },
+            Cause::CopPayoutFailed,
+            EventKind::PayoutFailed,
+        ),
     };
     let mut draft = Draft::new(cause);
     if settled.status == Status::Failed {
@@ -212,6 +227,11 @@ fn post(draft: &mut Draft, payout: &CopPayout, amount: Cop, kind: MovementKind, 
         description: description.to_owned(),
         available_at: None,
     };
-    draft.post(Posting { ledger: Ledger::Tenant, currency: Currency::Cop, minor: amount.minor(), row: Some(Box::new(row)) });
+    draft.post(Posting {
+        ledger: Ledger::Tenant,
+        currency: Currency::Cop,
+        minor: amount.minor(),
+        row: Some(Box::new(row)),
+    });
     draft.post(Posting { ledger: Ledger::Rail, currency: Currency::Cop, minor: -amount.minor(), row: None });
 }

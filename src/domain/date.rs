@@ -1,6 +1,8 @@
-//! Days of the calendar, without a time and without a place: value dates, holidays, the date of a transfer.
+//! Days of the calendar, without a time and without a place: value dates, holidays, the date of a
+//! transfer.
 //!
-//! The arithmetic is Howard Hinnant's "chrono-compatible low-level date algorithms"; a property test holds it against chrono.
+//! The arithmetic is Howard Hinnant's "chrono-compatible low-level date algorithms"; a property
+//! test holds it against chrono.
 
 use crate::domain::time::{DAY_MS, Timestamp, Zone};
 use bincode::{Decode, Encode};
@@ -44,8 +46,14 @@ impl Date {
         if bytes[4] != b'-' || bytes[7] != b'-' {
             return Err(EXPECTED);
         }
-        let number = |digits: &[u8]| digits.iter().try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + i32::from(digit - b'0')));
-        let (Some(year), Some(month), Some(day)) = (number(&bytes[..4]), number(&bytes[5..7]), number(&bytes[8..])) else {
+        let number = |digits: &[u8]| {
+            digits
+                .iter()
+                .try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + i32::from(digit - b'0')))
+        };
+        let (Some(year), Some(month), Some(day)) =
+            (number(&bytes[..4]), number(&bytes[5..7]), number(&bytes[8..]))
+        else {
             return Err(EXPECTED);
         };
         // What is no day of the calendar (31 February) comes back as another one, or not at all.
@@ -61,7 +69,8 @@ impl Date {
         let shifted = self.0 as i64 + 719_468;
         let era = shifted.div_euclid(146_097);
         let day_of_era = shifted.rem_euclid(146_097);
-        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let year_of_era =
+            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let from_march = (5 * day_of_year + 2) / 153;
         let day = day_of_year - (153 * from_march + 2) / 5 + 1;
@@ -74,7 +83,18 @@ impl Date {
     pub fn ascii(self) -> [u8; 10] {
         let (year, month, day) = self.civil();
         let digit = |value: i32| b'0' + value.rem_euclid(10) as u8;
-        [digit(year / 1000), digit(year / 100), digit(year / 10), digit(year), b'-', digit(month / 10), digit(month), b'-', digit(day / 10), digit(day)]
+        [
+            digit(year / 1000),
+            digit(year / 100),
+            digit(year / 10),
+            digit(year),
+            b'-',
+            digit(month / 10),
+            digit(month),
+            b'-',
+            digit(day / 10),
+            digit(day),
+        ]
     }
 }
 
@@ -139,7 +159,13 @@ mod tests {
 
     #[test]
     fn weekends() {
-        for (given, weekend) in [("2026-11-20", false), ("2026-11-21", true), ("2026-11-22", true), ("2026-11-23", false), ("1969-12-28", true)] {
+        for (given, weekend) in [
+            ("2026-11-20", false),
+            ("2026-11-21", true),
+            ("2026-11-22", true),
+            ("2026-11-23", false),
+            ("1969-12-28", true),
+        ] {
             assert_eq!(Date::parse(given).expect(given).is_weekend(), weekend, "{given}");
         }
     }

@@ -1,4 +1,5 @@
-//! What the rules of one resource come to: a draft of a record, a refusal, effects. The machine completes it.
+//! What the rules of one resource come to: a draft of a record, a refusal, effects. The machine
+//! completes it.
 
 use crate::domain::bank::Effect;
 use crate::domain::date::Date;
@@ -74,7 +75,8 @@ impl Draft {
         }
     }
 
-    /// Adds one side of the double entry; nothing is not written (`contract.md`, section 17: no movement of 0.00).
+    /// Adds one side of the double entry; nothing is not written (`contract.md`, section 17: no
+    /// movement of 0.00).
     pub fn post(&mut self, posting: Posting) {
         if posting.minor != 0 {
             self.postings.push(posting);

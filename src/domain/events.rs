@@ -1,5 +1,5 @@
-//! What happened, for webhooks and for GET /v1/events: numbered per tenant and mode without gaps, in the record that made it so. The data is rendered from that record when it is
-//! read or sent.
+//! What happened, for webhooks and for GET /v1/events: numbered per tenant and mode without gaps,
+//! in the record that made it so. The data is rendered from that record when it is read or sent.
 
 use crate::domain::crypto::deposits::Deposit;
 use crate::domain::ids::{EntityId, Id};

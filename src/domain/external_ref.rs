@@ -1,4 +1,5 @@
-//! The caller's own name for what it asks for: trimmed, 1 to 64 characters, never made up here (`contract.md`, section 1).
+//! The caller's own name for what it asks for: trimmed, 1 to 64 characters, never made up here
+//! (`contract.md`, section 1).
 
 use crate::domain::free_text::is_bidi_control;
 use bincode::{Decode, Encode};
@@ -10,7 +11,8 @@ use std::sync::Arc;
 /// Characters, not bytes, of the longest reference.
 pub const CHARACTERS_MAX: usize = 64;
 
-/// A reference. Copies share the text: it travels with the payment, its record, its index entries and its answer.
+/// A reference. Copies share the text: it travels with the payment, its record, its index entries
+/// and its answer.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct ExternalRef(Arc<str>);
 
@@ -68,7 +70,12 @@ mod tests {
     fn trimmed_and_counted_in_characters() {
         let longest = format!("{}{}", "a".repeat(16), "ñ".repeat(48));
         assert_eq!(longest.len(), 112);
-        for (given, kept) in [("a", "a"), ("  order 7\t\n", "order 7"), (" \u{a0}x\u{2003}", "x"), (longest.as_str(), longest.as_str())] {
+        for (given, kept) in [
+            ("a", "a"),
+            ("  order 7\t\n", "order 7"),
+            (" \u{a0}x\u{2003}", "x"),
+            (longest.as_str(), longest.as_str()),
+        ] {
             assert_eq!(ExternalRef::parse(given).expect(given).as_str(), kept);
         }
         assert_eq!(ExternalRef::parse(&format!("  {longest}\t")).expect("64 characters").as_str(), longest);
@@ -77,7 +84,9 @@ mod tests {
     #[test]
     fn refused() {
         let long = "x".repeat(65);
-        for given in ["", "   ", "\t\n", long.as_str(), "a\nb", "a\u{0}b", "a\u{7f}", "a\u{85}b", "a\u{202e}b"] {
+        for given in
+            ["", "   ", "\t\n", long.as_str(), "a\nb", "a\u{0}b", "a\u{7f}", "a\u{85}b", "a\u{202e}b"]
+        {
             assert!(ExternalRef::parse(given).is_err(), "{given:?}");
         }
     }

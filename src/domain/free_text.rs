@@ -22,10 +22,21 @@ mod tests {
 
     #[test]
     fn what_people_write_is_fine() {
-        for text in ["", "Ñandú & Cía.", "línea\r\n\tdos", "日本語", "שלום", "مرحبا", "👩\u{200d}💻", "a\u{a0}b"] {
+        for text in
+            ["", "Ñandú & Cía.", "línea\r\n\tdos", "日本語", "שלום", "مرحبا", "👩\u{200d}💻", "a\u{a0}b"]
+        {
             assert!(!is_misleading(text), "{text:?}");
         }
-        for text in ["a\0", "\u{1b}[31m", "\u{7f}", "\u{85}", "a\u{202e}b", "\u{200f}", "\u{2066}x\u{2069}", "\u{61c}"] {
+        for text in [
+            "a\0",
+            "\u{1b}[31m",
+            "\u{7f}",
+            "\u{85}",
+            "a\u{202e}b",
+            "\u{200f}",
+            "\u{2066}x\u{2069}",
+            "\u{61c}",
+        ] {
             assert!(is_misleading(text), "{text:?}");
         }
     }

@@ -1,14 +1,18 @@
-//! Venezuelan identity documents: `V`, `E`, `J`, `P` or `G` and 5 to 9 digits (`contract.md`, section 1).
+//! Venezuelan identity documents: `V`, `E`, `J`, `P` or `G` and 5 to 9 digits (`contract.md`,
+//! section 1).
 //!
-//! A document is personal data: it has no Display, its Debug is masked, and whoever shows it in clear says so by calling `clear`.
+//! A document is personal data: it has no Display, its Debug is masked, and whoever shows it in
+//! clear says so by calling `clear`.
 
 use bincode::{Decode, Encode};
 use std::fmt;
 
 /// What a document must look like, for whoever sent another one.
-const EXPECTED: &str = "must be an identity document: V, E, J, P or G and 5 to 9 digits, for example V12345678";
+const EXPECTED: &str =
+    "must be an identity document: V, E, J, P or G and 5 to 9 digits, for example V12345678";
 
-/// An identity document. Leading zeros are part of it: a company's number has nine digits and may begin with one.
+/// An identity document. Leading zeros are part of it: a company's number has nine digits and may
+/// begin with one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct IdentityDocument {
     letter: u8,
@@ -44,7 +48,9 @@ impl IdentityDocument {
 
     /// In clear: `V12345678`. Only for whoever registered it.
     pub fn clear(self) -> impl fmt::Display {
-        fmt::from_fn(move |f| write!(f, "{}{:0width$}", self.letter(), self.number, width = usize::from(self.digits)))
+        fmt::from_fn(move |f| {
+            write!(f, "{}{:0width$}", self.letter(), self.number, width = usize::from(self.digits))
+        })
     }
 
     /// With its letter and last three digits: `V***678`.

@@ -1,6 +1,8 @@
-//! Names of things: UUIDv7 ids, and the ids that are derived from them so that nothing needs to be stored for them.
+//! Names of things: UUIDv7 ids, and the ids that are derived from them so that nothing needs to be
+//! stored for them.
 //!
-//! The lowest 16 bits of an id are a number: 0 for an entity itself, 1 and up for its operations with a bank; the n-th row of a record bears n. An event bears its own number.
+//! The lowest 16 bits of an id are a number: 0 for an entity itself, 1 and up for its operations
+//! with a bank; the n-th row of a record bears n. An event bears its own number.
 
 use bincode::{Decode, Encode};
 use std::fmt;
@@ -27,11 +29,15 @@ impl Id {
 
     /// The id of an entity of that time with these 58 random bits, which sort within it.
     pub fn random(time_ms: i64, bits: u64) -> Id {
-        let seed = (bits >> 54 & 0x0F) << 56 | (bits >> 46 & 0xFF) << 48 | (bits >> 40 & 0x3F) << 40 | bits & 0xFF_FFFF_FFFF;
+        let seed = (bits >> 54 & 0x0F) << 56
+            | (bits >> 46 & 0xFF) << 48
+            | (bits >> 40 & 0x3F) << 40
+            | bits & 0xFF_FFFF_FFFF;
         Id::derived(time_ms, seed, 0)
     }
 
-    /// The id of what happened at `time_ms` with the random bits `seed` and has this number: the lowest 48 bits are the number.
+    /// The id of what happened at `time_ms` with the random bits `seed` and has this number: the
+    /// lowest 48 bits are the number.
     pub fn numbered(time_ms: i64, seed: u64, number: u64) -> Id {
         let mut bytes = Id::derived(time_ms, seed, 0).0;
         bytes[10..].copy_from_slice(&number.to_be_bytes()[2..]);
@@ -269,7 +275,10 @@ mod tests {
         let mut before = Id::random(7, 0);
         for bit in 0..58 {
             let id = Id::random(7, 1 << bit);
-            assert!(id > before && Uuid::from(id).get_version_num() == 7 && id.operation(0) == id, "bit {bit}");
+            assert!(
+                id > before && Uuid::from(id).get_version_num() == 7 && id.operation(0) == id,
+                "bit {bit}"
+            );
             before = id;
         }
         assert!(Id::random(8, 0) > Id::random(7, (1 << 58) - 1));

@@ -1,4 +1,5 @@
-//! The keys of the index, and the entries of a record. One entry per entity, name, list facet, movement type and block of events: each costs about 2 µs, so there are no others.
+//! The keys of the index, and the entries of a record. One entry per entity, name, list facet,
+//! movement type and block of events: each costs about 2 µs, so there are no others.
 //!
 //! Every key starts with the tenant key (4 bytes, big endian), then a letter:
 //!
@@ -13,7 +14,8 @@
 //! | `o` | 1, sequence | | under the platform's key, the records by which banks contradicted themselves |
 //! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
 //!
-//! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all tenants: the tenant key (8 bytes), then the id.
+//! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all
+//! tenants: the tenant key (8 bytes), then the id.
 
 use crate::domain::conversions::{Source, UNLISTED};
 use crate::domain::cop_payments::CopPayment;
@@ -65,7 +67,8 @@ pub enum Space {
     DepositAddress = 8,
     /// The same, by the address itself.
     DepositTo = 9,
-    /// The operator's payouts of pesos. Under the platform's key their ids, for operators settle one by its id alone; the value is the tenant key.
+    /// The operator's payouts of pesos. Under the platform's key their ids, for operators settle
+    /// one by its id alone; the value is the tenant key.
     CopPayout = 10,
 }
 
@@ -115,15 +118,16 @@ pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
     key
 }
 
-/// The list of a kind's entities with a facet: its entries are this followed by the id, and in between, for conversions, by when they began: the instant and how many there
-/// were before.
+/// The list of a kind's entities with a facet: its entries are this followed by the id, and in
+/// between, for conversions, by when they began: the instant and how many there were before.
 pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
     let mut key = begin(tenant, b'l');
     key.extend_from_slice(&[kind as u8, facet]);
     key
 }
 
-/// The movements of a ledger of a type: its entries are this followed by time and sequence, 8 bytes each.
+/// The movements of a ledger of a type: its entries are this followed by time and sequence, 8 bytes
+/// each.
 pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
     let mut key = begin(tenant, b'm');
     match ledger {
@@ -137,10 +141,15 @@ pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
     key
 }
 
-/// The lists that together hold the movements of a ledger of a type, and others too: USDT that were converted are in the record of what was paid for them, unless that one had to wait.
+/// The lists that together hold the movements of a ledger of a type, and others too: USDT that were
+/// converted are in the record of what was paid for them, unless that one had to wait.
 pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> impl Iterator<Item = Vec<u8>> {
     let converted = ledger == LedgerKey::Tenant(Currency::Usdt) && kind == MovementKind::Conversion as u8;
-    let paid = converted.then_some(Source::ALL).into_iter().flatten().map(|source| LedgerKey::Tenant(source.currency()));
+    let paid = converted
+        .then_some(Source::ALL)
+        .into_iter()
+        .flatten()
+        .map(|source| LedgerKey::Tenant(source.currency()));
     paid.chain([ledger]).map(move |ledger| movements(tenant, ledger, kind))
 }
 
@@ -170,7 +179,8 @@ pub fn kept_on(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
     key
 }
 
-/// Where the answer to an operator's call is kept: all are in one place, as neither the tenant nor the mode is known before the body is read, and no tenant sees them.
+/// Where the answer to an operator's call is kept: all are in one place, as neither the tenant nor
+/// the mode is known before the body is read, and no tenant sees them.
 fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
     let mut key = kept_on(PLATFORM, idempotency_key, path);
     key.push(match tenant {
@@ -181,19 +191,22 @@ fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
     key
 }
 
-/// The operations of all tenants of which banks said both that they were done and that they were not: its entries are this followed by the sequence of the record.
+/// The operations of all tenants of which banks said both that they were done and that they were
+/// not: its entries are this followed by the sequence of the record.
 pub fn contradicted() -> Vec<u8> {
     let mut key = begin(PLATFORM, b'o');
     key.push(1);
     key
 }
 
-/// The answers that are kept for a tenant: the keys of all its entries are from the first up to and without the second.
+/// The answers that are kept for a tenant: the keys of all its entries are from the first up to and
+/// without the second.
 pub fn kept_of(tenant: u64) -> (Vec<u8>, Vec<u8>) {
     (begin(tenant, KEPT), begin(tenant, KEPT + 1))
 }
 
-/// Whether an operators' entry is of a call about test mode, whose records bear the time of a test clock.
+/// Whether an operators' entry is of a call about test mode, whose records bear the time of a test
+/// clock.
 pub fn is_of_test_clock(key: &[u8]) -> bool {
     key.last() == Some(&TEST_MODE)
 }
@@ -219,7 +232,8 @@ pub fn deliveries(tenant: u64, webhook: Id) -> Vec<u8> {
     key
 }
 
-/// The webhook endpoints of all tenants: its entries are this followed by the tenant key, 8 bytes big endian, and the id.
+/// The webhook endpoints of all tenants: its entries are this followed by the tenant key, 8 bytes
+/// big endian, and the id.
 pub fn webhooks() -> Vec<u8> {
     list(PLATFORM, Kind::Webhook, 0)
 }
@@ -288,7 +302,8 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
     }
 }
 
-/// The list entries of an entity with this facet. USDT payouts are also in a list of the operators', who look through all tenants'.
+/// The list entries of an entity with this facet. USDT payouts are also in a list of the
+/// operators', who look through all tenants'.
 fn listed(tenant: u64, state: &Entity, facet: u8) -> impl Iterator<Item = Vec<u8>> {
     let id = state.id();
     let entry = |tenant, order: &[u8]| {
@@ -320,10 +335,18 @@ fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
         ops.put(&name(tenant, space, external_ref), id.as_bytes());
     }
     match state {
-        Entity::Chargeback(_) => ops.put(&name(PLATFORM, Space::Chargeback, &id.to_string()), &tenant.to_be_bytes()),
-        Entity::Session(_) => ops.put(&name(PLATFORM, Space::Session, &id.to_string()), &tenant.to_be_bytes()),
-        Entity::CopPayout(_) => ops.put(&name(PLATFORM, Space::CopPayout, &id.to_string()), &tenant.to_be_bytes()),
-        Entity::CryptoPayout(_) => ops.put(&name(PLATFORM, Space::CryptoPayout, &id.to_string()), &tenant.to_be_bytes()),
+        Entity::Chargeback(_) => {
+            ops.put(&name(PLATFORM, Space::Chargeback, &id.to_string()), &tenant.to_be_bytes())
+        }
+        Entity::Session(_) => {
+            ops.put(&name(PLATFORM, Space::Session, &id.to_string()), &tenant.to_be_bytes())
+        }
+        Entity::CopPayout(_) => {
+            ops.put(&name(PLATFORM, Space::CopPayout, &id.to_string()), &tenant.to_be_bytes())
+        }
+        Entity::CryptoPayout(_) => {
+            ops.put(&name(PLATFORM, Space::CryptoPayout, &id.to_string()), &tenant.to_be_bytes())
+        }
         Entity::DepositAddress(DepositAddress { till: Some(till), .. }) => {
             ops.put(&name(tenant, Space::CheckoutUsdt, &till.sale.session.to_string()), id.as_bytes())
         }
@@ -340,7 +363,8 @@ fn index_names(tenant: u64, state: &Entity, ops: &mut IndexOps) {
 
 fn space(state: &Entity) -> Option<Space> {
     match state {
-        // A session's attempts are in a space of their own: no reference of the tenant's can meddle with them.
+        // A session's attempts are in a space of their own: no reference of the tenant's can meddle
+        // with them.
         Entity::Payment(payment) if matches!(payment.means, Means::Usdt { .. }) => None,
         Entity::Payment(payment) if payment.checkout.is_some() => Some(Space::Checkout),
         Entity::Payment(_) => Some(Space::Payment),
@@ -350,22 +374,35 @@ fn space(state: &Entity) -> Option<Space> {
         Entity::OwnAccount(_) => Some(Space::OwnAccount),
         Entity::CryptoPayout(_) => Some(Space::CryptoPayout),
         Entity::CopPayout(_) => Some(Space::CopPayout),
-        Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) | Entity::Conversion(_) => None,
+        Entity::Chargeback(_)
+        | Entity::Otp(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::Conversion(_) => None,
         Entity::DepositAddress(_) | Entity::CopPayment(_) | Entity::Webhook(_) => None,
     }
 }
 
 /// A new link's address leads to the tenant and the link.
 fn index_slug(tenant: u64, record: &Record, ops: &mut IndexOps) {
-    let (Cause::LinkCreated, Some(Entity::Product(product))) = (record.cause, record.entities.first().map(|written| &*written.state)) else { return };
+    let (Cause::LinkCreated, Some(Entity::Product(product))) =
+        (record.cause, record.entities.first().map(|written| &*written.state))
+    else {
+        return;
+    };
     if let Some(link) = product.links.last() {
-        ops.put(&name(PLATFORM, Space::Slug, &link.slug), &[tenant.to_be_bytes().as_slice(), link.id.as_bytes()].concat());
+        ops.put(
+            &name(PLATFORM, Space::Slug, &link.slug),
+            &[tenant.to_be_bytes().as_slice(), link.id.as_bytes()].concat(),
+        );
     }
 }
 
 /// Every address leads to the entity that counts what comes to it.
 fn index_places(tenant: u64, record: &Record, ops: &mut IndexOps) {
-    let (Cause::DepositAddressMade, Some(Entity::DepositAddress(made))) = (record.cause, record.entities.first().map(|written| &*written.state)) else {
+    let (Cause::DepositAddressMade, Some(Entity::DepositAddress(made))) =
+        (record.cause, record.entities.first().map(|written| &*written.state))
+    else {
         return;
     };
     for (_, _, address) in made.places() {
@@ -419,8 +456,12 @@ fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut Inde
     kinds.sort_unstable();
     kinds.dedup();
     let own_ves = kinds.iter().any(|(ledger, _)| *ledger == LedgerKey::Tenant(Currency::Ves));
-    let paid = |source: Source| kinds.contains(&(LedgerKey::Tenant(source.currency()), MovementKind::Conversion));
-    let bought_here = Source::ALL.into_iter().any(paid).then_some((LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion));
+    let paid =
+        |source: Source| kinds.contains(&(LedgerKey::Tenant(source.currency()), MovementKind::Conversion));
+    let bought_here = Source::ALL
+        .into_iter()
+        .any(paid)
+        .then_some((LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion));
     let mut put = |ledger, kind| {
         let mut key = movements(tenant, ledger, kind);
         key.extend_from_slice(&time_bytes(time));

@@ -1,4 +1,5 @@
-//! What must be true of every record and of the book after it. Checked before a record is written, when it is replayed, and in release builds; a breach halts the book.
+//! What must be true of every record and of the book after it. Checked before a record is written,
+//! when it is replayed, and in release builds; a breach halts the book.
 
 use crate::domain::book::Book;
 use crate::domain::conversions::spend;
@@ -27,7 +28,11 @@ fn sums_to_zero(record: &Record) -> Result<(), String> {
         }
         sums[posting.currency as usize] += i128::from(posting.minor);
     }
-    if sums == [0; 3] { Ok(()) } else { Err(format!("the postings of {} do not sum to zero: {sums:?}", record.cause.name())) }
+    if sums == [0; 3] {
+        Ok(())
+    } else {
+        Err(format!("the postings of {} do not sum to zero: {sums:?}", record.cause.name()))
+    }
 }
 
 fn movements_are_of_the_tenant_or_a_seller(record: &Record) -> Result<(), String> {
@@ -45,14 +50,22 @@ fn movements_are_of_the_tenant_or_a_seller(record: &Record) -> Result<(), String
 
 /// The accounts that the record changed.
 fn touched<'a>(book: &'a Book, record: &Record) -> impl Iterator<Item = &'a Account> {
-    let currencies: BTreeSet<_> = record.postings.iter().filter(|posting| posting.ledger == Ledger::Tenant).map(|posting| posting.currency).collect();
-    let seller = |posting: &Posting| if let Ledger::Seller(id) = posting.ledger { Some((id, posting.currency)) } else { None };
+    let currencies: BTreeSet<_> = record
+        .postings
+        .iter()
+        .filter(|posting| posting.ledger == Ledger::Tenant)
+        .map(|posting| posting.currency)
+        .collect();
+    let seller = |posting: &Posting| {
+        if let Ledger::Seller(id) = posting.ledger { Some((id, posting.currency)) } else { None }
+    };
     let sellers: BTreeSet<(Id, Currency)> = record.postings.iter().filter_map(seller).collect();
     let own = currencies.into_iter().map(|currency| book.account(currency));
     own.chain(sellers.into_iter().filter_map(|(id, currency)| Some(book.sellers.get(&id)?.account(currency))))
 }
 
-/// The running total is what the holds say, as far as can be told without adding all of them up (`pasarela wal verify` does).
+/// The running total is what the holds say, as far as can be told without adding all of them up
+/// (`pasarela wal verify` does).
 fn holds_agree(account: &Account) -> Result<(), String> {
     if account.held < 0 {
         return Err(format!("less than nothing is held: {}", account.held));
@@ -66,18 +79,29 @@ fn holds_agree(account: &Account) -> Result<(), String> {
     Ok(())
 }
 
-/// What was taken was there. What comes to a balance that an operator's correction left below zero leaves it there still, and is nobody's breach.
+/// What was taken was there. What comes to a balance that an operator's correction left below zero
+/// leaves it there still, and is nobody's breach.
 fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
-    if !matches!(record.cause, Cause::PayoutCreated | Cause::BatchCreated | Cause::ConversionAccepted | Cause::CryptoPayoutCreated | Cause::CopPayoutCreated) {
+    if !matches!(
+        record.cause,
+        Cause::PayoutCreated
+            | Cause::BatchCreated
+            | Cause::ConversionAccepted
+            | Cause::CryptoPayoutCreated
+            | Cause::CopPayoutCreated
+    ) {
         return Ok(());
     }
     for posting in record.postings.iter().filter(|posting| posting.minor < 0) {
         match posting.ledger {
             Ledger::Tenant if spend::available(book, posting.currency) < 0 => {
-                let (cause, left, currency) = (record.cause.name(), spend::available(book, posting.currency), posting.currency.code());
+                let (cause, left, currency) =
+                    (record.cause.name(), spend::available(book, posting.currency), posting.currency.code());
                 return Err(format!("{cause} overdraws the balance: {left} {currency} left"));
             }
-            Ledger::Seller(id) if book.sellers.get(&id).is_none_or(|seller| seller.account(posting.currency).free() < 0) => {
+            Ledger::Seller(id)
+                if book.sellers.get(&id).is_none_or(|seller| seller.account(posting.currency).free() < 0) =>
+            {
                 return Err(format!("{} overdraws seller {id}", record.cause.name()));
             }
             _ => {}

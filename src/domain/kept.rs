@@ -1,4 +1,5 @@
-//! Kept answers: what an Idempotency-Key was answered, written in the record of the money it speaks of (`contract.md`, sections 1 and 17, "Idempotency").
+//! Kept answers: what an Idempotency-Key was answered, written in the record of the money it speaks
+//! of (`contract.md`, sections 1 and 17, "Idempotency").
 
 use crate::domain::ids::Id;
 use crate::domain::time::Timestamp;
@@ -7,7 +8,8 @@ use bincode::{Decode, Encode};
 /// An answer is kept so long, on the tenant's clock.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What an answer shows. The API renders it; the log remembers which it was, so that the record of a bank's late answer can replace what was kept.
+/// What an answer shows. The API renders it; the log remembers which it was, so that the record of
+/// a bank's late answer can replace what was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Shape {
     /// A C2P intent.

@@ -1,4 +1,5 @@
-//! The double entry: postings that sum to zero per currency in every record, the rows that a tenant sees of them, and accounts with holds.
+//! The double entry: postings that sum to zero per currency in every record, the rows that a tenant
+//! sees of them, and accounts with holds.
 
 use crate::domain::external_ref::ExternalRef;
 use crate::domain::ids::{EntityId, Id};
@@ -27,7 +28,8 @@ pub enum Ledger {
     Exchange,
 }
 
-/// The types of movements (`contract.md`, section 6), in the order of their list facets. New ones are added at the end.
+/// The types of movements (`contract.md`, section 6), in the order of their list facets. New ones
+/// are added at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 #[repr(u8)]
 pub enum MovementKind {
@@ -168,13 +170,15 @@ pub struct HoldChange {
 pub enum Release {
     /// By itself, at this instant.
     At(Timestamp),
-    /// With a bank's decision: money that is set aside while it decides about a reversal or a refund. No clock ends it.
+    /// With a bank's decision: money that is set aside while it decides about a reversal or a
+    /// refund. No clock ends it.
     WhenDecided,
 }
 
 impl Release {
-    /// What earlier versions wrote for [`Release::WhenDecided`]: the last instant of the calendar. Their records mean what they meant then, so such a hold ends when a clock gets there;
-    /// until then it is one that a bank decides about.
+    /// What earlier versions wrote for [`Release::WhenDecided`]: the last instant of the calendar.
+    /// Their records mean what they meant then, so such a hold ends when a clock gets there; until
+    /// then it is one that a bank decides about.
     const LAST_INSTANT: Release = Release::At(Timestamp::MAX);
 
     /// The instant at which it ends by itself, if it does.
@@ -223,7 +227,8 @@ impl<Context> Decode<Context> for Release {
 
 impl_borrow_decode!(Release);
 
-/// Holds that one record may take from. It names each of them twice, about 60 bytes together, and a record has 16 MiB: so many are far below that, and no book's turn is long.
+/// Holds that one record may take from. It names each of them twice, about 60 bytes together, and a
+/// record has 16 MiB: so many are far below that, and no book's turn is long.
 pub const HOLDS_MAX: usize = 20_000;
 
 /// One balance in one currency.
@@ -248,7 +253,8 @@ impl Account {
         }
     }
 
-    /// Changes a hold. A change that would leave less than nothing is a breach, which the invariants find.
+    /// Changes a hold. A change that would leave less than nothing is a breach, which the
+    /// invariants find.
     pub fn hold(&mut self, change: &HoldChange) {
         let key = (change.release_at, change.hold);
         let left = self.holds.with(
@@ -270,7 +276,8 @@ impl Account {
         self.holds.get(&(release_at.into(), hold)).copied().unwrap_or(0)
     }
 
-    /// What is set aside under this name until a bank has decided: of an earlier version's record under the calendar's last instant, and nothing if a clock was there already.
+    /// What is set aside under this name until a bank has decided: of an earlier version's record
+    /// under the calendar's last instant, and nothing if a clock was there already.
     pub fn set_aside_for(&self, hold: Id) -> impl Iterator<Item = (Release, i64)> {
         [Release::LAST_INSTANT, Release::WhenDecided]
             .map(|release_at| (release_at, self.held_for(release_at, hold)))
@@ -285,7 +292,10 @@ impl Account {
 
     /// Whether anything is held until exactly then.
     pub fn holds_until(&self, release_at: Release) -> bool {
-        self.holds.iter_from(&(release_at, Id::from_bytes([0; 16]))).next().is_some_and(|((at, _), _)| *at == release_at)
+        self.holds
+            .iter_from(&(release_at, Id::from_bytes([0; 16])))
+            .next()
+            .is_some_and(|((at, _), _)| *at == release_at)
     }
 
     /// What may be spent, before any reserve.

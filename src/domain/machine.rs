@@ -1,4 +1,5 @@
-//! The machine that the engine hosts: which rule answers which command, and what every record gets besides (numbers for its events, the kept answer).
+//! The machine that the engine hosts: which rule answers which command, and what every record gets
+//! besides (numbers for its events, the kept answer).
 
 use crate::domain::adjustments;
 use crate::domain::bank::{Effect, Heard, Order};
@@ -62,7 +63,8 @@ pub struct Domain {
     pub live_rails: bool,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
-    /// How an answer looks: given by the API, so that what is kept is byte by byte what was answered.
+    /// How an answer looks: given by the API, so that what is kept is byte by byte what was
+    /// answered.
     pub render: fn(Shape, &Facts<'_>) -> Rendered,
 }
 
@@ -92,7 +94,11 @@ impl Machine for Domain {
     }
 
     fn empty(&self, tenant: u64) -> AnyBook {
-        if tenant == PLATFORM { AnyBook::Platform(PlatformBook::default()) } else { AnyBook::Tenant(Box::default()) }
+        if tenant == PLATFORM {
+            AnyBook::Platform(PlatformBook::default())
+        } else {
+            AnyBook::Tenant(Box::default())
+        }
     }
 
     fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
@@ -113,7 +119,10 @@ impl Machine for Domain {
         if now_ms < Timestamp::CLOCKS_END.unix_ms() {
             return Ok(());
         }
-        Err(Refusal::Invalid { field: "advanceSeconds", message: "must leave the test clock before the year 9000" })
+        Err(Refusal::Invalid {
+            field: "advanceSeconds",
+            message: "must leave the test clock before the year 9000",
+        })
     }
 
     fn settle(&self, book: &mut AnyBook, now_ms: i64) {
@@ -122,10 +131,22 @@ impl Machine for Domain {
         }
     }
 
-    fn decide(&self, book: &AnyBook, entity: Option<&Entity>, command: Command, turn: actors::Turn) -> Decision<Self> {
+    fn decide(
+        &self,
+        book: &AnyBook,
+        entity: Option<&Entity>,
+        command: Command,
+        turn: actors::Turn,
+    ) -> Decision<Self> {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let livemode = is_live(turn.tenant);
-        let rules = Turn { now, seed: turn.seed, livemode, has_rail: !livemode || self.live_rails, holidays: &self.holidays };
+        let rules = Turn {
+            now,
+            seed: turn.seed,
+            livemode,
+            has_rail: !livemode || self.live_rails,
+            holidays: &self.holidays,
+        };
         let keep = command.keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
         let outcome = match book {
             AnyBook::Platform(book) => match command.ask {
@@ -135,7 +156,11 @@ impl Machine for Domain {
             AnyBook::Tenant(book) => {
                 let is_refusable = command.ask.is_refusable();
                 let outcome = decide(book, entity, command.ask, keep.clone(), &rules);
-                if is_refusable && overflows(book, &outcome) { Outcome::refuse(Refusal::AmountOverflow) } else { outcome }
+                if is_refusable && overflows(book, &outcome) {
+                    Outcome::refuse(Refusal::AmountOverflow)
+                } else {
+                    outcome
+                }
             }
         };
         let ahead_ms = if matches!(book, AnyBook::Tenant(_)) { turn.ahead_ms } else { 0 };
@@ -201,8 +226,11 @@ impl Machine for Domain {
         match target {
             // Payouts of a batch are sent at the batch's word.
             Some(Entity::Payout(payout)) => payout.is_unsent(),
-            // The intent that this one supersedes was asked; the payer needs a code while the new one waits for it.
-            Some(Entity::Payment(payment)) => payment.awaits_otp() && matches!(effect.order, Order::RequestOtp { .. }),
+            // The intent that this one supersedes was asked; the payer needs a code while the new
+            // one waits for it.
+            Some(Entity::Payment(payment)) => {
+                payment.awaits_otp() && matches!(effect.order, Order::RequestOtp { .. })
+            }
             // A payment's record asks what its conversion costs.
             Some(Entity::Conversion(conversion)) => conversions::auto::is_waiting(conversion),
             _ => false,
@@ -211,10 +239,18 @@ impl Machine for Domain {
 
     fn is_awaited(&self, book: &AnyBook, record: &Record) -> bool {
         // An endpoint that was just deleted is in the record alone.
-        let of_webhooks =
-            || record.entities.iter().map(|written| written.state.id()).chain(record.removed.iter().map(|(id, _)| *id)).any(|id| id.kind == Kind::Webhook);
+        let of_webhooks = || {
+            record
+                .entities
+                .iter()
+                .map(|written| written.state.id())
+                .chain(record.removed.iter().map(|(id, _)| *id))
+                .any(|id| id.kind == Kind::Webhook)
+        };
         match book {
-            AnyBook::Tenant(book) => (!record.events.is_empty() && !book.webhooks.is_empty()) || of_webhooks(),
+            AnyBook::Tenant(book) => {
+                (!record.events.is_empty() && !book.webhooks.is_empty()) || of_webhooks()
+            }
             AnyBook::Platform(_) => false,
         }
     }
@@ -234,7 +270,11 @@ impl Machine for Domain {
     }
 
     fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, String> {
-        if tenant == PLATFORM { codec::decode(bytes).map(AnyBook::Platform) } else { codec::decode(bytes).map(|book| AnyBook::Tenant(Box::new(book))) }
+        if tenant == PLATFORM {
+            codec::decode(bytes).map(AnyBook::Platform)
+        } else {
+            codec::decode(bytes).map(|book| AnyBook::Tenant(Box::new(book)))
+        }
     }
 
     fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
@@ -252,12 +292,17 @@ impl Machine for Domain {
         match (book, query) {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
             (AnyBook::Tenant(book), Query::Crypto) => View::Crypto(crypto::balance(book)),
-            (AnyBook::Tenant(book), Query::Seller(merchant)) => View::Seller(sellers::balance(book, merchant)),
+            (AnyBook::Tenant(book), Query::Seller(merchant)) => {
+                View::Seller(sellers::balance(book, merchant))
+            }
             (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
-            (AnyBook::Platform(book), Query::Platform) => View::Platform { tenants: book.tenants.clone(), keys: book.keys.clone() },
+            (AnyBook::Platform(book), Query::Platform) => {
+                View::Platform { tenants: book.tenants.clone(), keys: book.keys.clone() }
+            }
             (AnyBook::Platform(book), Query::Key(id)) => View::Key(book.keys.get(&id).cloned()),
             (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),
-            // The platform has no balance and a tenant's book no tenants: the clock is all that both have.
+            // The platform has no balance and a tenant's book no tenants: the clock is all that
+            // both have.
             _ => View::Clock(Timestamp::from_unix_ms(now_ms)),
         }
     }
@@ -265,15 +310,27 @@ impl Machine for Domain {
 
 /// Whether what is to be written would bring some ledger to where its sum might overflow one day.
 fn overflows(book: &Book, outcome: &Outcome) -> bool {
-    outcome.draft.iter().flat_map(|draft| &draft.postings).any(|posting| !book.fits(posting.ledger, posting.currency, posting.minor))
+    outcome
+        .draft
+        .iter()
+        .flat_map(|draft| &draft.postings)
+        .any(|posting| !book.fits(posting.ledger, posting.currency, posting.minor))
 }
 
 /// Which rule answers.
-fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+fn decide(
+    book: &Book,
+    entity: Option<&Entity>,
+    ask: Ask,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Outcome {
     match (ask, entity) {
         (Ask::RequestC2p(new), None) => c2p::request(*new, None, turn),
         (Ask::RequestC2p(new), Some(Entity::Payment(payment))) => c2p::supersede(payment, *new, turn),
-        (Ask::ExecuteC2p(ask), Some(Entity::Payment(payment))) => c2p::execute(book, payment, *ask, keep, turn),
+        (Ask::ExecuteC2p(ask), Some(Entity::Payment(payment))) => {
+            c2p::execute(book, payment, *ask, keep, turn)
+        }
         (Ask::Reverse, Some(Entity::Payment(payment))) => reversal::reverse(book, payment, keep, turn),
         (Ask::Heard(heard), Some(Entity::Payment(payment))) => payment_heard(book, payment, heard, turn),
         (Ask::Deadline, Some(Entity::Payment(payment))) => match payment.phase {
@@ -286,13 +343,27 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Heard(heard), Some(Entity::Payout(payout))) => payouts::heard(payout, heard, turn),
         (Ask::Deadline, Some(Entity::Payout(payout))) => payouts::deadline(payout, turn),
         (Ask::Register(ask), None) => merchants::register(None, *ask, turn),
-        (Ask::Register(ask), Some(Entity::Merchant(merchant))) => merchants::register(Some(merchant), *ask, turn),
-        (Ask::AddMethod(bank, phone), Some(Entity::Merchant(merchant))) => merchants::add_method(merchant, bank, phone, turn),
-        (Ask::SetDefaultMethod(method), Some(Entity::Merchant(merchant))) => merchants::set_default(merchant, method, turn),
-        (Ask::DeleteMethod(method), Some(Entity::Merchant(merchant))) => merchants::delete_method(merchant, method, turn),
-        (Ask::StartVerification { method, amounts }, Some(Entity::Merchant(merchant))) => merchants::start_verification(merchant, method, amounts, keep, turn),
-        (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => merchants::verify(merchant, method, seen, turn),
-        (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => merchants::set_active(merchant, active, turn),
+        (Ask::Register(ask), Some(Entity::Merchant(merchant))) => {
+            merchants::register(Some(merchant), *ask, turn)
+        }
+        (Ask::AddMethod(bank, phone), Some(Entity::Merchant(merchant))) => {
+            merchants::add_method(merchant, bank, phone, turn)
+        }
+        (Ask::SetDefaultMethod(method), Some(Entity::Merchant(merchant))) => {
+            merchants::set_default(merchant, method, turn)
+        }
+        (Ask::DeleteMethod(method), Some(Entity::Merchant(merchant))) => {
+            merchants::delete_method(merchant, method, turn)
+        }
+        (Ask::StartVerification { method, amounts }, Some(Entity::Merchant(merchant))) => {
+            merchants::start_verification(merchant, method, amounts, keep, turn)
+        }
+        (Ask::Verify { method, seen }, Some(Entity::Merchant(merchant))) => {
+            merchants::verify(merchant, method, seen, turn)
+        }
+        (Ask::SetActive(active), Some(Entity::Merchant(merchant))) => {
+            merchants::set_active(merchant, active, turn)
+        }
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
         (Ask::Deadline, Some(Entity::Merchant(merchant))) => merchants::deadline(book, merchant, turn),
         (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
@@ -300,8 +371,12 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
         (Ask::Answered { kept, status, body }, Some(Entity::Batch(_))) => batch::answered(kept, status, body),
         (Ask::SetOwnAccount(held), None) => own_account::set(None, held, turn),
-        (Ask::SetOwnAccount(held), Some(Entity::OwnAccount(account))) => own_account::set(Some(account), held, turn),
-        (Ask::StartOwnVerification(amounts), Some(Entity::OwnAccount(account))) => own_account::start_verification(account, amounts, keep, turn),
+        (Ask::SetOwnAccount(held), Some(Entity::OwnAccount(account))) => {
+            own_account::set(Some(account), held, turn)
+        }
+        (Ask::StartOwnVerification(amounts), Some(Entity::OwnAccount(account))) => {
+            own_account::start_verification(account, amounts, keep, turn)
+        }
         (Ask::Deadline, Some(Entity::OwnAccount(account))) => own_account::deadline(account, turn),
         (Ask::VerifyOwn(seen), Some(Entity::OwnAccount(account))) => own_account::verify(account, seen, turn),
         (Ask::Heard(heard), Some(Entity::OwnAccount(account))) => own_account::heard(account, &heard, turn),
@@ -311,8 +386,12 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::Sheet(sheet), _) => new_sheet(book, sheet),
         (Ask::Charge(new), None) => charge::create(book, *new, keep, turn),
         (Ask::Charge(new), Some(Entity::Payment(payment))) => charge::repeat(book, payment, &new),
-        (Ask::OpenChargeback(new), Some(Entity::Payment(payment))) => chargebacks::open(book, payment, *new, turn),
-        (Ask::CloseChargeback(id, verdict), Some(Entity::Payment(payment))) => chargebacks::close(payment, id, verdict, turn),
+        (Ask::OpenChargeback(new), Some(Entity::Payment(payment))) => {
+            chargebacks::open(book, payment, *new, turn)
+        }
+        (Ask::CloseChargeback(id, verdict), Some(Entity::Payment(payment))) => {
+            chargebacks::close(payment, id, verdict, turn)
+        }
         (Ask::RequestOtp(new), None) => otp::request(*new, keep, turn),
         (Ask::Heard(heard), Some(Entity::Otp(request))) => otp::heard(request, heard, turn),
         (Ask::Deadline, Some(Entity::Otp(request))) => otp::deadline(request, turn),
@@ -320,33 +399,59 @@ fn decide(book: &Book, entity: Option<&Entity>, ask: Ask, keep: Option<Arc<KeepR
         (Ask::ChangeProduct(ask), Some(Entity::Product(product))) => products::change(product, *ask, turn),
         (Ask::DeleteProduct, Some(Entity::Product(product))) => products::delete(book, product),
         (Ask::AddLink(new), Some(Entity::Product(product))) => products::add_link(book, product, *new, turn),
-        (Ask::ChangeLink(link, ask), Some(Entity::Product(product))) => products::change_link(product, link, *ask, turn),
-        (Ask::DeleteLink(link), Some(Entity::Product(product))) => products::delete_link(book, product, link, turn),
+        (Ask::ChangeLink(link, ask), Some(Entity::Product(product))) => {
+            products::change_link(product, link, *ask, turn)
+        }
+        (Ask::DeleteLink(link), Some(Entity::Product(product))) => {
+            products::delete_link(book, product, link, turn)
+        }
         (Ask::OpenSession(new), None) => checkout::open(*new, turn),
         (Ask::CancelIntent, Some(Entity::Payment(payment))) => c2p::give_up(payment),
         (Ask::Quote(new), None) => conversions::quote(book, *new, turn),
-        (Ask::Accept(reference), Some(Entity::Conversion(conversion))) => conversions::accept(book, conversion, reference, turn),
-        (Ask::EndConversion(decision), Some(Entity::Conversion(conversion))) => conversions::decide(conversion, decision, turn),
-        (Ask::Deadline, Some(Entity::Conversion(conversion))) => conversions::auto::deadline(conversion, turn),
-        (Ask::Market(rate), Some(Entity::Conversion(conversion))) => conversions::auto::heard(book, conversion, rate, turn),
+        (Ask::Accept(reference), Some(Entity::Conversion(conversion))) => {
+            conversions::accept(book, conversion, reference, turn)
+        }
+        (Ask::EndConversion(decision), Some(Entity::Conversion(conversion))) => {
+            conversions::decide(conversion, decision, turn)
+        }
+        (Ask::Deadline, Some(Entity::Conversion(conversion))) => {
+            conversions::auto::deadline(conversion, turn)
+        }
+        (Ask::Market(rate), Some(Entity::Conversion(conversion))) => {
+            conversions::auto::heard(book, conversion, rate, turn)
+        }
         (Ask::PayCrypto(new), None) => crypto::payouts::create(book, *new, keep, turn),
         (Ask::PayCrypto(new), Some(Entity::CryptoPayout(payout))) => crypto::payouts::repeat(payout, &new),
-        (Ask::ReviewCrypto(verdict), Some(Entity::CryptoPayout(payout))) => crypto::payouts::review(payout, verdict, keep, turn),
-        (Ask::Heard(heard), Some(Entity::CryptoPayout(payout))) => crypto::payouts::heard(payout, heard, turn),
+        (Ask::ReviewCrypto(verdict), Some(Entity::CryptoPayout(payout))) => {
+            crypto::payouts::review(payout, verdict, keep, turn)
+        }
+        (Ask::Heard(heard), Some(Entity::CryptoPayout(payout))) => {
+            crypto::payouts::heard(payout, heard, turn)
+        }
         (Ask::Deadline, Some(Entity::CryptoPayout(payout))) => crypto::payouts::deadline(payout, turn),
         (Ask::OpenDepositAddress(new), None) => crypto::deposits::open(book, *new, turn),
-        (Ask::OpenDepositAddress(new), Some(Entity::DepositAddress(known))) => crypto::deposits::open_again(book, known, *new, turn),
-        (Ask::Deposit(incoming), Some(Entity::DepositAddress(address))) => crypto::deposits::receive(book, address, *incoming, turn),
+        (Ask::OpenDepositAddress(new), Some(Entity::DepositAddress(known))) => {
+            crypto::deposits::open_again(book, known, *new, turn)
+        }
+        (Ask::Deposit(incoming), Some(Entity::DepositAddress(address))) => {
+            crypto::deposits::receive(book, address, *incoming, turn)
+        }
         (Ask::CollectCop(new), None) => cop_payments::collect::create(book, *new, keep, turn),
         (ask, Some(Entity::CopPayment(payment))) => cop_payment(book, payment, ask, keep, turn),
         (Ask::PayCop(new), None) => cop_payouts::create(book, *new, turn),
         (Ask::PayCop(new), Some(Entity::CopPayout(payout))) => cop_payouts::repeat(payout, &new),
-        (Ask::SettleCopPayout(verdict), Some(Entity::CopPayout(payout))) => cop_payouts::settle(payout, verdict, turn),
+        (Ask::SettleCopPayout(verdict), Some(Entity::CopPayout(payout))) => {
+            cop_payouts::settle(payout, verdict, turn)
+        }
         (Ask::RegisterWebhook(new), None) => webhooks::register(book, *new, turn),
-        (Ask::ChangeWebhook(change), Some(Entity::Webhook(webhook))) => webhooks::change(book, webhook, *change),
+        (Ask::ChangeWebhook(change), Some(Entity::Webhook(webhook))) => {
+            webhooks::change(book, webhook, *change)
+        }
         (Ask::RotateSecret, Some(Entity::Webhook(webhook))) => webhooks::rotate_secret(webhook),
         (Ask::DeleteWebhook, Some(Entity::Webhook(webhook))) => webhooks::delete(webhook),
-        (Ask::WebhookProgress(progress), Some(Entity::Webhook(webhook))) => webhooks::progress(webhook, *progress),
+        (Ask::WebhookProgress(progress), Some(Entity::Webhook(webhook))) => {
+            webhooks::progress(webhook, *progress)
+        }
         (Ask::Resend(event), Some(Entity::Webhook(webhook))) => webhooks::resend(webhook, event, turn),
         (Ask::KeepResent(status, body), Some(Entity::Webhook(_))) => webhooks::keep_resent(status, body),
         // A deadline or an answer for something that is gone.
@@ -366,7 +471,13 @@ fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &
 }
 
 /// Which rule answers what is asked of a payment in pesos.
-fn cop_payment(book: &Book, payment: &cop_payments::CopPayment, ask: Ask, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+fn cop_payment(
+    book: &Book,
+    payment: &cop_payments::CopPayment,
+    ask: Ask,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Outcome {
     use cop_payments::{Phase, collect, refund};
     match ask {
         Ask::SubmitCopCode(code) => collect::submit_code(payment, code, keep, turn),
@@ -394,8 +505,11 @@ fn new_sheet(book: &Book, sheet: Sheet) -> Outcome {
     }
     let mut draft = Draft::new(Cause::SheetChanged);
     if sheet.live_status != book.sheet.live_status {
-        let extra =
-            Extra::LiveStatus { status: sheet.live_status.name().to_owned(), previous: book.sheet.live_status.name().to_owned(), reason: sheet.reason.clone() };
+        let extra = Extra::LiveStatus {
+            status: sheet.live_status.name().to_owned(),
+            previous: book.sheet.live_status.name().to_owned(),
+            reason: sheet.reason.clone(),
+        };
         draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
     }
     draft.sheet = Some(sheet);
@@ -423,10 +537,13 @@ impl Domain {
             AnyBook::Tenant(book) => book.events + 1,
             AnyBook::Platform(_) => 0,
         };
-        // After 24 hours nothing is kept for that use of the key any more, and there may be a newer one.
+        // After 24 hours nothing is kept for that use of the key any more, and there may be a newer
+        // one.
         let keep = keep.or(draft.replaces_kept.filter(|kept| turn.now < kept.first_seen.plus_ms(KEPT_MS)));
         let freed = match entity {
-            Some(Entity::Merchant(merchant)) if !draft.removed.is_empty() => vec![merchant.external_ref.as_str().to_owned()],
+            Some(Entity::Merchant(merchant)) if !draft.removed.is_empty() => {
+                vec![merchant.external_ref.as_str().to_owned()]
+            }
             _ => draft.freed,
         };
         let mut record = Record {

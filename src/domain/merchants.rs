@@ -1,4 +1,5 @@
-//! Merchants: the tenant's sellers, their payout methods, and the proof of a method by two micro-deposits (`service.md`, "Merchants"; `contract.md`, sections 7 and 17).
+//! Merchants: the tenant's sellers, their payout methods, and the proof of a method by two
+//! micro-deposits (`service.md`, "Merchants"; `contract.md`, sections 7 and 17).
 
 use crate::domain::bank::{Answer, Effect, Heard, How, Order};
 use crate::domain::banks::BankCode;
@@ -19,7 +20,8 @@ use crate::domain::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
-/// Payout methods that a merchant may have: each record of the merchant holds all of them, and so does its book.
+/// Payout methods that a merchant may have: each record of the merchant holds all of them, and so
+/// does its book.
 const METHODS_MAX: usize = 100;
 
 /// Where a merchant stands; derived from its methods. The number is part of list facets.
@@ -132,7 +134,8 @@ impl Merchant {
         changed
     }
 
-    /// Takes a method away; when it was the default, the oldest verified one takes its place, else the oldest.
+    /// Takes a method away; when it was the default, the oldest verified one takes its place, else
+    /// the oldest.
     fn drop_method(&mut self, id: Id) {
         self.methods.retain(|method| method.id != id);
         if self.default_method == Some(id) {
@@ -165,7 +168,8 @@ pub struct Registration {
     pub method: Option<(BankCode, MobilePhone)>,
 }
 
-/// A new merchant, or the four rules for one whose reference is known (`service.md`, "Rules for externalRef").
+/// A new merchant, or the four rules for one whose reference is known (`service.md`, "Rules for
+/// externalRef").
 pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Outcome {
     let Some(merchant) = existing else { return created(ask, turn) };
     if merchant.methods.is_empty() {
@@ -179,8 +183,11 @@ pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> 
         let same = Merchant { updated_at: merchant.updated_at, ..changed.clone() } == *merchant;
         return if same { Outcome::unchanged() } else { change(merchant, changed) };
     }
-    let known = |bank: BankCode, phone: MobilePhone| merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone));
-    let bank_known = ask.method.is_none_or(|(bank, _)| merchant.methods.iter().any(|method| method.bank == bank));
+    let known = |bank: BankCode, phone: MobilePhone| {
+        merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone))
+    };
+    let bank_known =
+        ask.method.is_none_or(|(bank, _)| merchant.methods.iter().any(|method| method.bank == bank));
     let method_known = ask.method.is_none_or(|(bank, phone)| known(bank, phone));
     let differs: Vec<&'static str> = [
         ("name", merchant.name != ask.name),
@@ -193,7 +200,11 @@ pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> 
     .into_iter()
     .filter_map(|(name, differs)| differs.then_some(name))
     .collect();
-    if differs.is_empty() { Outcome::unchanged() } else { Outcome::refuse(Refusal::ExternalRefConflict { existing: merchant.id, differs }) }
+    if differs.is_empty() {
+        Outcome::unchanged()
+    } else {
+        Outcome::refuse(Refusal::ExternalRefConflict { existing: merchant.id, differs })
+    }
 }
 
 fn created(ask: Registration, turn: &Turn) -> Outcome {
@@ -221,7 +232,13 @@ fn created(ask: Registration, turn: &Turn) -> Outcome {
 fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn: &Turn) {
     let Some((bank, phone)) = method else { return };
     let id = Id::derived(turn.now.unix_ms(), turn.seed, 1);
-    merchant.methods.push(PayoutMethod { id, bank, phone, status: MethodStatus::Unverified, created_at: turn.now });
+    merchant.methods.push(PayoutMethod {
+        id,
+        bank,
+        phone,
+        status: MethodStatus::Unverified,
+        created_at: turn.now,
+    });
     merchant.default_method.get_or_insert(id);
     merchant.rejected = false;
 }
@@ -292,25 +309,47 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Outcome {
 }
 
 /// Sends the two micro-deposits.
-pub fn start_verification(merchant: &Merchant, method: Id, amounts: (Ves, Ves), kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn start_verification(
+    merchant: &Merchant,
+    method: Id,
+    amounts: (Ves, Ves),
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Outcome {
     let Some(found) = merchant.method(method) else { return Outcome::refuse(Refusal::NotFound) };
     let (status, deposits) = match found.status.started(amounts, kept, turn) {
         Ok(started) => started,
         Err(refusal) => return Outcome::refuse(refusal),
     };
     let effect = order(merchant, found, deposits, How::Send, turn);
-    let draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
+    let draft =
+        change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
     Outcome::write_then(draft, vec![effect])
 }
 
 fn order(merchant: &Merchant, method: &PayoutMethod, deposits: Deposits, how: How, turn: &Turn) -> Effect {
-    let order = Order::MicroDeposit { bank: method.bank, phone: method.phone, identity: merchant.identification, amounts: deposits.amounts };
-    Effect { entity: EntityId::merchant(merchant.id), operation: deposits.operation, at: turn.now, how, order }
+    let order = Order::MicroDeposit {
+        bank: method.bank,
+        phone: method.phone,
+        identity: merchant.identification,
+        amounts: deposits.amounts,
+    };
+    Effect {
+        entity: EntityId::merchant(merchant.id),
+        operation: deposits.operation,
+        at: turn.now,
+        how,
+        order,
+    }
 }
 
-/// Something of the merchant's is due: holds of its money ended, or the bank has not answered about deposits.
+/// Something of the merchant's is due: holds of its money ended, or the bank has not answered about
+/// deposits.
 pub fn deadline(book: &Book, merchant: &Merchant, turn: &Turn) -> Outcome {
-    let due = merchant.methods.iter().filter_map(|method| Some(order(merchant, method, method.status.due(turn.now)?, How::Ask, turn)));
+    let due = merchant
+        .methods
+        .iter()
+        .filter_map(|method| Some(order(merchant, method, method.status.due(turn.now)?, How::Ask, turn)));
     Outcome { effects: due.collect(), ..sellers::release(book, merchant.id, turn) }
 }
 
@@ -325,10 +364,14 @@ fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
 
 /// What the bank says about the deposits.
 pub fn heard(merchant: &Merchant, heard: Heard, turn: &Turn) -> Outcome {
-    let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(heard.operation)) else { return Outcome::unchanged() };
+    let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(heard.operation)) else {
+        return Outcome::unchanged();
+    };
     let (method, kept) = (found.id, found.status.kept());
     let Answer::Refused { code } = heard.answer else {
-        let Some((status, unsent)) = found.status.told(&heard.answer, heard.how, turn.now) else { return Outcome::unchanged() };
+        let Some((status, unsent)) = found.status.told(&heard.answer, heard.how, turn.now) else {
+            return Outcome::unchanged();
+        };
         let send = unsent.map(|deposits| order(merchant, found, deposits, How::Send, turn));
         // Nothing that the tenant sees of the merchant changes.
         let mut told = merchant.clone();
@@ -344,9 +387,16 @@ pub fn heard(merchant: &Merchant, heard: Heard, turn: &Turn) -> Outcome {
             merchant.rejected = merchant.methods.is_empty();
         });
         draft = change_draft(merchant, rejected);
-        draft.event_with(EventKind::MerchantRejected, Some(EntityId::merchant(merchant.id)), Extra::Method { id: method, failure_code: Some(code) });
+        draft.event_with(
+            EventKind::MerchantRejected,
+            Some(EntityId::merchant(merchant.id)),
+            Extra::Method { id: method, failure_code: Some(code) },
+        );
     } else {
-        draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, MethodStatus::Unverified)));
+        draft = change_draft(
+            merchant,
+            merchant.changed(turn.now, |merchant| set_status(merchant, method, MethodStatus::Unverified)),
+        );
     }
     draft.replace_kept(kept);
     Outcome::write(draft)
@@ -359,11 +409,16 @@ pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Out
         Ok(tried) => tried,
         Err(refusal) => return Outcome::refuse(refusal),
     };
-    let mut draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, id, status)));
+    let mut draft =
+        change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, id, status)));
     match refusal {
         Some(refusal) => Outcome::write_and_refuse(draft, refusal),
         None => {
-            draft.event_with(EventKind::MerchantVerified, Some(EntityId::merchant(merchant.id)), Extra::Method { id, failure_code: None });
+            draft.event_with(
+                EventKind::MerchantVerified,
+                Some(EntityId::merchant(merchant.id)),
+                Extra::Method { id, failure_code: None },
+            );
             Outcome::write(draft)
         }
     }

@@ -1,6 +1,8 @@
-//! What money may do here. Pure: no clock, no randomness, no input or output; time and ids are given.
+//! What money may do here. Pure: no clock, no randomness, no input or output; time and ids are
+//! given.
 //!
-//! In reading order: [`money`], [`ids`], [`ledger`], [`record`], [`book`], [`decision`], then a file per resource, then [`commands`] and [`machine`], which puts them together for the engine.
+//! In reading order: [`money`], [`ids`], [`ledger`], [`record`], [`book`], [`decision`], then a
+//! file per resource, then [`commands`] and [`machine`], which puts them together for the engine.
 
 pub mod account;
 pub mod acts;

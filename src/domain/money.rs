@@ -1,13 +1,16 @@
-//! Money as integers of minor units: VES, USD and USDT in cents, COP in whole pesos. No float goes in or comes out.
+//! Money as integers of minor units: VES, USD and USDT in cents, COP in whole pesos. No float goes
+//! in or comes out.
 //!
-//! Arithmetic is checked: a sum that does not fit is `None`, and the caller refuses before anything is written.
+//! Arithmetic is checked: a sum that does not fit is `None`, and the caller refuses before anything
+//! is written.
 
 use bincode::{Decode, Encode};
 use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
 
-/// Amounts of a currency with two decimals, beyond which they are refused; see [`Currency::amount_minor_max`].
+/// Amounts of a currency with two decimals, beyond which they are refused; see
+/// [`Currency::amount_minor_max`].
 pub const AMOUNT_MINOR_MAX: i64 = 99_999_999_999_999;
 
 /// A currency that a ledger is kept in.
@@ -31,7 +34,8 @@ impl Currency {
         }
     }
 
-    /// Amounts beyond this many minor units are refused (`contract.md`, section 17: up to 999999999999.99).
+    /// Amounts beyond this many minor units are refused (`contract.md`, section 17: up to
+    /// 999999999999.99).
     pub const fn amount_minor_max(self) -> i64 {
         match self {
             Currency::Ves | Currency::Usdt => AMOUNT_MINOR_MAX,
@@ -110,7 +114,8 @@ macro_rules! money {
                 Decimal::new(self.0, $decimals)
             }
 
-            /// The exact amount that `value` says; `None` when it has more decimals than the currency or exceeds the largest amount.
+            /// The exact amount that `value` says; `None` when it has more decimals than the
+            /// currency or exceeds the largest amount.
             pub fn exact(value: Decimal) -> Option<Self> {
                 let rounded = value.round_dp($decimals);
                 if rounded != value {
@@ -119,7 +124,8 @@ macro_rules! money {
                 Self::rounded(value)
             }
 
-            /// `value` rounded half up (away from zero) to the minor unit (`contract.md`, section 1, "Rounding").
+            /// `value` rounded half up (away from zero) to the minor unit (`contract.md`, section
+            /// 1, "Rounding").
             pub fn rounded(value: Decimal) -> Option<Self> {
                 Self::with(value, RoundingStrategy::MidpointAwayFromZero)
             }
@@ -201,10 +207,14 @@ impl Encode for Rate {
 }
 
 impl<C> Decode<C> for Rate {
-    fn decode<D: bincode::de::Decoder<Context = C>>(decoder: &mut D) -> Result<Self, bincode::error::DecodeError> {
+    fn decode<D: bincode::de::Decoder<Context = C>>(
+        decoder: &mut D,
+    ) -> Result<Self, bincode::error::DecodeError> {
         let mantissa = i128::decode(decoder)?;
         let scale = u32::decode(decoder)?;
-        Decimal::try_from_i128_with_scale(mantissa, scale).map(Rate).map_err(|_| bincode::error::DecodeError::Other("a rate out of range"))
+        Decimal::try_from_i128_with_scale(mantissa, scale)
+            .map(Rate)
+            .map_err(|_| bincode::error::DecodeError::Other("a rate out of range"))
     }
 }
 

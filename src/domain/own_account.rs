@@ -1,4 +1,5 @@
-//! The tenant's own payout account, one per mode: where instant payouts go once it is proved (`contract.md`, sections 7 and 17).
+//! The tenant's own payout account, one per mode: where instant payouts go once it is proved
+//! (`contract.md`, sections 7 and 17).
 
 use crate::domain::bank::{Answer, Effect, Heard, How, Order};
 use crate::domain::banks::BankCode;
@@ -49,7 +50,13 @@ fn change(account: &OwnAccount, status: MethodStatus, turn: &Turn) -> Draft {
 /// Sets it. Another one is not proved by the proof of the one before.
 pub fn set(existing: Option<&OwnAccount>, held: Held, turn: &Turn) -> Outcome {
     let created_at = existing.map_or(turn.now, |account| account.created_at);
-    let account = OwnAccount { held, status: MethodStatus::Unverified, livemode: turn.livemode, created_at, updated_at: turn.now };
+    let account = OwnAccount {
+        held,
+        status: MethodStatus::Unverified,
+        livemode: turn.livemode,
+        created_at,
+        updated_at: turn.now,
+    };
     let mut draft = Draft::new(Cause::OwnAccountChanged);
     match existing {
         Some(existing) if existing.held == held => return Outcome::unchanged(),
@@ -60,7 +67,12 @@ pub fn set(existing: Option<&OwnAccount>, held: Held, turn: &Turn) -> Outcome {
 }
 
 /// Sends the two micro-deposits.
-pub fn start_verification(account: &OwnAccount, amounts: (Ves, Ves), kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn start_verification(
+    account: &OwnAccount,
+    amounts: (Ves, Ves),
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Outcome {
     let (status, deposits) = match account.status.started(amounts, kept, turn) {
         Ok(started) => started,
         Err(refusal) => return Outcome::refuse(refusal),
@@ -71,13 +83,21 @@ pub fn start_verification(account: &OwnAccount, amounts: (Ves, Ves), kept: Optio
 
 fn order(account: &OwnAccount, deposits: Deposits, how: How, turn: &Turn) -> Effect {
     let Held { bank, phone, identification } = account.held;
-    let order = Order::MicroDeposit { bank, phone, identity: Some(identification), amounts: deposits.amounts };
+    let order =
+        Order::MicroDeposit { bank, phone, identity: Some(identification), amounts: deposits.amounts };
     Effect { entity: EntityId::OWN_ACCOUNT, operation: deposits.operation, at: turn.now, how, order }
 }
 
 /// The bank has not answered about the deposits.
 pub fn deadline(account: &OwnAccount, turn: &Turn) -> Outcome {
-    Outcome::effects(account.status.due(turn.now).map(|deposits| order(account, deposits, How::Ask, turn)).into_iter().collect())
+    Outcome::effects(
+        account
+            .status
+            .due(turn.now)
+            .map(|deposits| order(account, deposits, How::Ask, turn))
+            .into_iter()
+            .collect(),
+    )
 }
 
 /// The amounts that the tenant saw.
@@ -95,7 +115,9 @@ pub fn heard(account: &OwnAccount, heard: &Heard, turn: &Turn) -> Outcome {
         return Outcome::unchanged();
     }
     let Answer::Refused { code } = &heard.answer else {
-        let Some((status, unsent)) = account.status.told(&heard.answer, heard.how, turn.now) else { return Outcome::unchanged() };
+        let Some((status, unsent)) = account.status.told(&heard.answer, heard.how, turn.now) else {
+            return Outcome::unchanged();
+        };
         let send = unsent.map(|deposits| order(account, deposits, How::Send, turn));
         let mut draft = Draft::new(Cause::OwnAccountChanged);
         // Nothing that the tenant sees of the account changes.

@@ -1,6 +1,8 @@
-//! Payments: money collected from a payer. C2P in three steps (an intent, the payer's code, the charge) and its reversal; cards, debits and transfers in one.
+//! Payments: money collected from a payer. C2P in three steps (an intent, the payer's code, the
+//! charge) and its reversal; cards, debits and transfers in one.
 //!
-//! States and transitions are `service.md`, "States and transitions"; fields and edges `contract.md`, sections 5 and 17.
+//! States and transitions are `service.md`, "States and transitions"; fields and edges
+//! `contract.md`, sections 5 and 17.
 
 pub mod c2p;
 pub mod charge;
@@ -47,7 +49,8 @@ pub enum Method {
 
 impl Method {
     /// All of them.
-    pub const ALL: [Method; 6] = [Method::C2p, Method::Vpos, Method::Debit, Method::PagoMovil, Method::Cop, Method::Usdt];
+    pub const ALL: [Method; 6] =
+        [Method::C2p, Method::Vpos, Method::Debit, Method::PagoMovil, Method::Cop, Method::Usdt];
 
     /// As the API writes it.
     pub const fn name(self) -> &'static str {
@@ -80,7 +83,8 @@ pub enum Status {
 
 impl Status {
     /// All of them.
-    pub const ALL: [Status; 5] = [Status::Pending, Status::Completed, Status::Failed, Status::Canceled, Status::Reversed];
+    pub const ALL: [Status; 5] =
+        [Status::Pending, Status::Completed, Status::Failed, Status::Canceled, Status::Reversed];
 
     /// As the API writes it.
     pub const fn name(self) -> &'static str {
@@ -260,11 +264,13 @@ pub struct Payment {
     pub description: Option<String>,
     /// When it was reversed.
     pub reversed_at: Option<Timestamp>,
-    /// The bank's reference of the reversal. On a payment that is not reversed it contradicts the refusal.
+    /// The bank's reference of the reversal. On a payment that is not reversed it contradicts the
+    /// refusal.
     pub reversal_ref: Option<String>,
     /// The attempt before it on the same reference.
     pub previous: Option<Id>,
-    /// The attempt by another method with which the reference began, of an attempt by C2P after it: found without going through all those in between, of which there may be many.
+    /// The attempt by another method with which the reference began, of an attempt by C2P after it:
+    /// found without going through all those in between, of which there may be many.
     pub charge: Option<Id>,
     /// Which kept answer the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
@@ -291,7 +297,13 @@ pub const REQUEST_OTP: u16 = 3;
 
 impl Payment {
     /// A new one, which nobody has sent to a bank.
-    pub fn new(id: Id, external_ref: ExternalRef, means: Means, price: charge::Figured, turn: &Turn) -> Payment {
+    pub fn new(
+        id: Id,
+        external_ref: ExternalRef,
+        means: Means,
+        price: charge::Figured,
+        turn: &Turn,
+    ) -> Payment {
         Payment {
             id,
             external_ref,
@@ -324,7 +336,10 @@ impl Payment {
 
     /// Whether the payer needs a code now that the bank sends at our word.
     pub fn awaits_otp(&self) -> bool {
-        matches!((self.status, &self.phase, &self.means), (Status::Pending, Phase::Idle, Means::C2p { otp_requested: true, .. }))
+        matches!(
+            (self.status, &self.phase, &self.means),
+            (Status::Pending, Phase::Idle, Means::C2p { otp_requested: true, .. })
+        )
     }
 
     /// How it is collected.
@@ -335,7 +350,9 @@ impl Payment {
     /// The payer, when a bank knows them.
     pub fn debtor(&self) -> Option<&Debtor> {
         match &self.means {
-            Means::C2p { debtor, .. } | Means::Debit { debtor, .. } | Means::Transfer { debtor, .. } => Some(debtor),
+            Means::C2p { debtor, .. } | Means::Debit { debtor, .. } | Means::Transfer { debtor, .. } => {
+                Some(debtor)
+            }
             Means::Card { .. } | Means::Usdt { .. } => None,
         }
     }
@@ -353,7 +370,8 @@ impl Payment {
         }
     }
 
-    /// The name under which a transfer can pay once: its bank, day and reference, unless it was not found.
+    /// The name under which a transfer can pay once: its bank, day and reference, unless it was not
+    /// found.
     pub fn transfer(&self) -> Option<String> {
         match &self.means {
             Means::Transfer { debtor, date, reference } => Some(transfer_name(debtor.bank, *date, reference)),
@@ -399,7 +417,9 @@ impl Payment {
         match self.status {
             Status::Failed => self.bank_reference.is_some().then_some(CHARGE),
             Status::Completed | Status::Reversed if self.failure_code.is_some() => Some(CHARGE),
-            Status::Completed => (self.reversal_ref.is_some() && self.phase == Phase::Idle).then_some(REVERSE),
+            Status::Completed => {
+                (self.reversal_ref.is_some() && self.phase == Phase::Idle).then_some(REVERSE)
+            }
             Status::Pending | Status::Reversed | Status::Canceled => None,
         }
     }

@@ -1,5 +1,6 @@
-//! Payouts in bolívares of every kind: to merchants, to phones, to accounts. All are debited before the bank hears of them, and paid back when the bank says no (`contract.md`,
-//! sections 5, "Credits", and 7).
+//! Payouts in bolívares of every kind: to merchants, to phones, to accounts. All are debited before
+//! the bank hears of them, and paid back when the bank says no (`contract.md`, sections 5,
+//! "Credits", and 7).
 
 use crate::domain::account::AccountNumber;
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
@@ -149,7 +150,8 @@ pub struct Payout {
     pub reference: Option<String>,
     /// The bank's code when it failed. On a completed payout it contradicts the completion.
     pub failure_code: Option<String>,
-    /// How often it was sent: twice at most; the second time when the bank says that it never received it.
+    /// How often it was sent: twice at most; the second time when the bank says that it never
+    /// received it.
     pub sends: u32,
     /// How often the bank was asked about it.
     pub looks: u32,
@@ -269,22 +271,32 @@ pub struct NewPayout {
     pub concept: String,
 }
 
-/// The names of the fields in which a repeat differs from the payout on its reference (`contract.md`, section 1, "Same payload").
+/// The names of the fields in which a repeat differs from the payout on its reference
+/// (`contract.md`, section 1, "Same payload").
 fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
     let to_phone = |to: &PhoneHolder| {
         let (bank, phone, identity) = match payout.destination {
             Destination::Phone { bank, phone, identity } => (Some(bank), Some(phone), identity),
             Destination::Account { .. } => (None, None, None),
         };
-        [("banco", bank != Some(to.bank)), ("telefono", phone != Some(to.phone)), ("cedula", identity != Some(to.identity))]
+        [
+            ("banco", bank != Some(to.bank)),
+            ("telefono", phone != Some(to.phone)),
+            ("cedula", identity != Some(to.identity)),
+        ]
     };
     let mut fields = vec![("kind", payout.kind != again.receiver.kind())];
     match &again.receiver {
         Receiver::Merchant { merchant, method, from_balance } => {
             let method_differs = match method {
                 Some(method) => payout.method != Some(*method),
-                // Not to name it means the default: the one that it was then, or that was named because it is.
-                None => payout.method_named && payout.method != book.sellers.get(merchant).and_then(|seller| seller.default_method),
+                // Not to name it means the default: the one that it was then, or that was named
+                // because it is.
+                None => {
+                    payout.method_named
+                        && payout.method
+                            != book.sellers.get(merchant).and_then(|seller| seller.default_method)
+                }
             };
             fields.extend([
                 ("merchantId", payout.merchant != Some(*merchant)),
@@ -300,10 +312,16 @@ fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str>
         Receiver::Own => {}
         Receiver::Account { account, identity, name } => {
             let (paid, whose, called) = match &payout.destination {
-                Destination::Account { account, identity, name } => (Some(account), Some(identity), Some(name)),
+                Destination::Account { account, identity, name } => {
+                    (Some(account), Some(identity), Some(name))
+                }
                 Destination::Phone { .. } => (None, None, None),
             };
-            fields.extend([("cuenta", paid != Some(account)), ("cedula", whose != Some(identity)), ("nombre", called != Some(name))]);
+            fields.extend([
+                ("cuenta", paid != Some(account)),
+                ("cedula", whose != Some(identity)),
+                ("nombre", called != Some(name)),
+            ]);
         }
     }
     // Where the tenant's own money went then is no part of what is asked.
@@ -330,7 +348,8 @@ fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Option<Refusal> 
 /// Whether there are the merchant and the method that are named.
 fn is_known(book: &Book, receiver: &Receiver) -> bool {
     let Receiver::Merchant { merchant, method, .. } = receiver else { return true };
-    let has = |seller: &Seller| method.is_none_or(|named| seller.methods.iter().any(|method| method.id == named));
+    let has =
+        |seller: &Seller| method.is_none_or(|named| seller.methods.iter().any(|method| method.id == named));
     book.sellers.get(merchant).is_some_and(|seller| has(seller))
 }
 
@@ -340,7 +359,8 @@ pub fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Tu
         Ok(payout) => Payout { kept, ..payout },
         Err(refusal) => return Outcome::refuse(refusal),
     };
-    let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id))) {
+    let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id)))
+    {
         (true, Some(seller)) => seller.account(Currency::Ves).free(),
         _ => book.available_ves(),
     };
@@ -369,11 +389,14 @@ fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
     effect
 }
 
-/// The payout that is asked for, if it may be paid but for the balance. The order of the refusals is `contract.md`, section 17, "Order of checks".
+/// The payout that is asked for, if it may be paid but for the balance. The order of the refusals
+/// is `contract.md`, section 17, "Order of checks".
 fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
-    let to_phone = |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };
+    let to_phone =
+        |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };
     let kind = new.receiver.kind();
-    let (mut merchant, mut merchant_name, mut named, mut used, mut from_merchant_balance, mut of) = (None, None, None, None, false, None);
+    let (mut merchant, mut merchant_name, mut named, mut used, mut from_merchant_balance, mut of) =
+        (None, None, None, None, false, None);
     let destination = match new.receiver {
         Receiver::Merchant { merchant: id, method: wanted, from_balance } => {
             let seller = book.sellers.get(&id).ok_or(Refusal::NotFound)?;
@@ -381,7 +404,8 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
             if !seller.active {
                 return Err(Refusal::MerchantInactive);
             }
-            (merchant, merchant_name, named, used) = (Some(id), Some(seller.name.clone()), wanted, Some(method.id));
+            (merchant, merchant_name, named, used) =
+                (Some(id), Some(seller.name.clone()), wanted, Some(method.id));
             from_merchant_balance = from_balance;
             Destination::Phone { bank: method.bank, phone: method.phone, identity: seller.identification }
         }
@@ -391,7 +415,9 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
             to_phone(to)
         }
         Receiver::Own => match book.own {
-            Some((own, true)) => Destination::Phone { bank: own.bank, phone: own.phone, identity: Some(own.identification) },
+            Some((own, true)) => {
+                Destination::Phone { bank: own.bank, phone: own.phone, identity: Some(own.identification) }
+            }
             Some((_, false)) | None => return Err(Refusal::PayoutAccountNotVerified),
         },
         Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
@@ -430,18 +456,25 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
 fn method(seller: &Seller, named: Option<Id>) -> Result<&SellerMethod, Refusal> {
     let method = match named {
         Some(id) => seller.methods.iter().find(|method| method.id == id).ok_or(Refusal::NotFound)?,
-        None => seller.methods.iter().find(|method| Some(method.id) == seller.default_method).ok_or(Refusal::PayoutMethodNotVerified)?,
+        None => seller
+            .methods
+            .iter()
+            .find(|method| Some(method.id) == seller.default_method)
+            .ok_or(Refusal::PayoutMethodNotVerified)?,
     };
     if method.verified { Ok(method) } else { Err(Refusal::PayoutMethodNotVerified) }
 }
 
-/// Both sides of the amount and of the fee; `sign` −1 takes them from the balance that pays, 1 gives them back.
+/// Both sides of the amount and of the fee; `sign` −1 takes them from the balance that pays, 1
+/// gives them back.
 fn post(draft: &mut Draft, payout: &Payout, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
     let payer = match (payout.from_merchant_balance, payout.merchant) {
         (true, Some(merchant)) => Ledger::Seller(merchant),
         _ => Ledger::Tenant,
     };
-    for (amount, against, kind) in [(payout.amount, Ledger::Rail, amount_kind), (payout.fee, Ledger::Fees, fee_kind)] {
+    for (amount, against, kind) in
+        [(payout.amount, Ledger::Rail, amount_kind), (payout.fee, Ledger::Fees, fee_kind)]
+    {
         let row = Row {
             kind,
             subject: Some(EntityId::payout(payout.id)),
@@ -450,22 +483,44 @@ fn post(draft: &mut Draft, payout: &Payout, sign: i64, amount_kind: MovementKind
             description: payout.concept.clone(),
             available_at: None,
         };
-        draft.post(Posting { ledger: payer, currency: Currency::Ves, minor: sign * amount.minor(), row: Some(Box::new(row)) });
-        draft.post(Posting { ledger: against, currency: Currency::Ves, minor: -sign * amount.minor(), row: None });
+        draft.post(Posting {
+            ledger: payer,
+            currency: Currency::Ves,
+            minor: sign * amount.minor(),
+            row: Some(Box::new(row)),
+        });
+        draft.post(Posting {
+            ledger: against,
+            currency: Currency::Ves,
+            minor: -sign * amount.minor(),
+            row: None,
+        });
     }
 }
 
 fn order(payout: &Payout, how: How, turn: &Turn) -> Effect {
-    Effect { entity: EntityId::payout(payout.id), operation: payout.id.operation(CREDIT), at: turn.now, how, order: instruction(payout) }
+    Effect {
+        entity: EntityId::payout(payout.id),
+        operation: payout.id.operation(CREDIT),
+        at: turn.now,
+        how,
+        order: instruction(payout),
+    }
 }
 
 fn instruction(payout: &Payout) -> Order {
     let (amount, concept) = (payout.amount, payout.concept.clone());
     match &payout.destination {
-        Destination::Phone { bank, phone, identity } => Order::Credit { bank: *bank, phone: *phone, identity: *identity, amount, concept },
-        Destination::Account { account, identity, name } => {
-            Order::CreditAccount { account: *account, identity: *identity, name: name.clone(), amount, concept }
+        Destination::Phone { bank, phone, identity } => {
+            Order::Credit { bank: *bank, phone: *phone, identity: *identity, amount, concept }
         }
+        Destination::Account { account, identity, name } => Order::CreditAccount {
+            account: *account,
+            identity: *identity,
+            name: name.clone(),
+            amount,
+            concept,
+        },
     }
 }
 
@@ -477,7 +532,8 @@ pub fn deadline(payout: &Payout, turn: &Turn) -> Outcome {
     }
 }
 
-/// What the bank says. A second answer finds the payout settled and moves no money; the opposite of the first is written down.
+/// What the bank says. A second answer finds the payout settled and moves no money; the opposite of
+/// the first is written down.
 pub fn heard(payout: &Payout, heard: Heard, turn: &Turn) -> Outcome {
     if payout.status != Status::Pending {
         return contradicted(payout, heard.answer);
@@ -486,14 +542,19 @@ pub fn heard(payout: &Payout, heard: Heard, turn: &Turn) -> Outcome {
         (Answer::Done { reference }, _) => completed(payout, reference, turn),
         (Answer::Refused { code }, _) => failed(payout, code, turn),
         (Answer::NeverReceived, _) if payout.sends < 2 => {
-            let again = Payout { sends: payout.sends + 1, next_look: Some(turn.now.plus_ms(POLL_MS)), ..payout.clone() };
+            let again = Payout {
+                sends: payout.sends + 1,
+                next_look: Some(turn.now.plus_ms(POLL_MS)),
+                ..payout.clone()
+            };
             let effect = order(&again, How::Send, turn);
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payout, Entity::Payout(again));
             Outcome::write_then(draft, vec![effect])
         }
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
-        // Sent twice: the second order had no answer either and may still be on its way, so the money stays set aside until the bank says what became of it.
+        // Sent twice: the second order had no answer either and may still be on its way, so the
+        // money stays set aside until the bank says what became of it.
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
             let looks = payout.looks + 1;
             let later = Payout { looks, next_look: Some(next_poll(turn.now, looks)), ..payout.clone() };
@@ -507,8 +568,12 @@ pub fn heard(payout: &Payout, heard: Heard, turn: &Turn) -> Outcome {
 /// What the bank says of a payout that is settled.
 fn contradicted(payout: &Payout, answer: Answer) -> Outcome {
     let said = match (payout.status, answer) {
-        (Status::Failed, Answer::Done { reference }) if payout.reference.is_none() => Payout { reference: Some(reference), ..payout.clone() },
-        (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => Payout { failure_code: Some(code), ..payout.clone() },
+        (Status::Failed, Answer::Done { reference }) if payout.reference.is_none() => {
+            Payout { reference: Some(reference), ..payout.clone() }
+        }
+        (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => {
+            Payout { failure_code: Some(code), ..payout.clone() }
+        }
         _ => return Outcome::unchanged(),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
@@ -517,7 +582,14 @@ fn contradicted(payout: &Payout, answer: Answer) -> Outcome {
 }
 
 fn completed(payout: &Payout, reference: String, turn: &Turn) -> Outcome {
-    let completed = Payout { status: Status::Completed, reference: Some(reference), next_look: None, kept: None, settled_at: Some(turn.now), ..payout.clone() };
+    let completed = Payout {
+        status: Status::Completed,
+        reference: Some(reference),
+        next_look: None,
+        kept: None,
+        settled_at: Some(turn.now),
+        ..payout.clone()
+    };
     let mut draft = Draft::new(Cause::PayoutCompleted);
     draft.change(payout, Entity::Payout(completed));
     draft.event(EventKind::PayoutCompleted, EntityId::payout(payout.id));
@@ -526,7 +598,14 @@ fn completed(payout: &Payout, reference: String, turn: &Turn) -> Outcome {
 }
 
 fn failed(payout: &Payout, code: String, turn: &Turn) -> Outcome {
-    let failed = Payout { status: Status::Failed, failure_code: Some(code), next_look: None, kept: None, settled_at: Some(turn.now), ..payout.clone() };
+    let failed = Payout {
+        status: Status::Failed,
+        failure_code: Some(code),
+        next_look: None,
+        kept: None,
+        settled_at: Some(turn.now),
+        ..payout.clone()
+    };
     let mut draft = Draft::new(Cause::PayoutFailed);
     post(&mut draft, payout, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
     draft.change(payout, Entity::Payout(failed));

@@ -1,6 +1,7 @@
 //! Venezuelan mobile phones (`contract.md`, section 1): `04`, an operator's two digits, seven more.
 //!
-//! A phone is personal data: it has no Display, its Debug is masked, and whoever shows it in clear says so by calling `clear`.
+//! A phone is personal data: it has no Display, its Debug is masked, and whoever shows it in clear
+//! says so by calling `clear`.
 
 use bincode::{Decode, Encode};
 use std::fmt;
@@ -21,11 +22,13 @@ pub struct MobilePhone {
 impl MobilePhone {
     /// Reads one, with `58` or `+58` in the place of the leading 0 or not.
     pub fn parse(text: &str) -> Result<MobilePhone, &'static str> {
-        let national = ["+58", "58", "0"].iter().find_map(|prefix| text.strip_prefix(prefix)).ok_or(EXPECTED)?;
+        let national =
+            ["+58", "58", "0"].iter().find_map(|prefix| text.strip_prefix(prefix)).ok_or(EXPECTED)?;
         if national.len() != 10 || !national.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(EXPECTED);
         }
-        let number = |digits: &str| digits.bytes().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
+        let number =
+            |digits: &str| digits.bytes().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
         let prefix = number(&national[..3]);
         if !PREFIXES.contains(&prefix) {
             return Err(EXPECTED);
@@ -33,7 +36,8 @@ impl MobilePhone {
         Ok(MobilePhone { prefix: prefix as u16, line: number(&national[3..]) })
     }
 
-    /// In clear and as used in the country: `04141234567`. Only for whoever registered it, and for the bank.
+    /// In clear and as used in the country: `04141234567`. Only for whoever registered it, and for
+    /// the bank.
     pub fn clear(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "0{}{:07}", self.prefix, self.line))
     }

@@ -1,4 +1,5 @@
-//! Tenants and their API keys: the book of tenant key 0, which belongs to the operator (`contract.md`, section 3).
+//! Tenants and their API keys: the book of tenant key 0, which belongs to the operator
+//! (`contract.md`, section 3).
 
 use crate::domain::acts::{Act, BackedUp, Deed};
 use crate::domain::banks::{BankBook, BankCode, Catalogue, Edit, Listed};
@@ -135,7 +136,8 @@ pub struct ApiKey {
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// When its successor takes its place, on the server's clock. Apart from when it expires: a successor inherits that, and not this.
+    /// When its successor takes its place, on the server's clock. Apart from when it expires: a
+    /// successor inherits that, and not this.
     pub retires_at: Option<Timestamp>,
 }
 
@@ -145,7 +147,8 @@ impl ApiKey {
         self.revoked_at.is_none() && self.ends_at().is_none_or(|at| now < at)
     }
 
-    /// When it stops working by itself: it expires or its successor takes its place, whichever comes first.
+    /// When it stops working by itself: it expires or its successor takes its place, whichever
+    /// comes first.
     pub fn ends_at(&self) -> Option<Timestamp> {
         [self.expires_at, self.retires_at].into_iter().flatten().min()
     }
@@ -242,7 +245,8 @@ pub enum PlatformAsk {
     RefreshBanks(Vec<Listed>),
     /// Something was done that is to be remembered.
     Note(Act),
-    /// What a call was answered that no rule of this book or another's decided, for the key under which it came.
+    /// What a call was answered that no rule of this book or another's decided, for the key under
+    /// which it came.
     Answered {
         /// What was done, unless it was refused.
         act: Option<Act>,
@@ -313,9 +317,18 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
     match ask {
         PlatformAsk::Open { id, name, settings, keys } => {
             let number = book.tenants.last_key_value().map_or(1, |(number, _)| number + 1);
-            let sheet = Sheet { version: 1, settings: settings.shared(), live_status: LiveStatus::Inactive, reason: None };
-            let tenant = Arc::new(Tenant { id, number, name: name.into(), sheet, pushed: 0, created_at: now });
-            let keys = keys.into_iter().map(|key| Arc::new(ApiKey { tenant: number, created_at: now, ..key })).collect();
+            let sheet = Sheet {
+                version: 1,
+                settings: settings.shared(),
+                live_status: LiveStatus::Inactive,
+                reason: None,
+            };
+            let tenant =
+                Arc::new(Tenant { id, number, name: name.into(), sheet, pushed: 0, created_at: now });
+            let keys = keys
+                .into_iter()
+                .map(|key| Arc::new(ApiKey { tenant: number, created_at: now, ..key }))
+                .collect();
             write(PlatformChange::Opened { tenant, keys })
         }
         PlatformAsk::SetSheet { number, base, settings, live_status, reason } => {
@@ -330,22 +343,36 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
             write(PlatformChange::Tenant(Arc::new(Tenant { sheet, ..(**tenant).clone() })))
         }
         PlatformAsk::Pushed { number, version } => match book.tenants.get(&number) {
-            Some(tenant) if tenant.pushed < version => write(PlatformChange::Tenant(Arc::new(Tenant { pushed: version, ..(**tenant).clone() }))),
+            Some(tenant) if tenant.pushed < version => {
+                write(PlatformChange::Tenant(Arc::new(Tenant { pushed: version, ..(**tenant).clone() })))
+            }
             _ => Outcome::unchanged(),
         },
         PlatformAsk::AddKey(key) => write(PlatformChange::Key(Arc::new(ApiKey { created_at: now, ..key }))),
         PlatformAsk::RevokeKey(id) => match book.keys.get(&id) {
             None => Outcome::refuse(Refusal::NotFound),
             Some(key) if key.revoked_at.is_some() => Outcome::unchanged(),
-            Some(key) => write(PlatformChange::Key(Arc::new(ApiKey { revoked_at: Some(now), ..(**key).clone() }))),
+            Some(key) => {
+                write(PlatformChange::Key(Arc::new(ApiKey { revoked_at: Some(now), ..(**key).clone() })))
+            }
         },
         PlatformAsk::RotateKey { id, ends_at, successor } => {
-            let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else { return Outcome::refuse(Refusal::NotFound) };
-            let Some(tenant) = book.tenants.get(&key.tenant) else { return Outcome::refuse(Refusal::NotFound) };
+            let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else {
+                return Outcome::refuse(Refusal::NotFound);
+            };
+            let Some(tenant) = book.tenants.get(&key.tenant) else {
+                return Outcome::refuse(Refusal::NotFound);
+            };
             // Rotated again while it is being retired, it retires when the newest word says.
             let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
-            let successor =
-                Arc::new(ApiKey { tenant: key.tenant, mode: key.mode, scopes: key.scopes, expires_at: key.expires_at, created_at: now, ..successor });
+            let successor = Arc::new(ApiKey {
+                tenant: key.tenant,
+                mode: key.mode,
+                scopes: key.scopes,
+                expires_at: key.expires_at,
+                created_at: now,
+                ..successor
+            });
             write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
         }
         PlatformAsk::EditBank(code, change) => {
@@ -355,7 +382,8 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
             let before = book.banks.edits.get(&code).cloned().unwrap_or_default();
             write(PlatformChange::Bank(code, before.then(change)))
         }
-        // Written also when it lists nothing new: that it was asked is what the next week counts from.
+        // Written also when it lists nothing new: that it was asked is what the next week counts
+        // from.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
         PlatformAsk::Note(act) => Outcome::write(noted(act)),
         PlatformAsk::Answered { act, status, body } => {

@@ -1,7 +1,10 @@
-//! Products and their payment links (`service.md`, "Products and payment links"; `contract.md`, sections 12 and 18, "Checkout").
+//! Products and their payment links (`service.md`, "Products and payment links"; `contract.md`,
+//! sections 12 and 18, "Checkout").
 //!
-//! A product holds its links: one actor decides about all of them, and deleting the product deletes them in the same record. The id of a link is the product's with a number in its
-//! lowest bits, so it leads back to the product without an index. What was sold is in the book, because a sale is a payment's record.
+//! A product holds its links: one actor decides about all of them, and deleting the product deletes
+//! them in the same record. The id of a link is the product's with a number in its lowest bits, so
+//! it leads back to the product without an index. What was sold is in the book, because a sale is a
+//! payment's record.
 
 pub mod slug;
 
@@ -225,7 +228,8 @@ pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ou
     }
     if let Some((merchant, percent)) = new.marketplace {
         if percent < book.sheet.settings.fees.link_percent {
-            let message = "must be at least the operator's share of sales through links, which comes out of it";
+            let message =
+                "must be at least the operator's share of sales through links, which comes out of it";
             return Outcome::refuse(Refusal::Invalid { field: "applicationFeePercent", message });
         }
         if book.sellers.get(&merchant).is_some_and(|seller| !seller.active) {
@@ -233,7 +237,9 @@ pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ou
         }
     }
     let Some(slug) = new.slug else { return Outcome::refuse(Refusal::SlugTaken) };
-    let Some(number) = product.last_link.checked_add(1).filter(|_| product.links.len() < LINKS_MAX) else { return Outcome::refuse(Refusal::TooManyLinks) };
+    let Some(number) = product.last_link.checked_add(1).filter(|_| product.links.len() < LINKS_MAX) else {
+        return Outcome::refuse(Refusal::TooManyLinks);
+    };
     let mut changed = product.clone();
     changed.last_link = number;
     changed.links.push(Link {
@@ -252,7 +258,9 @@ pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ou
 /// Changes what is named of a link.
 pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> Outcome {
     let mut changed = product.clone();
-    let Some(link) = changed.links.iter_mut().find(|link| link.id == id) else { return Outcome::refuse(Refusal::NotFound) };
+    let Some(link) = changed.links.iter_mut().find(|link| link.id == id) else {
+        return Outcome::refuse(Refusal::NotFound);
+    };
     link.status = ask.status.unwrap_or(link.status);
     link.allow_quantity = ask.allow_quantity.unwrap_or(link.allow_quantity);
     link.max_quantity = ask.max_quantity.unwrap_or(link.max_quantity);

@@ -313,7 +313,9 @@ impl Entity {
         match self {
             Entity::Payment(payment) => payment.deadline(),
             Entity::Payout(payout) => payout.deadline(),
-            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::CopPayout(_) => None,
+            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::CopPayout(_) => {
+                None
+            }
             Entity::Merchant(merchant) => merchant.deadline(),
             Entity::OwnAccount(account) => account.status.deadline(),
             Entity::Batch(_) | Entity::Chargeback(_) | Entity::Webhook(_) => None,
@@ -335,7 +337,10 @@ impl Entity {
             Entity::CryptoPayout(payout) => Some(&payout.external_ref),
             Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
             Entity::CopPayout(payout) => Some(&payout.external_ref),
-            Entity::Conversion(_) | Entity::DepositAddress(_) | Entity::CopPayment(_) | Entity::Webhook(_) => None,
+            Entity::Conversion(_)
+            | Entity::DepositAddress(_)
+            | Entity::CopPayment(_)
+            | Entity::Webhook(_) => None,
         }
     }
 }

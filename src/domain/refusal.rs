@@ -1,4 +1,5 @@
-//! Why a rule says no. A closed list, in the words of the contract; the API maps each to a status in one exhaustive match.
+//! Why a rule says no. A closed list, in the words of the contract; the API maps each to a status
+//! in one exhaustive match.
 
 use crate::domain::ids::Id;
 use crate::domain::money::{Cop, Currency, Usdt, Ves};
@@ -188,12 +189,14 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether an Idempotency-Key forgets it although a record says that it was asked: nothing was decided, and the same request may succeed later.
+    /// Whether an Idempotency-Key forgets it although a record says that it was asked: nothing was
+    /// decided, and the same request may succeed later.
     pub const fn is_void(&self) -> bool {
         matches!(self, Refusal::InvalidOtp | Refusal::ProcessorUnavailable)
     }
 
-    /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422 (`contract.md`, section 17, "Idempotency").
+    /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422 (`contract.md`, section
+    /// 17, "Idempotency").
     pub const fn is_kept(&self) -> bool {
         !matches!(
             self,

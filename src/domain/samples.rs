@@ -14,7 +14,8 @@ pub const BCV: &str = "bcv";
 pub const OFFICIAL: &str = "OFFICIAL";
 /// Digits after the point of the finest price.
 pub const PRICE_DECIMALS: u32 = 8;
-/// How far ahead of ours the clock of a source may be: a market price from the future would stay the newest, and fresh, until then.
+/// How far ahead of ours the clock of a source may be: a market price from the future would stay
+/// the newest, and fresh, until then.
 pub const AHEAD_MS_MAX: i64 = 5 * MINUTE_MS;
 /// Letters of a currency in a pair.
 const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
@@ -40,7 +41,10 @@ impl Pair {
     pub fn parse(text: &str) -> Result<Pair, &'static str> {
         const EXPECTED: &str = "must be two currencies of 3 to 5 letters, for example USDT/VES";
         let (base, quote) = text.split_once('/').ok_or(EXPECTED)?;
-        if ![base, quote].iter().all(|side| LETTERS.contains(&side.len()) && side.bytes().all(|byte| byte.is_ascii_alphabetic())) {
+        if ![base, quote]
+            .iter()
+            .all(|side| LETTERS.contains(&side.len()) && side.bytes().all(|byte| byte.is_ascii_alphabetic()))
+        {
             return Err(EXPECTED);
         }
         let mut pair = Pair { length: text.len() as u8, text: [0; 11] };
@@ -108,17 +112,20 @@ impl Series {
         Series { method: Some(Arc::from(method)), ..self }
     }
 
-    /// True for the official rate of the dollar as the central bank says it: the one that payments are priced by.
+    /// True for the official rate of the dollar as the central bank says it: the one that payments
+    /// are priced by.
     pub fn is_bcv(&self) -> bool {
         self.pair == Pair::USD_VES && &*self.source == BCV
     }
 
-    /// True for the official rate of the dollar, whoever passes it on: each of its prices is in force from a day on.
+    /// True for the official rate of the dollar, whoever passes it on: each of its prices is in
+    /// force from a day on.
     pub fn has_value_dates(&self) -> bool {
         self.is_bcv() || self.pair == Pair::USD_VES && self.side.as_deref() == Some(OFFICIAL)
     }
 
-    /// The same without the way of paying: what a history is kept by (`contract.md`, section 18: one series per source, method and side).
+    /// The same without the way of paying: what a history is kept by (`contract.md`, section 18:
+    /// one series per source, method and side).
     pub fn line(&self) -> Series {
         Series { payment_method: None, ..self.clone() }
     }
@@ -144,16 +151,25 @@ impl Filter<'_> {
     }
 }
 
-/// Checks the name of a source, side or method: 1 to 32 letters, digits, dashes, dots or underscores.
+/// Checks the name of a source, side or method: 1 to 32 letters, digits, dashes, dots or
+/// underscores.
 pub fn name(text: &str) -> Result<Arc<str>, &'static str> {
-    let fits = (1..=NAME_CHARACTERS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
-    if fits { Ok(Arc::from(text)) } else { Err("must be 1 to 32 letters, digits, dashes, dots or underscores") }
+    let fits = (1..=NAME_CHARACTERS_MAX).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    if fits {
+        Ok(Arc::from(text))
+    } else {
+        Err("must be 1 to 32 letters, digits, dashes, dots or underscores")
+    }
 }
 
 /// Checks a price: more than zero, less than 10^12, at most 8 decimals.
 pub fn price(value: Decimal) -> Result<Rate, &'static str> {
     let normal = value.normalize();
-    if normal <= Decimal::ZERO || normal.scale() > PRICE_DECIMALS || normal >= Decimal::from(1_000_000_000_000_i64) {
+    if normal <= Decimal::ZERO
+        || normal.scale() > PRICE_DECIMALS
+        || normal >= Decimal::from(1_000_000_000_000_i64)
+    {
         return Err("must be a price above 0 with at most 8 decimals");
     }
     Ok(Rate(normal))
@@ -194,7 +210,8 @@ impl Sample {
     /// What the newest is the largest of: value date, source's time, our time.
     pub fn freshness(&self) -> (Option<Date>, Timestamp, Timestamp) {
         match self.value_date {
-            // Within a value date the last word counts, whatever instant of the day it was given for.
+            // Within a value date the last word counts, whatever instant of the day it was given
+            // for.
             Some(date) => (Some(date), self.fetched_at, self.as_of),
             None => (None, self.as_of, self.fetched_at),
         }
@@ -208,10 +225,23 @@ mod tests {
 
     #[test]
     fn pairs() {
-        for (given, read) in [("USDT/VES", "USDT/VES"), ("usd/ves", "USD/VES"), ("ABCDE/FGHIJ", "ABCDE/FGHIJ")] {
+        for (given, read) in
+            [("USDT/VES", "USDT/VES"), ("usd/ves", "USD/VES"), ("ABCDE/FGHIJ", "ABCDE/FGHIJ")]
+        {
             assert_eq!(Pair::parse(given).map(|pair| pair.to_string()), Ok(read.to_owned()));
         }
-        for given in ["", "/", "USDVES", "US/VES", "USDT/VE", "ABCDEF/VES", "USDT/VES/COP", "USD1/VES", "USD/VES ", "ÑÑ/VES"] {
+        for given in [
+            "",
+            "/",
+            "USDVES",
+            "US/VES",
+            "USDT/VE",
+            "ABCDEF/VES",
+            "USDT/VES/COP",
+            "USD1/VES",
+            "USD/VES ",
+            "ÑÑ/VES",
+        ] {
             assert!(Pair::parse(given).is_err(), "{given}");
         }
         assert_eq!(Pair::parse("usdt/cop"), Ok(Pair::USDT_COP));
@@ -230,7 +260,12 @@ mod tests {
         ] {
             assert_eq!(price(Decimal::from_str(given).expect(given)).is_ok(), fits, "{given}");
         }
-        assert!(name("p2p_floor").is_ok() && name("").is_err() && name("a b").is_err() && name(&"x".repeat(33)).is_err());
+        assert!(
+            name("p2p_floor").is_ok()
+                && name("").is_err()
+                && name("a b").is_err()
+                && name(&"x".repeat(33)).is_err()
+        );
     }
 
     #[test]
@@ -248,7 +283,12 @@ mod tests {
     fn survives_its_encoding() {
         let config = bincode::config::standard();
         let at = Timestamp::parse("2026-11-21T03:00:00Z").expect("an instant");
-        let sample = Sample::new(Series::of(Pair::USDT_VES, "p2p").side("FLOOR").method("p2p_floor"), Rate(Decimal::new(24_500_000_000, 8)), at, at);
+        let sample = Sample::new(
+            Series::of(Pair::USDT_VES, "p2p").side("FLOOR").method("p2p_floor"),
+            Rate(Decimal::new(24_500_000_000, 8)),
+            at,
+            at,
+        );
         let bytes = bincode::encode_to_vec(&sample, config).expect("encodes");
         let (back, _): (Sample, usize) = bincode::decode_from_slice(&bytes, config).expect("decodes");
         assert_eq!(back, sample);

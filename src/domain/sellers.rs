@@ -1,5 +1,6 @@
-//! Sellers' balances: what is told when one changes, and the record that a release is told by (`contract.md`, sections 6 and 13). The money itself is in the sale, its reversal and
-//! the holds; a hold ends at its instant with or without a record.
+//! Sellers' balances: what is told when one changes, and the record that a release is told by
+//! (`contract.md`, sections 6 and 13). The money itself is in the sale, its reversal and the holds;
+//! a hold ends at its instant with or without a record.
 
 use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
@@ -33,8 +34,14 @@ pub struct SellerBalance {
 pub fn balance(book: &Book, merchant: Id) -> Option<SellerBalance> {
     let seller = book.sellers.get(&merchant)?;
     let ves = seller.account(Currency::Ves);
-    let pesos = seller.accounts.get(&Currency::Cop).map(|account| (Cop::from_minor(account.held), Cop::from_minor(account.free())));
-    let usdt = seller.accounts.get(&Currency::Usdt).map(|account| (Usdt::from_minor(account.held), Usdt::from_minor(account.free())));
+    let pesos = seller
+        .accounts
+        .get(&Currency::Cop)
+        .map(|account| (Cop::from_minor(account.held), Cop::from_minor(account.free())));
+    let usdt = seller
+        .accounts
+        .get(&Currency::Usdt)
+        .map(|account| (Usdt::from_minor(account.held), Usdt::from_minor(account.free())));
     Some(SellerBalance {
         merchant,
         external_ref: seller.external_ref.clone(),
@@ -46,9 +53,21 @@ pub fn balance(book: &Book, merchant: Id) -> Option<SellerBalance> {
     })
 }
 
-/// Tells that a seller's pending money in a currency changes by `pending_change` minor units in this record, and why.
-pub fn tell(draft: &mut Draft, book: &Book, merchant: Id, currency: Currency, pending_change: i64, reason: BalanceReason) {
-    let Some(SellerBalance { external_ref, mut pending, available, mut pesos, mut usdt, .. }) = balance(book, merchant) else { return };
+/// Tells that a seller's pending money in a currency changes by `pending_change` minor units in
+/// this record, and why.
+pub fn tell(
+    draft: &mut Draft,
+    book: &Book,
+    merchant: Id,
+    currency: Currency,
+    pending_change: i64,
+    reason: BalanceReason,
+) {
+    let Some(SellerBalance { external_ref, mut pending, available, mut pesos, mut usdt, .. }) =
+        balance(book, merchant)
+    else {
+        return;
+    };
     match currency {
         Currency::Ves => pending = pending.plus(Ves::from_minor(pending_change)).unwrap_or(pending),
         Currency::Cop => {
@@ -106,7 +125,8 @@ mod tests {
                 contact_phone: None,
                 method: None,
             };
-            let mut world = World { book: domain.empty(3), domain, merchant: Arc::new(Entity::Merchant(nobody())) };
+            let mut world =
+                World { book: domain.empty(3), domain, merchant: Arc::new(Entity::Merchant(nobody())) };
             let record = world.ask(None, Ask::Register(Box::new(ask)), 1_000).expect("a record");
             world.merchant = Arc::clone(&record.entities[0].state);
             world
@@ -129,7 +149,15 @@ mod tests {
 
         fn fund_held(&mut self, minor: i64, now_ms: i64) -> HoldChange {
             let (merchant, description) = (Some(self.id()), String::new());
-            let ask = Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant, held: true, description, external_ref: None };
+            let ask = Adjustment {
+                cause: Cause::Funded,
+                currency: Currency::Ves,
+                minor,
+                merchant,
+                held: true,
+                description,
+                external_ref: None,
+            };
             self.ask(None, Ask::Adjust(Box::new(ask)), now_ms).expect("a record").holds[0]
         }
 
@@ -197,7 +225,8 @@ mod tests {
         let second = world.fund_held(300, 2_000);
         let id = world.id();
         assert_eq!(first.ledger, Ledger::Seller(id));
-        let taken = |hold: HoldChange| Record { holds: vec![HoldChange { minor: -hold.minor, ..hold }], ..empty() };
+        let taken =
+            |hold: HoldChange| Record { holds: vec![HoldChange { minor: -hold.minor, ..hold }], ..empty() };
         world.book().evolve(&taken(first), Timestamp::from_unix_ms(4_000));
         // Both have one name here; the other one is still held until then.
         assert_eq!(world.due(), Some(2_000 + HOLD_MS));

@@ -1,4 +1,5 @@
-//! What an operator sets per tenant (`contract.md`, section 3), and the sheet by which a book learns of it.
+//! What an operator sets per tenant (`contract.md`, section 3), and the sheet by which a book
+//! learns of it.
 
 use crate::domain::money::{Rate, Usdt, Ves};
 use bincode::de::Decoder;
@@ -17,7 +18,8 @@ pub struct Fee {
 }
 
 impl Fee {
-    /// The fee of `amount`: percentage rounded half up, plus the fixed sum, never more than the amount (`contract.md`, section 5, "Fee").
+    /// The fee of `amount`: percentage rounded half up, plus the fixed sum, never more than the
+    /// amount (`contract.md`, section 5, "Fee").
     pub fn of(&self, amount: Ves) -> Option<Ves> {
         let share = Ves::rounded(self.percent.percent_of(amount.decimal())?)?;
         Some(share.plus(self.fixed)?.min(amount))
@@ -104,7 +106,15 @@ impl Default for Settings {
         let fee = Fee { percent: percent(15_000), fixed: Ves::ZERO };
         Settings {
             reserve: Ves::ZERO,
-            fees: Fees { c2p: fee, vpos: fee, debit: fee, pago_movil: fee, link_percent: percent(5_000), chargeback: Ves::ZERO, payout: Ves::ZERO },
+            fees: Fees {
+                c2p: fee,
+                vpos: fee,
+                debit: fee,
+                pago_movil: fee,
+                link_percent: percent(5_000),
+                chargeback: Ves::ZERO,
+                payout: Ves::ZERO,
+            },
             seller_hold_business_days: 0,
             conversions: ConversionSettings {
                 enabled: PerSource { ves: true, cop: true },
@@ -146,11 +156,14 @@ impl LiveStatus {
 
     /// From what the API reads.
     pub fn from_name(name: &str) -> Option<Self> {
-        [LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].into_iter().find(|status| status.name() == name)
+        [LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended]
+            .into_iter()
+            .find(|status| status.name() == name)
     }
 }
 
-/// What a book knows of its tenant. The platform's book owns it; both books of the tenant get a copy, version by version.
+/// What a book knows of its tenant. The platform's book owns it; both books of the tenant get a
+/// copy, version by version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode)]
 pub struct Sheet {
     /// Counts the changes; a book ignores what it has already.
@@ -167,7 +180,12 @@ impl<Context> Decode<Context> for Sheet {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Sheet, DecodeError> {
         let version = Decode::decode(decoder)?;
         let settings = Settings::decode(decoder)?.shared();
-        Ok(Sheet { version, settings, live_status: Decode::decode(decoder)?, reason: Decode::decode(decoder)? })
+        Ok(Sheet {
+            version,
+            settings,
+            live_status: Decode::decode(decoder)?,
+            reason: Decode::decode(decoder)?,
+        })
     }
 }
 
@@ -179,7 +197,10 @@ mod tests {
 
     #[test]
     fn fees_round_half_up_and_never_exceed_the_amount() {
-        let fee = |ten_thousandths, fixed| Fee { percent: Rate(Decimal::new(ten_thousandths, 4)), fixed: Ves::from_minor(fixed) };
+        let fee = |ten_thousandths, fixed| Fee {
+            percent: Rate(Decimal::new(ten_thousandths, 4)),
+            fixed: Ves::from_minor(fixed),
+        };
         for (fee, amount, expected) in [
             (fee(12_500, 0), 200, 3),
             (fee(12_500, 0), 1000, 13),
@@ -188,7 +209,11 @@ mod tests {
             (fee(15_000, 550), 600, 559),
             (fee(1_000_000, 0), 200, 200),
         ] {
-            assert_eq!(fee.of(Ves::from_minor(amount)), Some(Ves::from_minor(expected)), "{fee:?} of {amount}");
+            assert_eq!(
+                fee.of(Ves::from_minor(amount)),
+                Some(Ves::from_minor(expected)),
+                "{fee:?} of {amount}"
+            );
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Sorted maps and sets whose clone takes as long as counting one up, whatever they hold: for what may grow large in a book, so that its snapshot can be an image of it.
+//! Sorted maps and sets whose clone takes as long as counting one up, whatever they hold: for what
+//! may grow large in a book, so that its snapshot can be an image of it.
 //!
-//! A B-tree of shared nodes. A change copies those nodes on its way that a clone still has, a few kilobytes, and changes the others in place. Encoded like the collections of the standard library: the
-//! length, then what is there, in order.
+//! A B-tree of shared nodes. A change copies those nodes on its way that a clone still has, a few
+//! kilobytes, and changes the others in place. Encoded like the collections of the standard
+//! library: the length, then what is there, in order.
 
 mod encoding;
 #[cfg(test)]
@@ -15,9 +17,11 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 use walk::Walk;
 
-/// Entries of a node: about two kilobytes of holds. Tests have small nodes, so that a few entries make a deep tree.
+/// Entries of a node: about two kilobytes of holds. Tests have small nodes, so that a few entries
+/// make a deep tree.
 const WIDTH: usize = if cfg!(test) { 4 } else { 64 };
-/// Neighbours become one node when that is not wider than this: well below the width, so that the next entry does not part them again.
+/// Neighbours become one node when that is not wider than this: well below the width, so that the
+/// next entry does not part them again.
 const MERGED_MAX: usize = WIDTH / 2;
 
 /// A sorted map.
@@ -34,7 +38,8 @@ pub struct SortedSet<K>(SortedMap<K, ()>);
 #[derive(Clone)]
 enum Node<K, V> {
     Leaf(Vec<(K, V)>),
-    /// Each child with a key below which there is nothing in it; except the first, which takes what is below too.
+    /// Each child with a key below which there is nothing in it; except the first, which takes what
+    /// is below too.
     Branch(Vec<Child<K, V>>),
 }
 
@@ -58,14 +63,20 @@ impl<K: Ord, V> Node<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> Node<K, V> {
-    fn with<R>(this: &mut Arc<Self>, key: K, make: impl FnOnce() -> V, change: impl FnOnce(&mut V) -> R) -> Put<K, V, R> {
+    fn with<R>(
+        this: &mut Arc<Self>,
+        key: K,
+        make: impl FnOnce() -> V,
+        change: impl FnOnce(&mut V) -> R,
+    ) -> Put<K, V, R> {
         match Arc::make_mut(this) {
             Node::Leaf(pairs) => match find(pairs, &key) {
                 Ok(at) => Put { result: change(&mut pairs[at].1), is_new: false, right: None },
                 Err(at) => {
                     let mut value = make();
                     let result = change(&mut value);
-                    let right = put(pairs, at, (key, value)).map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
+                    let right = put(pairs, at, (key, value))
+                        .map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
                     Put { result, is_new: true, right }
                 }
             },
@@ -80,7 +91,9 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
 
     fn remove(this: &mut Arc<Self>, key: &K) -> Option<V> {
         match Arc::make_mut(this) {
-            Node::Leaf(pairs) => pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| pairs.remove(at).1),
+            Node::Leaf(pairs) => {
+                pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| pairs.remove(at).1)
+            }
             Node::Branch(children) => {
                 let at = place(children, key);
                 let removed = Node::remove(&mut children[at].1, key)?;
@@ -120,7 +133,8 @@ fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
     }
 }
 
-/// Puts something into a row; if that is full, its right half is cut off first, and returned. A row that grows at its end loses nothing but gets a neighbour: what comes in order leaves full nodes
+/// Puts something into a row; if that is full, its right half is cut off first, and returned. A row
+/// that grows at its end loses nothing but gets a neighbour: what comes in order leaves full nodes
 /// behind. None ever has room for more than its width.
 fn put<T>(row: &mut Vec<T>, at: usize, new: T) -> Option<Vec<T>> {
     if row.len() < WIDTH {
@@ -136,7 +150,8 @@ fn put<T>(row: &mut Vec<T>, at: usize, new: T) -> Option<Vec<T>> {
     Some(right)
 }
 
-/// Puts something into a row that is not full. Its room doubles as that of any vector, but not past its width.
+/// Puts something into a row that is not full. Its room doubles as that of any vector, but not past
+/// its width.
 fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
     if row.len() == row.capacity() {
         row.reserve_exact(row.len().clamp(1, WIDTH - row.len()));
@@ -144,7 +159,8 @@ fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
     row.insert(at, new);
 }
 
-/// Puts a child of which something was removed and a neighbour together, when there is little in them.
+/// Puts a child of which something was removed and a neighbour together, when there is little in
+/// them.
 fn narrow<K: Ord + Clone, V: Clone>(children: &mut Vec<Child<K, V>>, at: usize) {
     if children[at].1.width() == 0 {
         children.remove(at);
@@ -227,7 +243,9 @@ impl<K: Ord, V> SortedMap<K, V> {
         let mut node = self.root.as_deref()?;
         loop {
             match node {
-                Node::Leaf(pairs) => return pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| &pairs[at].1),
+                Node::Leaf(pairs) => {
+                    return pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| &pairs[at].1);
+                }
                 Node::Branch(children) => node = &children[place(children, key)].1,
             }
         }
@@ -278,7 +296,12 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         let mut node = Arc::make_mut(self.root.as_mut()?);
         loop {
             match node {
-                Node::Leaf(pairs) => return pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| &mut pairs[at].1),
+                Node::Leaf(pairs) => {
+                    return pairs
+                        .binary_search_by(|(found, _)| found.cmp(key))
+                        .ok()
+                        .map(|at| &mut pairs[at].1);
+                }
                 Node::Branch(children) => {
                     let at = place(children, key);
                     node = Arc::make_mut(&mut children[at].1);

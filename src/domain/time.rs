@@ -1,6 +1,8 @@
-//! Instants in milliseconds, as the API writes them (`contract.md`, section 1): RFC 3339, UTC, three decimals, `Z`.
+//! Instants in milliseconds, as the API writes them (`contract.md`, section 1): RFC 3339, UTC,
+//! three decimals, `Z`.
 //!
-//! An instant always fits the years 0000 to 9999, so its text always has 24 bytes. This module never asks what time it is.
+//! An instant always fits the years 0000 to 9999, so its text always has 24 bytes. This module
+//! never asks what time it is.
 
 use crate::domain::date::Date;
 use bincode::de::Decoder;
@@ -46,7 +48,8 @@ impl Zone {
 
 /// An instant.
 ///
-/// Kept as the milliseconds since the one before the year 0000, which are never none: an `Option` of it takes no more room, and most instants that a state knows are such.
+/// Kept as the milliseconds since the one before the year 0000, which are never none: an `Option`
+/// of it takes no more room, and most instants that a state knows are such.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(NonZeroU64);
 
@@ -60,7 +63,8 @@ impl Timestamp {
     pub const MIN: Timestamp = Timestamp::from_unix_ms(FIRST_MS);
     /// 9999-12-31T23:59:59.999Z.
     pub const MAX: Timestamp = Timestamp::from_unix_ms(LAST_MS);
-    /// 9000-01-01T00:00:00.000Z. Test clocks stay before it, so that what is figured from their time, in centuries even, is no less than it should be.
+    /// 9000-01-01T00:00:00.000Z. Test clocks stay before it, so that what is figured from their
+    /// time, in centuries even, is no less than it should be.
     pub const CLOCKS_END: Timestamp = Timestamp::from_unix_ms(221_845_392_000_000);
     /// 1970-01-01T00:00:00.000Z.
     pub const EPOCH: Timestamp = Timestamp::from_unix_ms(0);
@@ -211,9 +215,16 @@ mod tests {
 
     #[test]
     fn what_is_no_instant_is_refused() {
-        for given in
-            ["", "yesterday", "2026-11-21", "2026-11-21T02:13:00", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-11-21T25:00:00Z", "1763690000"]
-        {
+        for given in [
+            "",
+            "yesterday",
+            "2026-11-21",
+            "2026-11-21T02:13:00",
+            "2026-13-01T00:00:00Z",
+            "2026-02-29T00:00:00Z",
+            "2026-11-21T25:00:00Z",
+            "1763690000",
+        ] {
             assert!(Timestamp::parse(given).is_err(), "{given}");
         }
     }

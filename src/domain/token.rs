@@ -1,7 +1,7 @@
 //! The key or code that a customer got from their bank: a secret that is good for one charge.
 //!
-//! It has no Debug, Display, Clone or encoding, so it can be in no record, no log line and no answer. It is given to the bank and dropped,
-//! and its memory is zeroed then.
+//! It has no Debug, Display, Clone or encoding, so it can be in no record, no log line and no
+//! answer. It is given to the bank and dropped, and its memory is zeroed then.
 
 use zeroize::Zeroizing;
 
@@ -51,6 +51,9 @@ mod tests {
             assert_eq!(Token::parse_c2p(given).is_ok(), c2p, "{given}");
             assert_eq!(Token::parse_debit(given).is_ok(), debit, "{given}");
         }
-        assert_eq!(Token::parse_c2p("00123456").ok().map(|token| token.reveal().to_owned()), Some("00123456".to_owned()));
+        assert_eq!(
+            Token::parse_c2p("00123456").ok().map(|token| token.reveal().to_owned()),
+            Some("00123456".to_owned())
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! The proof that a phone at a bank is whose it should be: two small deposits, whose amounts its owner tells (`contract.md`, sections 7 and 17). The same for the payout methods of
-//! merchants and for the tenant's own account.
+//! The proof that a phone at a bank is whose it should be: two small deposits, whose amounts its
+//! owner tells (`contract.md`, sections 7 and 17). The same for the payout methods of merchants and
+//! for the tenant's own account.
 
 use crate::domain::bank::{Answer, How, POLL_MS, next_poll};
 use crate::domain::decision::Turn;
@@ -93,10 +94,19 @@ impl MethodStatus {
         }
     }
 
-    /// After the bank's word about the deposits, unless it says no; and what is to be sent, because it never received them. `None` when that changes nothing.
-    pub fn told(&self, answer: &Answer, how: How, now: Timestamp) -> Option<(MethodStatus, Option<Deposits>)> {
+    /// After the bank's word about the deposits, unless it says no; and what is to be sent, because
+    /// it never received them. `None` when that changes nothing.
+    pub fn told(
+        &self,
+        answer: &Answer,
+        how: How,
+        now: Timestamp,
+    ) -> Option<(MethodStatus, Option<Deposits>)> {
         let mut told = self.clone();
-        let MethodStatus::Verifying { operation, amounts, looks, next_look, started_at, .. } = &mut told else { return None };
+        let MethodStatus::Verifying { operation, amounts, looks, next_look, started_at, .. } = &mut told
+        else {
+            return None;
+        };
         let deposits = Deposits { operation: *operation, amounts: *amounts };
         match (answer, how) {
             (Answer::Refused { .. }, _) | (Answer::Waiting | Answer::Silent, How::Send) => return None,
@@ -116,10 +126,17 @@ impl MethodStatus {
     }
 
     /// Begins with deposits of these amounts; what follows must send those that come with it.
-    pub fn started(&self, amounts: (Ves, Ves), kept: Option<Arc<KeepRef>>, turn: &Turn) -> Result<(MethodStatus, Deposits), Refusal> {
+    pub fn started(
+        &self,
+        amounts: (Ves, Ves),
+        kept: Option<Arc<KeepRef>>,
+        turn: &Turn,
+    ) -> Result<(MethodStatus, Deposits), Refusal> {
         match self {
             MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
-            MethodStatus::Verifying { tries_left: 1.., started_at, .. } if turn.now < started_at.plus_ms(START_MS) => {
+            MethodStatus::Verifying { tries_left: 1.., started_at, .. }
+                if turn.now < started_at.plus_ms(START_MS) =>
+            {
                 return Err(Refusal::VerificationInProgress);
             }
             MethodStatus::Unverified | MethodStatus::Verifying { .. } => {}
@@ -130,13 +147,26 @@ impl MethodStatus {
         let operation = Id::derived(turn.now.unix_ms(), turn.seed, 2);
         let next_look = Some(turn.now.plus_ms(POLL_MS));
         Ok((
-            MethodStatus::Verifying { operation, amounts, tries_left: TRIES, started_at: turn.now, kept, looks: 0, next_look },
+            MethodStatus::Verifying {
+                operation,
+                amounts,
+                tries_left: TRIES,
+                started_at: turn.now,
+                kept,
+                looks: 0,
+                next_look,
+            },
             Deposits { operation, amounts },
         ))
     }
 
-    /// After its owner told these amounts, in either order: a new status, and a refusal if they are wrong. No status when there was nothing to try.
-    pub fn tried(&self, seen: (Ves, Ves), now: Timestamp) -> Result<(MethodStatus, Option<Refusal>), Refusal> {
+    /// After its owner told these amounts, in either order: a new status, and a refusal if they are
+    /// wrong. No status when there was nothing to try.
+    pub fn tried(
+        &self,
+        seen: (Ves, Ves),
+        now: Timestamp,
+    ) -> Result<(MethodStatus, Option<Refusal>), Refusal> {
         let (amounts, tries_left) = match self {
             MethodStatus::Unverified => return Err(Refusal::VerificationNotStarted),
             MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
@@ -151,7 +181,11 @@ impl MethodStatus {
             *left = tries_left;
             *next_look = next_look.filter(|_| tries_left > 0);
         }
-        let refusal = if tries_left == 0 { Refusal::VerificationLocked } else { Refusal::AmountsMismatch { attempts_left: tries_left } };
+        let refusal = if tries_left == 0 {
+            Refusal::VerificationLocked
+        } else {
+            Refusal::AmountsMismatch { attempts_left: tries_left }
+        };
         Ok((failed, Some(refusal)))
     }
 }
@@ -168,7 +202,9 @@ mod tests {
 
     fn started() -> (MethodStatus, Deposits) {
         let turn = Turn { now: at(0), seed: 1, livemode: false, has_rail: true, holidays: &[] };
-        MethodStatus::Unverified.started((Ves::from_minor(32), Ves::from_minor(45)), None, &turn).expect("it can be started")
+        MethodStatus::Unverified
+            .started((Ves::from_minor(32), Ves::from_minor(45)), None, &turn)
+            .expect("it can be started")
     }
 
     #[test]
@@ -177,10 +213,13 @@ mod tests {
         assert_eq!((status.due(at(0)), status.deadline()), (None, Some(at(1))));
         let deposits = status.due(at(1)).expect("the bank is to be asked");
         assert_eq!(deposits, sent);
-        let (status, unsent) = status.told(&Answer::NeverReceived, How::Ask, at(1)).expect("that changes something");
+        let (status, unsent) =
+            status.told(&Answer::NeverReceived, How::Ask, at(1)).expect("that changes something");
         assert_eq!((unsent, status.deadline()), (Some(deposits), Some(at(3))));
         assert_eq!(status.told(&Answer::Silent, How::Send, at(1)), None);
-        let (status, unsent) = status.told(&Answer::Done { reference: "1".to_owned() }, How::Send, at(1)).expect("that changes something");
+        let (status, unsent) = status
+            .told(&Answer::Done { reference: "1".to_owned() }, How::Send, at(1))
+            .expect("that changes something");
         assert_eq!((unsent, status.deadline(), status.waits_for(sent.operation)), (None, None, false));
     }
 
@@ -188,7 +227,9 @@ mod tests {
     fn nobody_asks_for_longer_than_a_start_lives_or_about_one_that_is_void() {
         let (mut status, _) = started();
         let mut now = at(1);
-        while let Some((later, unsent)) = status.due(now).and_then(|_| status.told(&Answer::Silent, How::Ask, now)) {
+        while let Some((later, unsent)) =
+            status.due(now).and_then(|_| status.told(&Answer::Silent, How::Ask, now))
+        {
             assert_eq!(unsent, None);
             status = later;
             now = status.deadline().unwrap_or(now);

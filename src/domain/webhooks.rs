@@ -1,7 +1,10 @@
-//! Webhook endpoints: which events they are due, how far their deliveries are, and the rules of changing them (`contract.md`, sections 13 and 18, "Webhooks").
+//! Webhook endpoints: which events they are due, how far their deliveries are, and the rules of
+//! changing them (`contract.md`, sections 13 and 18, "Webhooks").
 //!
-//! A delivery is due by the log: an event is due to an endpoint that was enabled and listed it when it happened. Nothing is written for what is due; the endpoint's state says up to
-//! which event everything has an outcome, except for the few that are on their way. The terms that were in force before are kept for as long as a delivery under them is outstanding.
+//! A delivery is due by the log: an event is due to an endpoint that was enabled and listed it when
+//! it happened. Nothing is written for what is due; the endpoint's state says up to which event
+//! everything has an outcome, except for the few that are on their way. The terms that were in
+//! force before are kept for as long as a delivery under them is outstanding.
 
 use crate::domain::book::Book;
 use crate::domain::decision::{Draft, Outcome, Turn};
@@ -19,7 +22,8 @@ const TERMS_MAX: usize = 64;
 /// Deliveries that were asked for again and wait.
 const RESENDS_MAX: usize = 100;
 
-/// The events that an endpoint can list, as webhooks name them. The log stores positions in this list: new names are added at the end.
+/// The events that an endpoint can list, as webhooks name them. The log stores positions in this
+/// list: new names are added at the end.
 pub const EVENT_NAMES: [&str; 20] = [
     "payment.completed",
     "payment.failed",
@@ -152,7 +156,8 @@ impl Webhook {
         self.term().is_some_and(|term| term.enabled)
     }
 
-    /// Whether the event with this number is due; ask only about those after `reached` or in `open`.
+    /// Whether the event with this number is due; ask only about those after `reached` or in
+    /// `open`.
     pub fn is_due(&self, number: u64, kind: EventKind) -> bool {
         self.terms.iter().rev().find(|term| term.from <= number).is_some_and(|term| term.is_due(kind))
     }
@@ -162,7 +167,8 @@ impl Webhook {
         u8::from(self.is_enabled())
     }
 
-    /// The name of the delivery of an event that happened at `time`: nothing needs to be written for it, and names sort as deliveries became due.
+    /// The name of the delivery of an event that happened at `time`: nothing needs to be written
+    /// for it, and names sort as deliveries became due.
     pub fn delivery_id(&self, number: u64, time: Timestamp) -> Id {
         let [.., a, b, c, d, e, f, g, h] = *self.id.as_bytes();
         Id::numbered(time.unix_ms(), u64::from_be_bytes([a, b, c, d, e, f, g, h]), number)
@@ -232,10 +238,15 @@ pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Outcome {
     Outcome::write(draft)
 }
 
-/// Changes an endpoint, for what happens from now on. What was due before stays due, and waits while the endpoint is disabled.
+/// Changes an endpoint, for what happens from now on. What was due before stays due, and waits
+/// while the endpoint is disabled.
 pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Outcome {
     let Some(term) = webhook.term() else { return Outcome::refuse(Refusal::NotFound) };
-    let next = Term { from: book.events + 1, events: change.events.unwrap_or_else(|| term.events.clone()), enabled: change.enabled.unwrap_or(term.enabled) };
+    let next = Term {
+        from: book.events + 1,
+        events: change.events.unwrap_or_else(|| term.events.clone()),
+        enabled: change.enabled.unwrap_or(term.enabled),
+    };
     let url = change.url.unwrap_or_else(|| webhook.url.clone());
     let same_terms = next.events == term.events && next.enabled == term.enabled;
     if same_terms && url == webhook.url {
@@ -255,7 +266,11 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Outcome 
 
 /// The next secret; the one before signs nothing any more.
 pub fn rotate_secret(webhook: &Webhook) -> Outcome {
-    write(Cause::WebhookChanged, webhook, Webhook { secret_version: webhook.secret_version + 1, outcomes: Vec::new(), ..webhook.clone() })
+    write(
+        Cause::WebhookChanged,
+        webhook,
+        Webhook { secret_version: webhook.secret_version + 1, outcomes: Vec::new(), ..webhook.clone() },
+    )
 }
 
 /// Takes an endpoint away, with what was due to it.
@@ -286,7 +301,11 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Outcome {
         return Outcome::refuse(Refusal::ResendsWaiting);
     }
     let mut next = Webhook { outcomes: Vec::new(), ..webhook.clone() };
-    next.resends.push(Resend { delivery: Id::derived(turn.now.unix_ms(), turn.seed, 0), event, created_at: turn.now });
+    next.resends.push(Resend {
+        delivery: Id::derived(turn.now.unix_ms(), turn.seed, 0),
+        event,
+        created_at: turn.now,
+    });
     write(Cause::EventResent, webhook, next)
 }
 

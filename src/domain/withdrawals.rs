@@ -1,4 +1,5 @@
-//! What a withdrawal from the operator's app costs, in US cents (`contract.md`, section 15): fee policies in tiers, network fees, and what a Pago Móvil withdrawal would bring. Referential only.
+//! What a withdrawal from the operator's app costs, in US cents (`contract.md`, section 15): fee
+//! policies in tiers, network fees, and what a Pago Móvil withdrawal would bring. Referential only.
 
 use crate::domain::money::{Rate, Ves};
 use crate::domain::samples::PRICE_DECIMALS;
@@ -170,23 +171,42 @@ impl Withdrawals {
         self.network_fees.iter().find(|(name, _)| name == network).map(|(_, fee)| *fee)
     }
 
-    /// What a withdrawal of `cents` costs; a network counts only where one is used. `None` if a figure does not fit.
-    pub fn estimate(&self, tier: &Tier, cents: i64, method: Option<PaidBy>, network: Option<&str>) -> Option<Estimate> {
+    /// What a withdrawal of `cents` costs; a network counts only where one is used. `None` if a
+    /// figure does not fit.
+    pub fn estimate(
+        &self,
+        tier: &Tier,
+        cents: i64,
+        method: Option<PaidBy>,
+        network: Option<&str>,
+    ) -> Option<Estimate> {
         let service_fee = tier.fee(cents)?;
         let blockchain_fee = match method {
             Some(PaidBy::CryptoWallet) => self.network_fee(network.unwrap_or(NETWORK_DEFAULT)).unwrap_or(0),
             Some(PaidBy::PagoMovil | PaidBy::Ach | PaidBy::Paypal) | None => 0,
         };
         let total_fee = service_fee.checked_add(blockchain_fee)?;
-        Some(Estimate { service_fee, blockchain_fee, total_fee, to_receive: cents.checked_sub(total_fee)?.max(0) })
+        Some(Estimate {
+            service_fee,
+            blockchain_fee,
+            total_fee,
+            to_receive: cents.checked_sub(total_fee)?.max(0),
+        })
     }
 
-    /// What a Pago Móvil withdrawal of `cents` brings at a market rate of `base`, with the whole fee or what the waiver leaves of it. `None` if a figure does not fit.
+    /// What a Pago Móvil withdrawal of `cents` brings at a market rate of `base`, with the whole
+    /// fee or what the waiver leaves of it. `None` if a figure does not fit.
     pub fn pago_movil(&self, tier: &Tier, cents: i64, base: Rate, whole_fee: bool) -> Option<PagoMovil> {
         let less = |value: Decimal, percent: Rate| value.checked_sub(percent.percent_of(value)?);
-        let offered = less(base.0, self.pago_movil_margin_percent)?.round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero).normalize();
+        let offered = less(base.0, self.pago_movil_margin_percent)?
+            .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
+            .normalize();
         let fee = tier.fee(cents)?;
-        let fee = if whole_fee { fee } else { rounded(less(Decimal::from(fee), self.pago_movil_fee_waiver_percent)?)? };
+        let fee = if whole_fee {
+            fee
+        } else {
+            rounded(less(Decimal::from(fee), self.pago_movil_fee_waiver_percent)?)?
+        };
         let left = dollars(cents.checked_sub(fee)?.max(0));
         Some(PagoMovil { offered: Rate(offered), estimate: Ves::rounded(left.checked_mul(offered)?)? })
     }
@@ -208,7 +228,11 @@ mod tests {
 
     fn tiers(percents: [&str; 3], fixed: i64) -> Vec<Tier> {
         let tier = |below, percent, fixed| Tier { below, percent: rate(percent), fixed };
-        vec![tier(Some(10_000), percents[0], fixed), tier(Some(50_000), percents[1], fixed), tier(None, percents[2], 0)]
+        vec![
+            tier(Some(10_000), percents[0], fixed),
+            tier(Some(50_000), percents[1], fixed),
+            tier(None, percents[2], 0),
+        ]
     }
 
     /// As shipped.
@@ -221,7 +245,9 @@ mod tests {
                 policy("tiered_v1", tiers(["3", "2.5", "2"], 50)),
                 policy("tiered_v2", tiers(["2.5", "2", "1.5"], 30)),
             ],
-            network_fees: [("TRC20", 100), ("ERC20", 500), ("BEP20", 50), ("POLYGON", 20)].map(|(name, fee)| (name.to_owned(), fee)).to_vec(),
+            network_fees: [("TRC20", 100), ("ERC20", 500), ("BEP20", 50), ("POLYGON", 20)]
+                .map(|(name, fee)| (name.to_owned(), fee))
+                .to_vec(),
             pago_movil_margin_percent: rate("1.5"),
             pago_movil_fee_waiver_percent: rate("0"),
         }
@@ -238,12 +264,38 @@ mod tests {
     fn the_fee_of_every_policy_at_every_bound() {
         for (policy, table) in [
             ("legacy_flat", &[(1, 100), (99, 100), (9_999, 100), (10_000, 100), (1_000_000, 100)][..]),
-            // 3 % of 9,999 is 299.97; 2.5 % of 10,000 is 250; of 49,999 is 1,249.975; 2 % of 50,000 is 1,000.
-            ("tiered_v1", &[(1, 50), (16, 50), (17, 51), (1_000, 80), (9_999, 350), (10_000, 300), (49_999, 1_300), (50_000, 1_000), (50_025, 1_001)]),
-            // 2.5 % of 20 is 0.5; of 9,999 is 249.975; 2 % of 10,000 is 200; of 49,999 is 999.98; 1.5 % of 50,000 is 750.
+            // 3 % of 9,999 is 299.97; 2.5 % of 10,000 is 250; of 49,999 is 1,249.975; 2 % of 50,000
+            // is 1,000.
+            (
+                "tiered_v1",
+                &[
+                    (1, 50),
+                    (16, 50),
+                    (17, 51),
+                    (1_000, 80),
+                    (9_999, 350),
+                    (10_000, 300),
+                    (49_999, 1_300),
+                    (50_000, 1_000),
+                    (50_025, 1_001),
+                ],
+            ),
+            // 2.5 % of 20 is 0.5; of 9,999 is 249.975; 2 % of 10,000 is 200; of 49,999 is 999.98;
+            // 1.5 % of 50,000 is 750.
             (
                 "tiered_v2",
-                &[(1, 30), (19, 30), (20, 31), (1_000, 55), (9_999, 280), (10_000, 230), (49_999, 1_030), (50_000, 750), (50_033, 750), (50_034, 751)],
+                &[
+                    (1, 30),
+                    (19, 30),
+                    (20, 31),
+                    (1_000, 55),
+                    (9_999, 280),
+                    (10_000, 230),
+                    (49_999, 1_030),
+                    (50_000, 750),
+                    (50_033, 750),
+                    (50_034, 751),
+                ],
             ),
         ] {
             for (cents, expected) in table {
@@ -268,10 +320,16 @@ mod tests {
             (None, Some("ERC20"), 0),
         ] {
             let estimate = withdrawals.estimate(tier, 2_000, method, network).expect("it fits");
-            let expected = Estimate { service_fee: 80, blockchain_fee: fee, total_fee: 80 + fee, to_receive: 1_920 - fee };
+            let expected = Estimate {
+                service_fee: 80,
+                blockchain_fee: fee,
+                total_fee: 80 + fee,
+                to_receive: 1_920 - fee,
+            };
             assert_eq!(estimate, expected, "{method:?} {network:?}");
         }
-        let nothing_left = withdrawals.estimate(tier, 30, Some(PaidBy::CryptoWallet), Some("ERC20")).expect("it fits");
+        let nothing_left =
+            withdrawals.estimate(tier, 30, Some(PaidBy::CryptoWallet), Some("ERC20")).expect("it fits");
         assert_eq!((nothing_left.total_fee, nothing_left.to_receive), (531, 0));
         assert!(withdrawals.estimate(tier, CENTS_MAX, None, None).is_some());
     }
@@ -298,8 +356,20 @@ mod tests {
     #[test]
     fn tiers_in_words() {
         let withdrawals = withdrawals();
-        let said = |n: usize| withdrawals.policies[n].ranges().map(|range| format!("{range}: {}", range.tier)).collect::<Vec<_>>();
+        let said = |n: usize| {
+            withdrawals.policies[n]
+                .ranges()
+                .map(|range| format!("{range}: {}", range.tier))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(said(0), ["any amount: 1.00 USD"]);
-        assert_eq!(said(2), ["up to 99.99 USD: 2.5 % + 0.30 USD", "100.00 to 499.99 USD: 2 % + 0.30 USD", "from 500.00 USD: 1.5 %"]);
+        assert_eq!(
+            said(2),
+            [
+                "up to 99.99 USD: 2.5 % + 0.30 USD",
+                "100.00 to 499.99 USD: 2 % + 0.30 USD",
+                "from 500.00 USD: 1.5 %"
+            ]
+        );
     }
 }

@@ -1,9 +1,13 @@
-//! The figures of a running server, as Prometheus reads them: `GET /metrics` on the operators' listener.
+//! The figures of a running server, as Prometheus reads them: `GET /metrics` on the operators'
+//! listener.
 //!
-//! What is measured is counted where it happens, by plain atomics; here it is only read, when somebody asks. So a scrape costs what reading some thousand numbers costs, and no request waits for it.
-//! Every figure has a help line, and `docs/operating.md` says what to do about those that call for it.
+//! What is measured is counted where it happens, by plain atomics; here it is only read, when
+//! somebody asks. So a scrape costs what reading some thousand numbers costs, and no request waits
+//! for it. Every figure has a help line, and `docs/operating.md` says what to do about those that
+//! call for it.
 //!
-//! Layout: `page` what there is to see, in order · `text` how it is written · `process` what the kernel knows.
+//! Layout: `page` what there is to see, in order · `text` how it is written · `process` what the
+//! kernel knows.
 
 mod page;
 mod process;
@@ -37,7 +41,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Of these parts, with the listeners by name. `ended_badly`: when a run before ended because it might not go on. `is_open`: nobody is asked for a token.
+    /// Of these parts, with the listeners by name. `ended_badly`: when a run before ended because
+    /// it might not go on. `is_open`: nobody is asked for a token.
     pub fn new(
         services: Arc<Services>,
         selfcheck: Arc<SelfCheck>,
@@ -46,7 +51,15 @@ impl Metrics {
         ended_badly: Option<SystemTime>,
         is_open: bool,
     ) -> Metrics {
-        Metrics { services, selfcheck, traffic, certificates, ended_badly, is_open, started: SystemTime::now() }
+        Metrics {
+            services,
+            selfcheck,
+            traffic,
+            certificates,
+            ended_badly,
+            is_open,
+            started: SystemTime::now(),
+        }
     }
 
     /// Whether everybody may look who reaches the listener.
@@ -57,7 +70,8 @@ impl Metrics {
     /// The answer to a look.
     pub fn answer(&self, method: &Method) -> Result<Reply, Problem> {
         match *method {
-            Method::GET | Method::HEAD => Ok(Reply::new(200, MEDIA, page::write(self)).header(CACHE_CONTROL, HeaderValue::from_static("no-store"))),
+            Method::GET | Method::HEAD => Ok(Reply::new(200, MEDIA, page::write(self))
+                .header(CACHE_CONTROL, HeaderValue::from_static("no-store"))),
             _ => Err(Problem::method_not_allowed("GET, HEAD".into())),
         }
     }

@@ -1,4 +1,5 @@
-//! What there is to see, in order. Names and help are documented in `docs/operating.md`; an alert rule or a dashboard may rest on each, so a name stays.
+//! What there is to see, in order. Names and help are documented in `docs/operating.md`; an alert
+//! rule or a dashboard may rest on each, so a name stays.
 
 use super::Metrics;
 use super::process::Process;
@@ -30,33 +31,45 @@ pub fn write(metrics: &Metrics) -> String {
 
 fn server(page: &mut Page, metrics: &Metrics) {
     let services = &metrics.services;
-    page.gauge("pasarela_build_info", "Always 1; the label says which version runs.").sample(&[("version", env!("CARGO_PKG_VERSION"))], 1_u64);
+    page.gauge("pasarela_build_info", "Always 1; the label says which version runs.")
+        .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1_u64);
     let started = metrics.started.duration_since(UNIX_EPOCH).unwrap_or_default();
-    page.gauge("pasarela_start_time_seconds", "When it became ready, in seconds since 1970.").is(started.as_secs());
-    let ended_badly = metrics.ended_badly.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    page.gauge("pasarela_start_time_seconds", "When it became ready, in seconds since 1970.")
+        .is(started.as_secs());
+    let ended_badly =
+        metrics.ended_badly.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     page.gauge(
         "pasarela_ended_badly_timestamp_seconds",
         "When a run on this data directory last ended itself, because the log or an invariant failed, in seconds since 1970; 0: never.",
     )
     .is(ended_badly.as_secs());
-    page.gauge("pasarela_ready", "1 while writes are accepted, as /readyz says.").is(services.ready().is_ok());
-    page.gauge("pasarela_outbound_open", "1 while live banks and webhooks are spoken to; 0 in a past world that has not taken over.")
-        .is(services.outbound.is_open());
+    page.gauge("pasarela_ready", "1 while writes are accepted, as /readyz says.")
+        .is(services.ready().is_ok());
+    page.gauge(
+        "pasarela_outbound_open",
+        "1 while live banks and webhooks are spoken to; 0 in a past world that has not taken over.",
+    )
+    .is(services.outbound.is_open());
     let mut open = page.gauge("pasarela_connections", "Connections that are open, by listener.");
     for (listener, traffic) in &metrics.traffic {
         open.sample(&[("listener", listener)], traffic.connections.load(Ordering::Relaxed));
     }
-    let mut accepted = page.counter("pasarela_connections_accepted_total", "Connections that were taken, by listener.");
+    let mut accepted =
+        page.counter("pasarela_connections_accepted_total", "Connections that were taken, by listener.");
     for (listener, traffic) in &metrics.traffic {
         accepted.sample(&[("listener", listener)], traffic.accepted.load(Ordering::Relaxed));
     }
-    let mut refused =
-        page.counter("pasarela_connections_refused_total", "Connections beyond server.max_connections, which were told 503 or dropped, by listener.");
+    let mut refused = page.counter(
+        "pasarela_connections_refused_total",
+        "Connections beyond server.max_connections, which were told 503 or dropped, by listener.",
+    );
     for (listener, traffic) in &metrics.traffic {
         refused.sample(&[("listener", listener)], traffic.refused.load(Ordering::Relaxed));
     }
-    let mut renewals =
-        page.counter("pasarela_tls_renewals_total", "How often certificates were read anew since the start, by listener that has some and by outcome.");
+    let mut renewals = page.counter(
+        "pasarela_tls_renewals_total",
+        "How often certificates were read anew since the start, by listener that has some and by outcome.",
+    );
     for certificates in &metrics.certificates {
         let (renewed, failed) = certificates.renewals();
         renewals.sample(&[("listener", certificates.name()), ("outcome", "renewed")], renewed);
@@ -76,7 +89,10 @@ fn requests(page: &mut Page, services: &Services) {
             requests.sample(&[("method", &meter.method), ("route", meter.route), ("status", &status)], count);
         }
     }
-    let mut latency = page.histogram("pasarela_http_request_duration_seconds", "From the head of a request to its answer, by method and route.");
+    let mut latency = page.histogram(
+        "pasarela_http_request_duration_seconds",
+        "From the head of a request to its answer, by method and route.",
+    );
     for meter in &meters {
         let counted = meter.latency_us();
         // A route that nobody asked for would be 17 lines of zeros.
@@ -92,35 +108,65 @@ fn engine(page: &mut Page, services: &Services) {
         page.gauge("pasarela_actors", "Actors in memory: books (a tenant's money in a mode) and entities (payments, payouts … that something is done with).");
     actors.sample(&[("kind", "book")], status.books).sample(&[("kind", "entity")], status.entities);
     page.gauge("pasarela_mailbox_depth", "Messages that wait for books.").is(status.waiting);
-    page.gauge("pasarela_mailbox_depth_max", "Messages that wait for the book that most wait for.").is(status.waiting_most);
+    page.gauge("pasarela_mailbox_depth_max", "Messages that wait for the book that most wait for.")
+        .is(status.waiting_most);
     page.gauge("pasarela_permits_in_use", "Requests under way in the engine.").is(status.under_way);
-    page.gauge("pasarela_permits_max", "Requests that may be under way; one more is answered 503 overloaded.").is(status.permits_max);
+    page.gauge(
+        "pasarela_permits_max",
+        "Requests that may be under way; one more is answered 503 overloaded.",
+    )
+    .is(status.permits_max);
     services.engine.clock().wall_ms();
-    page.gauge("pasarela_clock_step_seconds", "How far the wall clock is from what is believed; 0 while it is believed itself.").is(services
-        .engine
-        .clock()
-        .step_ms()
-        .unsigned_abs()
-        / 1_000);
-    page.counter("pasarela_overloaded_total", "Requests that were refused because so many were under way or waited for the disk.").is(status.overloaded);
-    page.counter("pasarela_invariants_checked_total", "Records whose invariants were checked before they were written.").is(status.checked);
-    page.counter("pasarela_invariants_breached_total", "Invariants that were broken, and books that the self-check found wrong.").is(status.breached);
+    page.gauge(
+        "pasarela_clock_step_seconds",
+        "How far the wall clock is from what is believed; 0 while it is believed itself.",
+    )
+    .is(services.engine.clock().step_ms().unsigned_abs() / 1_000);
+    page.counter(
+        "pasarela_overloaded_total",
+        "Requests that were refused because so many were under way or waited for the disk.",
+    )
+    .is(status.overloaded);
+    page.counter(
+        "pasarela_invariants_checked_total",
+        "Records whose invariants were checked before they were written.",
+    )
+    .is(status.checked);
+    page.counter(
+        "pasarela_invariants_breached_total",
+        "Invariants that were broken, and books that the self-check found wrong.",
+    )
+    .is(status.breached);
     page.gauge("pasarela_books_halted", "Books that are halted: their accounts are answered 503 account_halted until an operator resumes them.")
         .is(status.halted);
-    page.gauge("pasarela_snapshot_seq", "Every record up to this one is in snapshots.").is(status.snapshot_seq);
+    page.gauge("pasarela_snapshot_seq", "Every record up to this one is in snapshots.")
+        .is(status.snapshot_seq);
     let tail = status.durable_seq.saturating_sub(status.snapshot_seq);
     page.gauge("pasarela_snapshot_tail_records", "Records in no snapshot: what a restart replays.").is(tail);
-    page.gauge("pasarela_snapshot_age_seconds", "Since the last round of snapshots, or since the start; without writes there is none.").is(status.snapshot_age);
+    page.gauge(
+        "pasarela_snapshot_age_seconds",
+        "Since the last round of snapshots, or since the start; without writes there is none.",
+    )
+    .is(status.snapshot_age);
 }
 
 fn selfcheck(page: &mut Page, metrics: &Metrics) {
     let counters = metrics.selfcheck.counters();
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    page.counter("pasarela_selfcheck_books_total", "Books whose totals the self-check added up again.").is(read(&counters.books));
-    page.counter("pasarela_selfcheck_books_derived_total", "Those of them that were derived again from the records since their snapshot before.")
-        .is(read(&counters.derived));
-    page.counter("pasarela_selfcheck_records_total", "Records that the self-check applied again.").is(read(&counters.records));
-    page.counter("pasarela_selfcheck_breaches_total", "Books that were not what the records lead to, each of which was halted.").is(read(&counters.breaches));
+    page.counter("pasarela_selfcheck_books_total", "Books whose totals the self-check added up again.")
+        .is(read(&counters.books));
+    page.counter(
+        "pasarela_selfcheck_books_derived_total",
+        "Those of them that were derived again from the records since their snapshot before.",
+    )
+    .is(read(&counters.derived));
+    page.counter("pasarela_selfcheck_records_total", "Records that the self-check applied again.")
+        .is(read(&counters.records));
+    page.counter(
+        "pasarela_selfcheck_breaches_total",
+        "Books that were not what the records lead to, each of which was halted.",
+    )
+    .is(read(&counters.breaches));
     page.gauge("pasarela_selfcheck_age_seconds", "Since the self-check last checked a book, or since the start; without writes there is nothing to check.")
         .is(counters.age());
 }
@@ -129,20 +175,47 @@ fn log(page: &mut Page, services: &Services) {
     let status = services.engine.status();
     let log = &status.log;
     page.gauge("pasarela_wal_seq", "The newest durable record.").is(status.durable_seq);
-    page.counter("pasarela_wal_records_total", "Records that became durable since the start.").is(log.records);
-    page.counter("pasarela_wal_snapshots_total", "Snapshots of books that became durable since the start.").is(log.snapshots);
-    page.counter("pasarela_wal_bytes_total", "Bytes in synced writes since the start: keys and values, before compression.").is(log.bytes);
-    page.histogram("pasarela_wal_batch_records", "Records per synced write.").counted(&[], &log.batch_records, Value::Whole);
-    page.histogram("pasarela_wal_sync_seconds", "Time of a synced write.").counted(&[], &log.sync_us, Value::Micros);
-    page.gauge("pasarela_wal_pending_records", "Records, reads and snapshots that wait for the disk.").is(log.pending_records);
-    page.gauge("pasarela_wal_pending_bytes", "Their bytes; beyond storage.pending_bytes_max requests are refused.").is(log.pending_bytes);
-    page.gauge("pasarela_wal_durable_lag_seconds", "How long the oldest of what is being written has waited; large while the disk does not answer.")
-        .is(log.waiting);
+    page.counter("pasarela_wal_records_total", "Records that became durable since the start.")
+        .is(log.records);
+    page.counter("pasarela_wal_snapshots_total", "Snapshots of books that became durable since the start.")
+        .is(log.snapshots);
+    page.counter(
+        "pasarela_wal_bytes_total",
+        "Bytes in synced writes since the start: keys and values, before compression.",
+    )
+    .is(log.bytes);
+    page.histogram("pasarela_wal_batch_records", "Records per synced write.").counted(
+        &[],
+        &log.batch_records,
+        Value::Whole,
+    );
+    page.histogram("pasarela_wal_sync_seconds", "Time of a synced write.").counted(
+        &[],
+        &log.sync_us,
+        Value::Micros,
+    );
+    page.gauge("pasarela_wal_pending_records", "Records, reads and snapshots that wait for the disk.")
+        .is(log.pending_records);
+    page.gauge(
+        "pasarela_wal_pending_bytes",
+        "Their bytes; beyond storage.pending_bytes_max requests are refused.",
+    )
+    .is(log.pending_bytes);
+    page.gauge(
+        "pasarela_wal_durable_lag_seconds",
+        "How long the oldest of what is being written has waited; large while the disk does not answer.",
+    )
+    .is(log.waiting);
 }
 
 fn disk(page: &mut Page, services: &Services) {
-    page.gauge("pasarela_disk_free_bytes", "Room that is left on the disk of the data directory.").is(services.disk.free_bytes());
-    page.gauge("pasarela_disk_reserve_bytes", "storage.reserve_bytes: with less room than this writes are refused.").is(services.disk.reserve_bytes());
+    page.gauge("pasarela_disk_free_bytes", "Room that is left on the disk of the data directory.")
+        .is(services.disk.free_bytes());
+    page.gauge(
+        "pasarela_disk_reserve_bytes",
+        "storage.reserve_bytes: with less room than this writes are refused.",
+    )
+    .is(services.disk.reserve_bytes());
 }
 
 fn rates(page: &mut Page, services: &Services) {
@@ -154,35 +227,64 @@ fn rates(page: &mut Page, services: &Services) {
         let side = series.side.as_deref().unwrap_or_default().to_owned();
         let method = series.method.as_deref().unwrap_or_default().to_owned();
         // Of the BCV there may be one for tomorrow too: what counts is when we last heard of it.
-        let known = ages.entry([series.pair.to_string(), series.source.to_string(), side, method]).or_insert(age);
+        let known =
+            ages.entry([series.pair.to_string(), series.source.to_string(), side, method]).or_insert(age);
         *known = age.min(*known);
     }
     let mut family = page.gauge("pasarela_rate_age_seconds", "Since a price was last heard, by series.");
     for ([pair, source, side, method], age) in &ages {
         family.sample(&[("pair", pair), ("source", source), ("side", side), ("method", method)], *age);
     }
-    page.gauge("pasarela_rate_age_max_seconds", "rates.max_age_seconds: an older market rate is not used for money.").is(services.market.max_age_seconds());
-    feeds(page, services, "pasarela_rate_feed_failures_total", "How often a feed got no price.", |state| state.failures);
-    feeds(page, services, "pasarela_rate_feed_failures_in_a_row", "How often a feed got no price since it last got one.", |state| {
-        state.failures_in_a_row.into()
+    page.gauge(
+        "pasarela_rate_age_max_seconds",
+        "rates.max_age_seconds: an older market rate is not used for money.",
+    )
+    .is(services.market.max_age_seconds());
+    feeds(page, services, "pasarela_rate_feed_failures_total", "How often a feed got no price.", |state| {
+        state.failures
     });
+    feeds(
+        page,
+        services,
+        "pasarela_rate_feed_failures_in_a_row",
+        "How often a feed got no price since it last got one.",
+        |state| state.failures_in_a_row.into(),
+    );
     let history = services.rates.stats();
-    page.counter("pasarela_rate_samples_written_total", "Samples that are in the history of rates since the start.").is(history.written);
-    page.counter("pasarela_rate_samples_lost_total", "Samples that the history of rates could not take.").is(history.lost);
+    page.counter(
+        "pasarela_rate_samples_written_total",
+        "Samples that are in the history of rates since the start.",
+    )
+    .is(history.written);
+    page.counter("pasarela_rate_samples_lost_total", "Samples that the history of rates could not take.")
+        .is(history.lost);
 }
 
-fn feeds(page: &mut Page, services: &Services, name: &'static str, help: &str, value: impl Fn(&FeedState) -> u64) {
+fn feeds(
+    page: &mut Page,
+    services: &Services,
+    name: &'static str,
+    help: &str,
+    value: impl Fn(&FeedState) -> u64,
+) {
     let mut family = if name.ends_with("_total") { page.counter(name, help) } else { page.gauge(name, help) };
     for feed in services.feeds.iter() {
         let (series, state) = (&feed.series, feed.state());
         let pair = series.pair.to_string();
-        let (side, method) = (series.side.as_deref().unwrap_or_default(), series.method.as_deref().unwrap_or_default());
-        family.sample(&[("pair", &pair), ("source", &series.source), ("side", side), ("method", method)], value(&state));
+        let (side, method) =
+            (series.side.as_deref().unwrap_or_default(), series.method.as_deref().unwrap_or_default());
+        family.sample(
+            &[("pair", &pair), ("source", &series.source), ("side", side), ("method", method)],
+            value(&state),
+        );
     }
 }
 
 fn rails(page: &mut Page, services: &Services) {
-    let mut calls = page.counter("pasarela_rail_calls_total", "Calls of banks by kind (send an order, ask about one) and answer; silent: none came in time.");
+    let mut calls = page.counter(
+        "pasarela_rail_calls_total",
+        "Calls of banks by kind (send an order, ask about one) and answer; silent: none came in time.",
+    );
     for outcomes in &services.outcomes {
         for (how, tally) in outcomes.tallies() {
             for (answer, count) in tally.answers() {
@@ -190,7 +292,10 @@ fn rails(page: &mut Page, services: &Services) {
             }
         }
     }
-    let mut times = page.histogram("pasarela_rail_call_duration_seconds", "Time until a bank answered or was given up, by kind of call.");
+    let mut times = page.histogram(
+        "pasarela_rail_call_duration_seconds",
+        "Time until a bank answered or was given up, by kind of call.",
+    );
     for outcomes in &services.outcomes {
         for (how, tally) in outcomes.tallies() {
             times.counted(&[("rail", outcomes.rail), ("call", how)], &tally.answer_us(), Value::Micros);
@@ -202,14 +307,19 @@ fn rails(page: &mut Page, services: &Services) {
     )
     .is(crate::admin::operations::contradicted(services));
     let duplicates = services.simulator.duplicate_calls();
-    page.counter("pasarela_rail_duplicate_calls_total", "Orders that reached the simulated bank twice, over all runs: 0, unless there is a defect.")
-        .is(duplicates);
+    page.counter(
+        "pasarela_rail_duplicate_calls_total",
+        "Orders that reached the simulated bank twice, over all runs: 0, unless there is a defect.",
+    )
+    .is(duplicates);
 }
 
 fn webhooks(page: &mut Page, services: &Services) {
     let counters = &services.webhooks.counters;
-    page.gauge("pasarela_webhook_backlog", "Events that endpoints were not sent yet, at most.").is(services.webhooks.backlog());
-    page.gauge("pasarela_webhook_under_way", "Deliveries on their way.").is(counters.under_way.load(Ordering::Relaxed));
+    page.gauge("pasarela_webhook_backlog", "Events that endpoints were not sent yet, at most.")
+        .is(services.webhooks.backlog());
+    page.gauge("pasarela_webhook_under_way", "Deliveries on their way.")
+        .is(counters.under_way.load(Ordering::Relaxed));
     let mut deliveries = page.counter("pasarela_webhook_deliveries_total", "Deliveries by outcome.");
     deliveries.sample(&[("outcome", "delivered")], counters.delivered.load(Ordering::Relaxed));
     deliveries.sample(&[("outcome", "failed")], counters.failed.load(Ordering::Relaxed));
@@ -217,7 +327,8 @@ fn webhooks(page: &mut Page, services: &Services) {
 
 fn system(page: &mut Page, process: &Process) {
     page.gauge("pasarela_process_resident_memory_bytes", "Memory in use.").is(process.resident_bytes);
-    page.counter("pasarela_process_cpu_seconds_total", "Processor time spent, on all cores.").is(Value::Micros(process.cpu_us));
+    page.counter("pasarela_process_cpu_seconds_total", "Processor time spent, on all cores.")
+        .is(Value::Micros(process.cpu_us));
     page.gauge("pasarela_process_threads", "Threads.").is(process.threads);
     page.gauge("pasarela_process_open_fds", "Files and sockets that are open.").is(process.open_files);
     if let Some(most) = process.open_files_max {

@@ -1,4 +1,5 @@
-//! What the kernel knows of this process. Where it does not say (another system than Linux), nothing is shown.
+//! What the kernel knows of this process. Where it does not say (another system than Linux),
+//! nothing is shown.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs;
@@ -24,7 +25,15 @@ impl Process {
     /// Looks now.
     pub fn now() -> Option<Process> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
-        let word = |name: &str| status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse::<u64>().ok();
+        let word = |name: &str| {
+            status
+                .lines()
+                .find_map(|line| line.strip_prefix(name))?
+                .split_whitespace()
+                .next()?
+                .parse::<u64>()
+                .ok()
+        };
         // The name of the process is in parentheses and may hold anything.
         let state = fs::read_to_string("/proc/self/stat").ok()?;
         let fields: Vec<&str> = state.rsplit_once(") ")?.1.split(' ').collect();

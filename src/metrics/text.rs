@@ -1,4 +1,5 @@
-//! Prometheus' text format, version 0.0.4: families with help and type, samples with labels. Times are whole microseconds inside and exact decimals of seconds on the page.
+//! Prometheus' text format, version 0.0.4: families with help and type, samples with labels. Times
+//! are whole microseconds inside and exact decimals of seconds on the page.
 
 use std::fmt::{self, Write};
 use wal::Counted;
@@ -166,7 +167,9 @@ mod tests {
     #[test]
     fn a_page_is_what_prometheus_reads() {
         let mut page = Page::default();
-        page.counter("x_total", "What.").sample(&[("route", "/a/:id"), ("odd", "a\"b\\c\nd")], 3_u64).sample(&[("route", "/b"), ("odd", "")], 0_u64);
+        page.counter("x_total", "What.")
+            .sample(&[("route", "/a/:id"), ("odd", "a\"b\\c\nd")], 3_u64)
+            .sample(&[("route", "/b"), ("odd", "")], 0_u64);
         page.gauge("y_seconds", "How long.").is(Value::Micros(1_250_000));
         let expected = "# HELP x_total What.\n# TYPE x_total counter\nx_total{route=\"/a/:id\",odd=\"a\\\"b\\\\c\\nd\"} 3\nx_total{route=\"/b\",odd=\"\"} 0\n\
             # HELP y_seconds How long.\n# TYPE y_seconds gauge\ny_seconds 1.25\n";
@@ -193,7 +196,8 @@ mod tests {
 
     #[test]
     fn seconds_are_exact() {
-        let shown = [0, 1, 10, 250_000, 1_000_000, 60_000_001].map(|micros| Value::Micros(micros).to_string());
+        let shown =
+            [0, 1, 10, 250_000, 1_000_000, 60_000_001].map(|micros| Value::Micros(micros).to_string());
         assert_eq!(shown, ["0", "0.000001", "0.00001", "0.25", "1", "60.000001"]);
     }
 }

@@ -1,7 +1,8 @@
 //! Rails: the ways money moves outside, through a bank.
 //!
-//! A bank is called only after the record that says so is durable, and under an operation id of our own, so that after any crash the bank
-//! can be asked what became of it. Nothing here knows the ledger, payments or payouts; an actor cannot tell one rail from another.
+//! A bank is called only after the record that says so is durable, and under an operation id of our
+//! own, so that after any crash the bank can be asked what became of it. Nothing here knows the
+//! ledger, payments or payouts; an actor cannot tell one rail from another.
 
 mod outcomes;
 pub mod simulator;
@@ -20,8 +21,8 @@ pub trait Rail: Send + Sync {
     /// Its name, for the operators.
     fn name(&self) -> &'static str;
 
-    /// Sends an order. Called only after the record that says so is durable; at most once per operation, except after
-    /// [`Answer::NeverReceived`] from [`Rail::ask`].
+    /// Sends an order. Called only after the record that says so is durable; at most once per
+    /// operation, except after [`Answer::NeverReceived`] from [`Rail::ask`].
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer>;
 
     /// Asks what became of an operation that was sent or may have been.

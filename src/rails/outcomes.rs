@@ -6,8 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wal::{Counted, Histogram};
 
-/// Microseconds until a bank has answered: some take long, and are waited for no longer than half a minute.
-const ANSWER_US: [u64; 12] = [1_000, 5_000, 25_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 20_000_000, 30_000_000];
+/// Microseconds until a bank has answered: some take long, and are waited for no longer than half a
+/// minute.
+const ANSWER_US: [u64; 12] = [
+    1_000, 5_000, 25_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 20_000_000,
+    30_000_000,
+];
 
 /// In the order of [`place`].
 const ANSWERS: [&str; 5] = ["done", "refused", "waiting", "silent", "never_received"];

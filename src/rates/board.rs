@@ -1,7 +1,9 @@
-//! The latest sample of every series, in memory, cheap to read: every payment asks for the official rate.
+//! The latest sample of every series, in memory, cheap to read: every payment asks for the official
+//! rate.
 //!
-//! Of the BCV all samples whose day is still to come are kept beside the one in force, so that midnight in Caracas changes the rate
-//! without anybody doing anything. The history is somebody else's: each accepted sample is handed to a hook.
+//! Of the BCV all samples whose day is still to come are kept beside the one in force, so that
+//! midnight in Caracas changes the rate without anybody doing anything. The history is somebody
+//! else's: each accepted sample is handed to a hook.
 
 use crate::domain::samples::{Filter, Pair, Sample, Series};
 use crate::domain::time::Timestamp;
@@ -59,9 +61,17 @@ impl RateBoard {
     }
 
     /// The same of the series that are admitted.
-    pub fn latest_of(&self, pair: Pair, admits: impl Fn(&Series) -> bool, now: Timestamp) -> Option<Arc<Sample>> {
+    pub fn latest_of(
+        &self,
+        pair: Pair,
+        admits: impl Fn(&Series) -> bool,
+        now: Timestamp,
+    ) -> Option<Arc<Sample>> {
         let shown = self.shown();
-        let fitting = shown.samples.iter().filter(|sample| sample.series.pair == pair && admits(&sample.series) && sample.has_begun(now));
+        let fitting = shown
+            .samples
+            .iter()
+            .filter(|sample| sample.series.pair == pair && admits(&sample.series) && sample.has_begun(now));
         fitting.max_by_key(|sample| (sample.as_of, sample.fetched_at)).cloned()
     }
 
@@ -82,11 +92,18 @@ impl RateBoard {
             Some(other) => *other = Arc::clone(sample),
             None => next.samples.push(Arc::clone(sample)),
         }
-        // What another one of the BCV's has taken the place of will never be in force again: time only goes forward.
-        if let Some(in_force) =
-            next.samples.iter().filter(|other| other.series == sample.series && other.has_begun(sample.fetched_at)).filter_map(|other| other.value_date).max()
+        // What another one of the BCV's has taken the place of will never be in force again: time
+        // only goes forward.
+        if let Some(in_force) = next
+            .samples
+            .iter()
+            .filter(|other| other.series == sample.series && other.has_begun(sample.fetched_at))
+            .filter_map(|other| other.value_date)
+            .max()
         {
-            next.samples.retain(|other| other.series != sample.series || other.value_date.is_none_or(|date| date >= in_force));
+            next.samples.retain(|other| {
+                other.series != sample.series || other.value_date.is_none_or(|date| date >= in_force)
+            });
         }
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
     }
@@ -104,7 +121,12 @@ mod tests {
     }
 
     fn bcv(price: i64, as_of: &str, fetched_at: &str) -> Sample {
-        Sample::new(Series::of(Pair::USD_VES, BCV).side("OFFICIAL"), Rate(Decimal::from(price)), at(as_of), at(fetched_at))
+        Sample::new(
+            Series::of(Pair::USD_VES, BCV).side("OFFICIAL"),
+            Rate(Decimal::from(price)),
+            at(as_of),
+            at(fetched_at),
+        )
     }
 
     fn p2p(side: &str, price: i64, as_of: &str) -> Sample {
@@ -157,8 +179,15 @@ mod tests {
         let price = |filter| board.latest(Pair::USDT_VES, filter, now).map(|sample| sample.price.0);
         assert_eq!(price(Filter::default()), Some(Decimal::from(245)));
         assert_eq!(price(Filter { side: Some("BUY"), ..Filter::default() }), Some(Decimal::from(250)));
-        assert_eq!(price(Filter { side: Some("SELL"), ..Filter::default() }), Some(Decimal::from(240)), "an old sample changes nothing");
-        assert_eq!(price(Filter { method: Some("p2p_floor"), ..Filter::default() }), Some(Decimal::from(245)));
+        assert_eq!(
+            price(Filter { side: Some("SELL"), ..Filter::default() }),
+            Some(Decimal::from(240)),
+            "an old sample changes nothing"
+        );
+        assert_eq!(
+            price(Filter { method: Some("p2p_floor"), ..Filter::default() }),
+            Some(Decimal::from(245))
+        );
         assert_eq!(price(Filter { source: Some("bcv"), ..Filter::default() }), None);
         assert_eq!(board.latest(Pair::USDT_COP, Filter::default(), now), None);
     }
@@ -175,7 +204,9 @@ mod tests {
     #[test]
     fn the_hook_gets_what_is_recorded_and_not_what_is_restored() {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let board = RateBoard::new(Box::new(move |sample| sender.send(Arc::clone(sample)).expect("somebody listens")));
+        let board = RateBoard::new(Box::new(move |sample| {
+            sender.send(Arc::clone(sample)).expect("somebody listens")
+        }));
         board.restore(p2p("BUY", 1, "2026-11-20T12:00:00Z"));
         board.record(p2p("BUY", 2, "2026-11-20T12:01:00Z"));
         board.record(p2p("BUY", 3, "2026-11-20T11:00:00Z"));

@@ -1,6 +1,8 @@
-//! Feeds: where samples come from. Each is a task that looks every so often; a manual one waits for an operator. A source that fails is asked ever more rarely, and its last price stays.
+//! Feeds: where samples come from. Each is a task that looks every so often; a manual one waits for
+//! an operator. A source that fails is asked ever more rarely, and its last price stays.
 //!
-//! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a demonstration can be repeated.
+//! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a
+//! demonstration can be repeated.
 
 use crate::domain::date::Date;
 use crate::domain::money::Rate;
@@ -15,7 +17,8 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-/// The longest rest after failures, unless the feed looks even more rarely: a good source is back before its last price is too old for money (`[rates] max_age_seconds`, 900).
+/// The longest rest after failures, unless the feed looks even more rarely: a good source is back
+/// before its last price is too old for money (`[rates] max_age_seconds`, 900).
 const REST_MAX: Duration = Duration::from_secs(600);
 
 /// A feed as it is configured.
@@ -37,7 +40,8 @@ pub enum FeedKind {
         /// The price.
         price: Rate,
     },
-    /// A walk that follows from its seed. The official rate takes one step a day, at the first look of a day in Caracas.
+    /// A walk that follows from its seed. The official rate takes one step a day, at the first look
+    /// of a day in Caracas.
     Simulated {
         /// The first price; the walk stays within a fifth of it.
         price: Rate,
@@ -73,9 +77,14 @@ impl Drop for Feeds {
     }
 }
 
-/// Starts the feeds on the current runtime. The first sample of each that is made here is on the board when this returns; those that are fetched come when they come.
-/// Fails when a feed can't be asked at all; what its source does later is no reason to stop.
-pub fn start(specs: Vec<FeedSpec>, board: &Arc<RateBoard>, now: impl Fn() -> Timestamp + Clone + Send + Sync + 'static) -> Result<Feeds, String> {
+/// Starts the feeds on the current runtime. The first sample of each that is made here is on the
+/// board when this returns; those that are fetched come when they come. Fails when a feed can't be
+/// asked at all; what its source does later is no reason to stop.
+pub fn start(
+    specs: Vec<FeedSpec>,
+    board: &Arc<RateBoard>,
+    now: impl Fn() -> Timestamp + Clone + Send + Sync + 'static,
+) -> Result<Feeds, String> {
     let mut looks = Vec::new();
     for spec in specs.into_iter().filter(|spec| !matches!(spec.kind, FeedKind::Manual)) {
         let failed = |why: String| format!("{} {}: {why}", spec.series.pair, spec.series.source);
@@ -88,7 +97,8 @@ pub fn start(specs: Vec<FeedSpec>, board: &Arc<RateBoard>, now: impl Fn() -> Tim
         };
         looks.push((spec, look));
     }
-    let health: Arc<[FeedHealth]> = looks.iter().map(|(spec, _)| FeedHealth::new(spec.series.clone(), spec.every)).collect();
+    let health: Arc<[FeedHealth]> =
+        looks.iter().map(|(spec, _)| FeedHealth::new(spec.series.clone(), spec.every)).collect();
     let mut tasks = Vec::new();
     for (n, (spec, look)) in looks.into_iter().enumerate() {
         let (board, now, health) = (Arc::clone(board), now.clone(), Arc::clone(&health));
@@ -113,9 +123,12 @@ pub fn start(specs: Vec<FeedSpec>, board: &Arc<RateBoard>, now: impl Fn() -> Tim
                 let source = Arc::new(source);
                 loop {
                     let (at, look, series) = (now(), Arc::clone(&source), spec.series.clone());
-                    // A task of its own: what a defect makes of an answer is one look that failed, and not the end of the feed.
+                    // A task of its own: what a defect makes of an answer is one look that failed,
+                    // and not the end of the feed.
                     let looked = tokio::spawn(async move { look.look(&series, at).await }).await;
-                    let failures = match looked.unwrap_or_else(|_| Err("the answer met a defect in reading it".to_owned())) {
+                    let failures = match looked
+                        .unwrap_or_else(|_| Err("the answer met a defect in reading it".to_owned()))
+                    {
                         Ok(sample) => {
                             board.record(sample);
                             health[n].succeeded(now());
@@ -148,7 +161,8 @@ enum Look {
 /// The feeds of a configuration that names none: all simulated, at prices as they might be.
 pub fn embedded_feeds() -> Vec<FeedSpec> {
     let p2p = |pair, side| Series::of(pair, "p2p").side(side);
-    // Series, first price in hundredths, longest step in hundredths of a percent, seed. One market has one seed: its sides walk side by side.
+    // Series, first price in hundredths, longest step in hundredths of a percent, seed. One market
+    // has one seed: its sides walk side by side.
     let rows = [
         (Series::of(Pair::USD_VES, BCV).side("OFFICIAL"), 23_650, 10, 1),
         (p2p(Pair::USDT_VES, "BUY"), 25_000, 5, 2),
@@ -158,7 +172,11 @@ pub fn embedded_feeds() -> Vec<FeedSpec> {
     ];
     let simulated = |(series, hundredths, step, seed)| FeedSpec {
         series,
-        kind: FeedKind::Simulated { price: Rate(Decimal::new(hundredths, 2)), step_percent: Rate(Decimal::new(step, 2)), seed },
+        kind: FeedKind::Simulated {
+            price: Rate(Decimal::new(hundredths, 2)),
+            step_percent: Rate(Decimal::new(step, 2)),
+            seed,
+        },
         every: Duration::from_secs(60),
     };
     rows.into_iter().map(simulated).collect()
@@ -196,7 +214,8 @@ impl Source {
     /// What it says now.
     fn look(&mut self, now: Timestamp) -> Sample {
         let mut sample = Sample::new(self.series.clone(), Rate(self.price), now, now);
-        let moves = self.last_look.is_some_and(|value_date| value_date.is_none() || value_date != sample.value_date);
+        let moves =
+            self.last_look.is_some_and(|value_date| value_date.is_none() || value_date != sample.value_date);
         self.last_look = Some(sample.value_date);
         if let (true, Some(walk)) = (moves, &mut self.walk) {
             self.price = walk.step(self.price);
@@ -215,7 +234,8 @@ impl Walk {
         if next < self.lowest || next > self.highest {
             next = price + change(-thousandths);
         }
-        next.clamp(self.lowest, self.highest).round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
+        next.clamp(self.lowest, self.highest)
+            .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
     }
 
     /// splitmix64: any seed will do, zero too.
@@ -239,7 +259,11 @@ mod tests {
     }
 
     fn simulated(series: Series, seed: u64) -> Source {
-        let kind = FeedKind::Simulated { price: Rate(Decimal::from(245)), step_percent: Rate(Decimal::new(50, 2)), seed };
+        let kind = FeedKind::Simulated {
+            price: Rate(Decimal::from(245)),
+            step_percent: Rate(Decimal::new(50, 2)),
+            seed,
+        };
         Source::of(FeedSpec { series, kind, every: Duration::from_secs(60) }).expect("a source")
     }
 
@@ -277,14 +301,19 @@ mod tests {
     fn a_fixed_price_stays_and_a_manual_feed_is_nobody() {
         let series = Series::of(Pair::USDT_VES, "p2p");
         let spec = |kind| FeedSpec { series: series.clone(), kind, every: Duration::from_secs(60) };
-        let mut fixed = Source::of(spec(FeedKind::Fixed { price: Rate(Decimal::from(245)) })).expect("a source");
+        let mut fixed =
+            Source::of(spec(FeedKind::Fixed { price: Rate(Decimal::from(245)) })).expect("a source");
         assert!(prices(&mut fixed, 10, DAY_MS).iter().all(|price| *price == Decimal::from(245)));
         assert!(Source::of(spec(FeedKind::Manual)).is_none());
     }
 
     #[test]
     fn a_source_that_fails_is_asked_ever_more_rarely() {
-        let rests = |every: u64| (0..6).map(move |failures| rest(Duration::from_secs(every), failures).as_secs()).collect::<Vec<_>>();
+        let rests = |every: u64| {
+            (0..6)
+                .map(move |failures| rest(Duration::from_secs(every), failures).as_secs())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(rests(60), [60, 60, 120, 240, 480, 600]);
         assert_eq!(rests(3600), [3600; 6]);
         assert_eq!(rest(Duration::from_secs(60), u32::MAX), REST_MAX);
@@ -297,12 +326,19 @@ mod tests {
             let _ = sender.send(Arc::clone(sample));
         })));
         let now = at("2026-11-20T12:00:00Z");
-        let specs: Vec<FeedSpec> = embedded_feeds().into_iter().map(|spec| FeedSpec { every: Duration::from_millis(1), ..spec }).collect();
+        let specs: Vec<FeedSpec> = embedded_feeds()
+            .into_iter()
+            .map(|spec| FeedSpec { every: Duration::from_millis(1), ..spec })
+            .collect();
         let feeds = start(specs, &board, move || now).expect("nothing is fetched");
         assert!(feeds.health().iter().all(|feed| feed.state().last_success == Some(now)));
         assert_eq!(board.all().len(), 5);
         assert!(board.bcv_in_force(now).is_some());
-        let floor = board.latest(Pair::USDT_VES, Filter { source: Some("p2p"), side: Some("FLOOR"), method: None }, now);
+        let floor = board.latest(
+            Pair::USDT_VES,
+            Filter { source: Some("p2p"), side: Some("FLOOR"), method: None },
+            now,
+        );
         assert_eq!(floor.map(|sample| sample.price.0), Some(Decimal::new(24_500, 2)));
         for _ in 0..15 {
             receiver.recv().await.expect("the feeds run");

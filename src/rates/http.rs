@@ -1,4 +1,5 @@
-//! A source that is asked over HTTP: what is sent, what is made of the answer. `fetch.rs` keeps it within its bounds.
+//! A source that is asked over HTTP: what is sent, what is made of the answer. `fetch.rs` keeps it
+//! within its bounds.
 
 use super::pointer::Pointer;
 use super::reading;
@@ -62,9 +63,11 @@ impl HttpSource {
     /// What it says now.
     pub async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, String> {
         let text = self.ask(now).await?;
-        let price = reading::median_price(&text, &self.call.price).map_err(|why| format!("the answer {why}"))?;
+        let price =
+            reading::median_price(&text, &self.call.price).map_err(|why| format!("the answer {why}"))?;
         let as_of = match &self.call.as_of {
-            Some(pointer) => reading::as_of(&text, pointer, series.has_value_dates(), now).map_err(|why| format!("the answer {why}"))?,
+            Some(pointer) => reading::as_of(&text, pointer, series.has_value_dates(), now)
+                .map_err(|why| format!("the answer {why}"))?,
             None => now,
         };
         Ok(Sample::new(series.clone(), price, as_of, now))
@@ -72,15 +75,24 @@ impl HttpSource {
 
     async fn ask(&self, now: Timestamp) -> Result<String, String> {
         let method = if self.call.is_post { Method::POST } else { Method::GET };
-        self.fetcher.ask(method, &dated(&self.call.url, now), self.headers(now)?, dated(&self.call.body, now)).await
+        self.fetcher
+            .ask(method, &dated(&self.call.url, now), self.headers(now)?, dated(&self.call.body, now))
+            .await
     }
 
     fn headers(&self, now: Timestamp) -> Result<HeaderMap, String> {
         let mut headers = HeaderMap::new();
-        let signature = self.call.signature.as_ref().map(|(key, message)| sign(key, &dated(message, now))).unwrap_or_default();
+        let signature = self
+            .call
+            .signature
+            .as_ref()
+            .map(|(key, message)| sign(key, &dated(message, now)))
+            .unwrap_or_default();
         for (name, value) in &self.call.headers {
             // The value is not told: it may be a secret.
-            let bad = || format!("headers: {name} is no header, or its value has characters that a header cannot have");
+            let bad = || {
+                format!("headers: {name} is no header, or its value has characters that a header cannot have")
+            };
             let value = dated(value, now).replace(SIGNATURE, &signature);
             let mut value = HeaderValue::from_str(&value).map_err(|_| bad())?;
             value.set_sensitive(true);
@@ -91,11 +103,17 @@ impl HttpSource {
 }
 
 fn dated(text: &str, now: Timestamp) -> String {
-    if text.contains(DATE) { text.replace(DATE, &now.date_in(Zone::Caracas).to_string()) } else { text.to_owned() }
+    if text.contains(DATE) {
+        text.replace(DATE, &now.date_in(Zone::Caracas).to_string())
+    } else {
+        text.to_owned()
+    }
 }
 
 fn sign(key: &str, message: &str) -> String {
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key.as_bytes()) else { unreachable!("HMAC takes keys of any length") };
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key.as_bytes()) else {
+        unreachable!("HMAC takes keys of any length")
+    };
     mac.update(message.as_bytes());
     hex::encode(mac.finalize().into_bytes())
 }
@@ -107,9 +125,15 @@ mod tests {
     #[test]
     fn a_banks_signature_is_of_the_day_in_caracas() {
         let now = Timestamp::parse("2026-11-21T03:00:00Z").expect("an instant");
-        assert_eq!(dated(r#"{"Moneda":"USD","Fechavalor":"{caracas_date}"}"#, now), r#"{"Moneda":"USD","Fechavalor":"2026-11-20"}"#);
+        assert_eq!(
+            dated(r#"{"Moneda":"USD","Fechavalor":"{caracas_date}"}"#, now),
+            r#"{"Moneda":"USD","Fechavalor":"2026-11-20"}"#
+        );
         // RFC 4231, test case 2.
-        assert_eq!(sign("Jefe", "what do ya want for nothing?"), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert_eq!(
+            sign("Jefe", "what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
     }
 
     #[test]
@@ -125,6 +149,11 @@ mod tests {
             signature: Some(("hush".to_owned(), String::new())),
         };
         assert!(!format!("{call:?}").contains("hush"));
-        assert_eq!(HttpSource::new(call).err().as_deref(), Some("headers: authorization is no header, or its value has characters that a header cannot have"));
+        assert_eq!(
+            HttpSource::new(call).err().as_deref(),
+            Some(
+                "headers: authorization is no header, or its value has characters that a header cannot have"
+            )
+        );
     }
 }

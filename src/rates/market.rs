@@ -1,4 +1,5 @@
-//! What the market asks for a USDT: the rate that conversions are charged by (`contract.md`, section 9).
+//! What the market asks for a USDT: the rate that conversions are charged by (`contract.md`,
+//! section 9).
 
 use super::board::RateBoard;
 use crate::domain::money::{Currency, Rate};
@@ -36,7 +37,8 @@ impl Market {
             Currency::Cop => (Pair::USDT_COP, "BUY"),
             Currency::Usdt => return None,
         };
-        let sample = self.board.latest(pair, Filter { source: Some("p2p"), side: Some(side), method: None }, now)?;
+        let sample =
+            self.board.latest(pair, Filter { source: Some("p2p"), side: Some(side), method: None }, now)?;
         (sample.age_ms(now) <= self.max_age_ms).then_some(sample)
     }
 }
@@ -52,7 +54,14 @@ mod tests {
         let at = |ms| Timestamp::from_unix_ms(ms);
         let board = Arc::new(RateBoard::new(Box::new(|_| {})));
         let market = Market::new(Arc::clone(&board), 900);
-        let record = |pair, side, price: i64, ms| board.record(Sample::new(Series::of(pair, "p2p").side(side), Rate(Decimal::from(price)), at(ms), at(ms)));
+        let record = |pair, side, price: i64, ms| {
+            board.record(Sample::new(
+                Series::of(pair, "p2p").side(side),
+                Rate(Decimal::from(price)),
+                at(ms),
+                at(ms),
+            ))
+        };
         assert_eq!(market.rate(Currency::Ves, at(0)), None);
         record(Pair::USDT_VES, "BUY", 250, 1_000);
         record(Pair::USDT_COP, "BUY", 4_000, 1_000);

@@ -1,7 +1,10 @@
-//! Rates: what a dollar and a tether are worth, where that comes from, the latest of each, and all there ever were.
+//! Rates: what a dollar and a tether are worth, where that comes from, the latest of each, and all
+//! there ever were.
 //!
-//! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory · [`feeds`] where they come from, with `http.rs`, `pointer.rs` and `reading.rs` for sources that are
-//! asked, [`health`] how they do · [`store`] the history. A sample is kept with its source's time and with ours; who uses it decides how old it may be. Nothing here knows a payment.
+//! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory · [`feeds`]
+//! where they come from, with `http.rs`, `pointer.rs` and `reading.rs` for sources that are asked,
+//! [`health`] how they do · [`store`] the history. A sample is kept with its source's time and with
+//! ours; who uses it decides how old it may be. Nothing here knows a payment.
 
 pub mod board;
 pub mod feeds;

@@ -1,4 +1,5 @@
-//! Where a price stands in a JSON answer: a JSON pointer (RFC 6901), in which `*` stands for every element of a list, so that several offers are found at once.
+//! Where a price stands in a JSON answer: a JSON pointer (RFC 6901), in which `*` stands for every
+//! element of a list, so that several offers are found at once.
 //!
 //! What is found is the very text of the value: a price never becomes a float on its way.
 

@@ -12,7 +12,8 @@ use std::str::FromStr;
 /// How far ahead a value date may lie: the longest holidays end earlier.
 const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
 
-/// The middle one of the prices that stand at `pointer`; of an even number the average of the two in the middle, half up to 8 decimals.
+/// The middle one of the prices that stand at `pointer`; of an even number the average of the two
+/// in the middle, half up to 8 decimals.
 pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, String> {
     let mut found = Vec::new();
     for text in pointer.find(json)? {
@@ -25,11 +26,18 @@ pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, String> {
     Ok(price_of((low + high + 1) / 2))
 }
 
-/// The time that stands at `pointer`: RFC 3339, seconds or milliseconds since 1970, or a day, which begins in Caracas.
-pub fn as_of(json: &str, pointer: &Pointer, has_value_dates: bool, now: Timestamp) -> Result<Timestamp, String> {
+/// The time that stands at `pointer`: RFC 3339, seconds or milliseconds since 1970, or a day, which
+/// begins in Caracas.
+pub fn as_of(
+    json: &str,
+    pointer: &Pointer,
+    has_value_dates: bool,
+    now: Timestamp,
+) -> Result<Timestamp, String> {
     let found = pointer.find(json)?;
     let text = found.first().ok_or("has no time there")?;
-    let at = instant(&unquoted(text).ok_or("has a time there that is neither a text nor a number")?).ok_or("has a time there that cannot be read")?;
+    let at = instant(&unquoted(text).ok_or("has a time there that is neither a text nor a number")?)
+        .ok_or("has a time there that cannot be read")?;
     let ahead_max = if has_value_dates { VALUE_DATE_AHEAD_MS_MAX } else { AHEAD_MS_MAX };
     // A price from the future would stay the newest until then.
     if at.since_ms(now) > ahead_max { Err("has a time there that lies ahead".to_owned()) } else { Ok(at) }
@@ -39,7 +47,8 @@ pub fn as_of(json: &str, pointer: &Pointer, has_value_dates: bool, now: Timestam
 fn decimal(text: &str) -> Option<Decimal> {
     let text = unquoted(text)?;
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
-    let exact = Decimal::from_str(&text).or_else(|_| Decimal::from_scientific(&text)).ok().filter(|_| plain)?;
+    let exact =
+        Decimal::from_str(&text).or_else(|_| Decimal::from_scientific(&text)).ok().filter(|_| plain)?;
     Some(exact.round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero))
 }
 
@@ -57,7 +66,9 @@ fn instant(text: &str) -> Option<Timestamp> {
     const SECONDS_MAX: u64 = 100_000_000_000;
     if let Ok(number) = text.parse::<i64>() {
         let ms = if number.unsigned_abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number };
-        return (Timestamp::MIN.unix_ms()..=Timestamp::MAX.unix_ms()).contains(&ms).then(|| Timestamp::from_unix_ms(ms));
+        return (Timestamp::MIN.unix_ms()..=Timestamp::MAX.unix_ms())
+            .contains(&ms)
+            .then(|| Timestamp::from_unix_ms(ms));
     }
     if let Ok(at) = Timestamp::parse(text) {
         return Some(at);
@@ -75,7 +86,8 @@ mod tests {
     use super::*;
 
     fn median(json: &str) -> Result<String, String> {
-        median_price(json, &Pointer::parse("/data/*/price").expect("a pointer")).map(|price| price.0.to_string())
+        median_price(json, &Pointer::parse("/data/*/price").expect("a pointer"))
+            .map(|price| price.0.to_string())
     }
 
     fn offers(prices: &[&str]) -> String {
@@ -96,7 +108,19 @@ mod tests {
         ] {
             assert_eq!(median(&offers(prices)), Ok(expected.to_owned()), "{prices:?}");
         }
-        for prices in [&[][..], &["null"], &["\"abc\""], &["1", "true"], &["0"], &["-1"], &["\"1_000\""], &["\"1,5\""], &["1e40"], &["[1]"], &["\"NaN\""]] {
+        for prices in [
+            &[][..],
+            &["null"],
+            &["\"abc\""],
+            &["1", "true"],
+            &["0"],
+            &["-1"],
+            &["\"1_000\""],
+            &["\"1,5\""],
+            &["1e40"],
+            &["[1]"],
+            &["\"NaN\""],
+        ] {
             assert!(median(&offers(prices)).is_err(), "{prices:?}");
         }
         assert!(median("<html>").is_err());
@@ -118,11 +142,27 @@ mod tests {
         ] {
             assert_eq!(read(text, false), Ok(expected.to_owned()), "{text}");
         }
-        assert_eq!(read("\"2026-11-23\"", true), Ok("2026-11-23T04:00:00.000Z".to_owned()), "a value date may lie ahead");
-        for text in ["-9223372036854775808", "9223372036854775807", "-9223372036854775807", "\"-9223372036854775808\"", "9223372036854775808"] {
+        assert_eq!(
+            read("\"2026-11-23\"", true),
+            Ok("2026-11-23T04:00:00.000Z".to_owned()),
+            "a value date may lie ahead"
+        );
+        for text in [
+            "-9223372036854775808",
+            "9223372036854775807",
+            "-9223372036854775807",
+            "\"-9223372036854775808\"",
+            "9223372036854775808",
+        ] {
             assert!(read(text, true).is_err(), "{text}");
         }
-        for (text, dated) in [("\"2026-11-23\"", false), ("\"2027-11-23\"", true), ("\"soon\"", false), ("null", false), ("{}", true)] {
+        for (text, dated) in [
+            ("\"2026-11-23\"", false),
+            ("\"2027-11-23\"", true),
+            ("\"soon\"", false),
+            ("null", false),
+            ("{}", true),
+        ] {
             assert!(read(text, dated).is_err(), "{text}");
         }
     }

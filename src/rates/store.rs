@@ -1,7 +1,9 @@
-//! Every sample that was ever taken, with its hours and days, in a RocksDB of its own (`rates/` in the data directory): prices are no money, so they are not in the log.
+//! Every sample that was ever taken, with its hours and days, in a RocksDB of its own (`rates/` in
+//! the data directory): prices are no money, so they are not in the log.
 //!
-//! It promises: what [`RateStore::keep`] has answered survives a crash; a sample and its two buckets are written together or not at all, so no crash counts one twice;
-//! the cost of a page of history follows the page, not the history. One thread writes; nobody else waits for the disk.
+//! It promises: what [`RateStore::keep`] has answered survives a crash; a sample and its two
+//! buckets are written together or not at all, so no crash counts one twice; the cost of a page of
+//! history follows the page, not the history. One thread writes; nobody else waits for the disk.
 //!
 //! Keys are big endian, so that they sort by line and time:
 //!
@@ -38,7 +40,8 @@ const WAITING_MAX: usize = 16_384;
 const FORMAT: u8 = 1;
 /// Bytes gathered in memory before they go to a file.
 const WRITE_BUFFER_BYTES: usize = 8 << 20;
-/// Bytes of files kept in memory: the buckets of a year of a hundred lines are about 100 MiB, those that are looked at are far fewer.
+/// Bytes of files kept in memory: the buckets of a year of a hundred lines are about 100 MiB, those
+/// that are looked at are far fewer.
 const CACHE_BYTES: usize = 32 << 20;
 
 /// Why samples could not be written or read.
@@ -129,18 +132,24 @@ impl RateStore {
         match db.get(FORMAT_KEY)?.as_deref() {
             None => db.put(FORMAT_KEY, [FORMAT])?,
             Some([FORMAT]) => {}
-            Some(other) => return Err(RateStoreError::Damaged(format!("its format is {other:?}; this program writes {FORMAT}"))),
+            Some(other) => {
+                return Err(RateStoreError::Damaged(format!(
+                    "its format is {other:?}; this program writes {FORMAT}"
+                )));
+            }
         }
         let shelf = Arc::new(Shelf { lines: RwLock::new(read::lines(&db)?), db });
         let counters = Arc::new(Counters::default());
         let (queue, jobs) = sync_channel(WAITING_MAX);
         let writer = write::Writer::new(Arc::clone(&shelf), Arc::clone(&counters))?;
         let thread = std::thread::Builder::new().name("rates".to_owned()).spawn(move || writer.run(&jobs));
-        let thread = thread.map_err(|error| RateStoreError::Failed(format!("its thread did not start: {error}")))?;
+        let thread =
+            thread.map_err(|error| RateStoreError::Failed(format!("its thread did not start: {error}")))?;
         Ok(RateStore { shelf, counters, queue: Some(queue), writer: Mutex::new(Some(thread)) })
     }
 
-    /// Takes a sample without waiting. What the disk cannot keep up with is counted, and told to the log.
+    /// Takes a sample without waiting. What the disk cannot keep up with is counted, and told to
+    /// the log.
     pub fn note(&self, sample: &Arc<Sample>) {
         if let Err(why) = self.send(Job { sample: Arc::clone(sample), done: None }) {
             let lost = self.counters.lost.fetch_add(1, Ordering::Relaxed) + 1;
@@ -157,7 +166,10 @@ impl RateStore {
 
     /// How writing went so far.
     pub fn stats(&self) -> StoreStats {
-        StoreStats { written: self.counters.written.load(Ordering::Relaxed), lost: self.counters.lost.load(Ordering::Relaxed) }
+        StoreStats {
+            written: self.counters.written.load(Ordering::Relaxed),
+            lost: self.counters.lost.load(Ordering::Relaxed),
+        }
     }
 
     /// A copy of what is durable now, in a new directory.

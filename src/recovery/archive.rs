@@ -1,6 +1,7 @@
 //! One portable file with everything that a data directory holds.
 //!
-//! Promises: a file that was cut, flipped or put together differently is refused, and the place is named; reading and writing take the same memory whatever the length.
+//! Promises: a file that was cut, flipped or put together differently is refused, and the place is
+//! named; reading and writing take the same memory whatever the length.
 //!
 //! # Format, version 1
 //!
@@ -92,8 +93,16 @@ impl<W: Write> Blocks<W> {
 
     fn put(&mut self, kind: u8, first: Seq, body: &[u8]) -> io::Result<()> {
         let packed = zstd::bulk::compress(body, COMPRESSION_LEVEL)?;
-        let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| io::Error::other("a block is larger than 4 GiB"));
-        let header = [&[kind][..], &length(&packed)?.to_le_bytes(), &length(body)?.to_le_bytes(), &first.to_le_bytes()].concat();
+        let length = |bytes: &[u8]| {
+            u32::try_from(bytes.len()).map_err(|_| io::Error::other("a block is larger than 4 GiB"))
+        };
+        let header = [
+            &[kind][..],
+            &length(&packed)?.to_le_bytes(),
+            &length(body)?.to_le_bytes(),
+            &first.to_le_bytes(),
+        ]
+        .concat();
         let sum = sum(&self.before, &header, &packed);
         for part in [&header[..], &sum, &packed] {
             self.out.write_all(part)?;
@@ -104,7 +113,8 @@ impl<W: Write> Blocks<W> {
     }
 }
 
-/// Writes everything in the data directory `from` to a new file, beside a running server: the log up to the last durable record seen at the start, then what lies beside it.
+/// Writes everything in the data directory `from` to a new file, beside a running server: the log
+/// up to the last durable record seen at the start, then what lies beside it.
 pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archived, Failed> {
     Past::must_be_whole(from)?;
     let reader = Reader::open_read_only(from.join(LOG_DIRECTORY))?;
@@ -112,7 +122,9 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
     // It holds the secret of keyed hashes, and personal data.
     let opened = File::options().write(true).create_new(true).mode(0o600).open(file);
     let opened = opened.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failed::Other(format!("{}: exists already; name a new file", file.display())),
+        io::ErrorKind::AlreadyExists => {
+            Failed::Other(format!("{}: exists already; name a new file", file.display()))
+        }
         _ => at(file)(error),
     })?;
     let mut blocks = Blocks::begin(BufWriter::new(opened)).map_err(at(file))?;
@@ -142,7 +154,8 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
         directory::each_entry(&from.join(&store), &mut |family, key, value| {
             name_into(&mut body, family);
             for part in [key, value] {
-                let length = u32::try_from(part.len()).map_err(|_| Failed::Other(format!("{store}: an entry is larger than 4 GiB")))?;
+                let length = u32::try_from(part.len())
+                    .map_err(|_| Failed::Other(format!("{store}: an entry is larger than 4 GiB")))?;
                 body.extend_from_slice(&length.to_le_bytes());
                 body.extend_from_slice(part);
             }
@@ -165,17 +178,31 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
 }
 
 fn name_into(body: &mut Vec<u8>, name: &str) {
-    // Names of directories and families are short; one that is not is cut, and then refused when it is read.
+    // Names of directories and families are short; one that is not is cut, and then refused when it
+    // is read.
     let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
     body.extend_from_slice(&length.to_le_bytes());
     body.extend_from_slice(&name.as_bytes()[..usize::from(length)]);
 }
 
 /// Makes a data directory in `into` from a file.
-pub fn import(file: &Path, into: &Path, snapshot_records: u64, progress: Progress<'_>) -> Result<Archived, Failed> {
+pub fn import(
+    file: &Path,
+    into: &Path,
+    snapshot_records: u64,
+    progress: Progress<'_>,
+) -> Result<Archived, Failed> {
     let opened = File::open(file).map_err(at(file))?;
     let length = opened.metadata().map_err(at(file))?.len();
-    let mut parts = Parts { input: BufReader::with_capacity(BODY_BYTES, opened), file, length, at: 0, block: 0, before: Vec::new(), last: 0 };
+    let mut parts = Parts {
+        input: BufReader::with_capacity(BODY_BYTES, opened),
+        file,
+        length,
+        at: 0,
+        block: 0,
+        before: Vec::new(),
+        last: 0,
+    };
     parts.opening()?;
     let mut rebuild = Rebuild::begin(into, "import", snapshot_records)?;
     let mut stores: Option<(String, StoreCopy)> = None;
@@ -202,7 +229,9 @@ pub fn import(file: &Path, into: &Path, snapshot_records: u64, progress: Progres
             }
             ENTRIES => {
                 let mut rest = &body[..];
-                let name = word(&mut rest).filter(|name| is_plain(name)).ok_or_else(|| place.bad("names no store that may be made"))?;
+                let name = word(&mut rest)
+                    .filter(|name| is_plain(name))
+                    .ok_or_else(|| place.bad("names no store that may be made"))?;
                 if stores.as_ref().is_none_or(|(known, _)| *known != name) {
                     let next = StoreCopy::new(&into.join(&name))?;
                     if let Some((_, done)) = stores.replace((name, next)) {
@@ -212,7 +241,9 @@ pub fn import(file: &Path, into: &Path, snapshot_records: u64, progress: Progres
                 let Some((_, copy)) = &mut stores else { continue };
                 while !rest.is_empty() {
                     let entry = (word(&mut rest), bytes(&mut rest), bytes(&mut rest));
-                    let (Some(family), Some(key), Some(value)) = entry else { return Err(place.bad("has an entry that is cut off")) };
+                    let (Some(family), Some(key), Some(value)) = entry else {
+                        return Err(place.bad("has an entry that is cut off"));
+                    };
                     copy.put(&family, key, value)?;
                     entries += 1;
                 }
@@ -237,7 +268,9 @@ pub fn import(file: &Path, into: &Path, snapshot_records: u64, progress: Progres
 
 /// A name that stays inside the directory.
 fn is_plain(name: &str) -> bool {
-    name != LOG_DIRECTORY && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    name != LOG_DIRECTORY
+        && !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
 fn word(rest: &mut &[u8]) -> Option<String> {
@@ -297,7 +330,9 @@ impl Parts<'_> {
             return Err(bad("is no export of pasarela: its first bytes are others"));
         }
         if bytes != opening() {
-            return Err(bad(&format!("is an export of another version than {VERSION}, which this program knows")));
+            return Err(bad(&format!(
+                "is an export of another version than {VERSION}, which this program knows"
+            )));
         }
         (self.before, self.at) = (bytes.to_vec(), 12);
         Ok(())
@@ -317,7 +352,9 @@ impl Parts<'_> {
         let mut head = [0; HEADER_BYTES + SUM_BYTES];
         self.input.read_exact(&mut head).map_err(cut)?;
         let (header, expected) = head.split_at(HEADER_BYTES);
-        let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize;
+        let number = |at: usize| {
+            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize
+        };
         let (packed, unpacked) = (number(1), number(5));
         // A flipped length must neither fill the memory nor wait for bytes that are not there.
         if packed > BODY_BYTES_MAX || unpacked > BODY_BYTES_MAX {
@@ -337,6 +374,10 @@ impl Parts<'_> {
     }
 
     fn nothing_follows(&mut self) -> Result<(), Failed> {
-        if self.at == self.length { Ok(()) } else { Err(self.place().bad("is the last one, and yet the file goes on")) }
+        if self.at == self.length {
+            Ok(())
+        } else {
+            Err(self.place().bad("is the last one, and yet the file goes on"))
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! Copies of a whole data directory, and their restoration.
 //!
-//! A copy is a data directory itself: the log by a checkpoint of its store (files that never change are linked on the same disk, copied to another), then what lies beside it; then the
-//! marker, which says that the copy is whole and where it ends. The log comes first: then the simulated bank's books hold at least every order that the log has sent.
+//! A copy is a data directory itself: the log by a checkpoint of its store (files that never change
+//! are linked on the same disk, copied to another), then what lies beside it; then the marker,
+//! which says that the copy is whole and where it ends. The log comes first: then the simulated
+//! bank's books hold at least every order that the log has sent.
 
 use super::directory::halted::HALTED_FILE;
 use super::directory::{self, BALLAST_FILE, CARD_KEY_FILE, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log};
@@ -19,8 +21,14 @@ const BACKUP: &str = "backup";
 /// Bytes copied at once.
 const COPY_BYTES: usize = 1 << 20;
 
-/// Copies the data directory `from` to the new directory `into`; `checkpoint` copies the log to the path that it is given.
-pub fn copy(from: &Path, into: &Path, checkpoint: impl FnOnce(&Path) -> Result<(), String>, progress: Progress<'_>) -> Result<Tip, Failed> {
+/// Copies the data directory `from` to the new directory `into`; `checkpoint` copies the log to the
+/// path that it is given.
+pub fn copy(
+    from: &Path,
+    into: &Path,
+    checkpoint: impl FnOnce(&Path) -> Result<(), String>,
+    progress: Progress<'_>,
+) -> Result<Tip, Failed> {
     directory::make_empty(into)?;
     let past = Past::begun(BACKUP);
     past.write(into)?;
@@ -59,7 +67,8 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
     Ok(Some(tip))
 }
 
-/// Makes a data directory in `into` from a copy: file by file, so that neither depends on the other's disk. It ends where the copy says that it ends.
+/// Makes a data directory in `into` from a copy: file by file, so that neither depends on the
+/// other's disk. It ends where the copy says that it ends.
 pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, Failed> {
     let copied = Past::must_be_whole(from)?;
     if !from.join(LOG_DIRECTORY).join("CURRENT").is_file() {
@@ -84,7 +93,12 @@ pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, 
     if let Some(expected) = copied.and_then(|past| past.tip)
         && expected != tip
     {
-        return Err(Failed::Other(format!("{}: ends with record {}, but its marker says {}", from.display(), tip.seq, expected.seq)));
+        return Err(Failed::Other(format!(
+            "{}: ends with record {}, but its marker says {}",
+            from.display(),
+            tip.seq,
+            expected.seq
+        )));
     }
     past.finished(tip).write(into)?;
     Ok(tip)
@@ -96,7 +110,10 @@ fn list(root: &Path, inside: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(
     for entry in fs::read_dir(&directory).map_err(at(&directory))? {
         let entry = entry.map_err(at(&directory))?;
         let (name, kind) = (entry.file_name(), entry.file_type().map_err(at(&directory))?);
-        let own = [MARKER, ENDED_BADLY_FILE, HALTED_FILE, BALLAST_FILE, CARD_KEY_FILE, TOKEN_FILE, "OWNER", "LOCK"].into_iter().any(|own| name == own);
+        let own =
+            [MARKER, ENDED_BADLY_FILE, HALTED_FILE, BALLAST_FILE, CARD_KEY_FILE, TOKEN_FILE, "OWNER", "LOCK"]
+                .into_iter()
+                .any(|own| name == own);
         if kind.is_dir() {
             list(root, &inside.join(&name), files)?;
         } else if kind.is_file() && !own {
@@ -123,7 +140,8 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), Failed> {
     }
 }
 
-/// The newest whole copy among a directory itself and those in it. A world that was restored or replayed is none: it may have gone on since.
+/// The newest whole copy among a directory itself and those in it. A world that was restored or
+/// replayed is none: it may have gone on since.
 pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
     let mut found = Vec::new();
     let inside = fs::read_dir(directory).map_err(at(directory))?.flatten().map(|entry| entry.path());
@@ -134,9 +152,7 @@ pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
             found.push((made_at, path));
         }
     }
-    found
-        .into_iter()
-        .max()
-        .map(|(_, path)| path)
-        .ok_or_else(|| Failed::Other(format!("{}: is no finished backup, nor is there one in it", directory.display())))
+    found.into_iter().max().map(|(_, path)| path).ok_or_else(|| {
+        Failed::Other(format!("{}: is no finished backup, nor is there one in it", directory.display()))
+    })
 }

@@ -1,4 +1,5 @@
-//! The books that records lead to: the fold that a start makes, with every check that can be made on the way. Memory holds the books, not the history.
+//! The books that records lead to: the fold that a start makes, with every check that can be made
+//! on the way. Memory holds the books, not the history.
 
 use super::Failed;
 use crate::api::render::render;
@@ -17,7 +18,8 @@ const GROUPS_WAITING: usize = 8;
 /// Before every time that a record may have.
 pub const LONG_AGO_MS: i64 = i64::MIN / 4;
 
-/// The machine as replay needs it: nothing is decided, only applied, so what rules may refuse does not matter.
+/// The machine as replay needs it: nothing is decided, only applied, so what rules may refuse does
+/// not matter.
 pub fn machine() -> Domain {
     Domain { live_rails: false, holidays: Vec::new(), render }
 }
@@ -36,7 +38,8 @@ impl Default for Books {
 }
 
 impl Books {
-    /// The books as they are after `seq`: for each of these tenant keys its newest snapshot up to there, and its records since.
+    /// The books as they are after `seq`: for each of these tenant keys its newest snapshot up to
+    /// there, and its records since.
     pub fn after(reader: &Reader, tenants: &[u64], seq: Seq) -> Result<Books, Failed> {
         let mut books = Books::default();
         let mut since: HashMap<u64, Seq> = HashMap::new();
@@ -65,7 +68,10 @@ impl Books {
     pub fn apply(&mut self, stored: &wal::Record) -> Result<Record, Damage> {
         let seq = stored.seq;
         let damage = |detail: String| Damage { seq, detail };
-        let record: Record = self.machine.decode(&stored.payload).map_err(|error| damage(format!("record {seq} cannot be decoded: {error}")))?;
+        let record: Record = self
+            .machine
+            .decode(&stored.payload)
+            .map_err(|error| damage(format!("record {seq} cannot be decoded: {error}")))?;
         let machine = &self.machine;
         let book = self.books.entry(stored.tenant).or_insert_with(|| machine.empty(stored.tenant));
         if stored.time_ms < machine.now_ms(book, LONG_AGO_MS) {
@@ -74,7 +80,11 @@ impl Books {
         if let AnyBook::Tenant(book) = book
             && record.first_event != book.events + 1
         {
-            return Err(damage(format!("record {seq} numbers its events from {}, not from {}", record.first_event, book.events + 1)));
+            return Err(damage(format!(
+                "record {seq} numbers its events from {}, not from {}",
+                record.first_event,
+                book.events + 1
+            )));
         }
         machine.settle(book, stored.time_ms);
         machine.evolve(book, &record, stored.time_ms);
@@ -92,7 +102,8 @@ impl Books {
         self.books.get(&tenant)
     }
 
-    /// A copy of a book as it is when its tenant's clock says `time_ms`; of a tenant without a record the empty one.
+    /// A copy of a book as it is when its tenant's clock says `time_ms`; of a tenant without a
+    /// record the empty one.
     pub fn at(&self, tenant: u64, time_ms: i64) -> AnyBook {
         let mut book = match self.books.get(&tenant) {
             Some(book) => book.clone(),
@@ -118,9 +129,12 @@ impl Books {
     }
 }
 
-/// A book from a snapshot, as it is at the instant that the snapshot bears. An earlier version saved books as their last record left them, which may have put a hold back that was over.
+/// A book from a snapshot, as it is at the instant that the snapshot bears. An earlier version
+/// saved books as their last record left them, which may have put a hold back that was over.
 pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Damage> {
-    let mut book = machine.restore(stored.tenant, &stored.state).map_err(|error| unreadable(stored.tenant, stored.seq, &error))?;
+    let mut book = machine
+        .restore(stored.tenant, &stored.state)
+        .map_err(|error| unreadable(stored.tenant, stored.seq, &error))?;
     machine.settle(&mut book, stored.time_ms);
     Ok(book)
 }
@@ -138,20 +152,30 @@ pub fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
 pub fn balances(book: &AnyBook) -> Result<(), String> {
     let AnyBook::Tenant(book) = book else { return Ok(()) };
     let holds = |account: &Account| {
-        account.holds.values().copied().map(i128::from).sum::<i128>() == i128::from(account.held) && account.holds.values().all(|held| *held >= 0)
+        account.holds.values().copied().map(i128::from).sum::<i128>() == i128::from(account.held)
+            && account.holds.values().all(|held| *held >= 0)
     };
-    if !book.accounts.values().chain(book.sellers.values().flat_map(|seller| seller.accounts.values())).all(holds) {
+    if !book
+        .accounts
+        .values()
+        .chain(book.sellers.values().flat_map(|seller| seller.accounts.values()))
+        .all(holds)
+    {
         return Err("what is held is not the sum of its holds".to_owned());
     }
     let mut sums: HashMap<_, i128> = HashMap::new();
-    for (currency, account) in book.accounts.iter().chain(book.sellers.values().flat_map(|seller| &seller.accounts)) {
+    for (currency, account) in
+        book.accounts.iter().chain(book.sellers.values().flat_map(|seller| &seller.accounts))
+    {
         *sums.entry(*currency).or_default() += i128::from(account.net);
     }
     for ((_, currency), net) in &book.counter {
         *sums.entry(*currency).or_default() += i128::from(*net);
     }
     match sums.into_iter().find(|(_, sum)| *sum != 0) {
-        Some((currency, sum)) => Err(format!("the ledger does not sum to zero: {sum} {} too much", currency.code())),
+        Some((currency, sum)) => {
+            Err(format!("the ledger does not sum to zero: {sum} {} too much", currency.code()))
+        }
         None => Ok(()),
     }
 }
@@ -161,8 +185,14 @@ fn unreadable(tenant: u64, seq: Seq, error: &str) -> Damage {
     Damage { seq, detail: format!("the snapshot of book {tenant} at {seq} cannot be decoded: {error}") }
 }
 
-/// Calls `each` with every record from `from` to `to`, both included. Reading and checking go ahead in a thread of their own, a little; an error names the record that could not be read.
-pub fn each_record(reader: &Reader, from: Seq, to: Seq, mut each: impl FnMut(wal::Record) -> Result<(), Failed>) -> Result<(), Failed> {
+/// Calls `each` with every record from `from` to `to`, both included. Reading and checking go ahead
+/// in a thread of their own, a little; an error names the record that could not be read.
+pub fn each_record(
+    reader: &Reader,
+    from: Seq,
+    to: Seq,
+    mut each: impl FnMut(wal::Record) -> Result<(), Failed>,
+) -> Result<(), Failed> {
     std::thread::scope(|scope| {
         let (give, take) = std::sync::mpsc::sync_channel::<Vec<wal::Record>>(GROUPS_WAITING);
         let reading = scope.spawn(move || read(reader, from, to, &give));
@@ -177,12 +207,19 @@ pub fn each_record(reader: &Reader, from: Seq, to: Seq, mut each: impl FnMut(wal
         }
         // Whoever reads ahead learns by this that nobody takes any more.
         drop(take);
-        let read = reading.join().unwrap_or_else(|_| Err(Failed::Other("a panic while records were read".to_owned())));
+        let read = reading
+            .join()
+            .unwrap_or_else(|_| Err(Failed::Other("a panic while records were read".to_owned())));
         applied.and(read)
     })
 }
 
-fn read(reader: &Reader, from: Seq, to: Seq, give: &std::sync::mpsc::SyncSender<Vec<wal::Record>>) -> Result<(), Failed> {
+fn read(
+    reader: &Reader,
+    from: Seq,
+    to: Seq,
+    give: &std::sync::mpsc::SyncSender<Vec<wal::Record>>,
+) -> Result<(), Failed> {
     let mut group = Vec::with_capacity(GROUP_RECORDS);
     let mut next = from;
     for record in reader.records(from, Some(to)) {
@@ -193,13 +230,17 @@ fn read(reader: &Reader, from: Seq, to: Seq, give: &std::sync::mpsc::SyncSender<
                 let _ = give.send(group);
                 return Err(match error {
                     ReadError::Damage(damage) => damage.into(),
-                    ReadError::Store(error) => Damage { seq: next, detail: format!("record {next} cannot be read: {error}") }.into(),
+                    ReadError::Store(error) => {
+                        Damage { seq: next, detail: format!("record {next} cannot be read: {error}") }.into()
+                    }
                 });
             }
         };
         next = record.seq + 1;
         group.push(record);
-        if group.len() == GROUP_RECORDS && give.send(std::mem::replace(&mut group, Vec::with_capacity(GROUP_RECORDS))).is_err() {
+        if group.len() == GROUP_RECORDS
+            && give.send(std::mem::replace(&mut group, Vec::with_capacity(GROUP_RECORDS))).is_err()
+        {
             return Ok(());
         }
     }

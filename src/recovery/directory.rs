@@ -1,6 +1,8 @@
-//! What a data directory consists of: the log, the secret of keyed hashes, and the stores that others keep beside the log (the simulated bank's books, rates), each a RocksDB of its own.
+//! What a data directory consists of: the log, the secret of keyed hashes, and the stores that
+//! others keep beside the log (the simulated bank's books, rates), each a RocksDB of its own.
 //!
-//! Stores beside the log are copied entry by entry from a view for reading, so that whoever writes to them goes on, and so that a new one is carried without anybody thinking of it.
+//! Stores beside the log are copied entry by entry from a view for reading, so that whoever writes
+//! to them goes on, and so that a new one is carried without anybody thinking of it.
 
 pub mod halted;
 
@@ -20,9 +22,11 @@ pub const SIMULATOR_DIRECTORY: &str = "simulator";
 pub const RATES_DIRECTORY: &str = "rates";
 /// The secret of keyed hashes, inside the data directory.
 pub const MARK_KEY_FILE: &str = "mark.key";
-/// The key of cards' hashes, inside the data directory unless the configuration has it elsewhere: no copy has it, so that who has a copy cannot try out card numbers.
+/// The key of cards' hashes, inside the data directory unless the configuration has it elsewhere:
+/// no copy has it, so that who has a copy cannot try out card numbers.
 pub const CARD_KEY_FILE: &str = "card.key";
-/// Why a run ended itself, inside the data directory of the server that it happened to: no copy has it.
+/// Why a run ended itself, inside the data directory of the server that it happened to: no copy has
+/// it.
 pub const ENDED_BADLY_FILE: &str = "ENDED_BADLY";
 /// Room that is kept for a start on a full disk, inside the data directory: no copy has it.
 pub const BALLAST_FILE: &str = "ballast";
@@ -33,7 +37,8 @@ const MARK_KEY_BYTES: usize = 32;
 const DEFAULT_FAMILY: &str = "default";
 /// Entries are written in groups of this size.
 const GROUP_BYTES: usize = 1 << 20;
-/// A store is flushed by its owner while it is opened for reading: a file that was there is gone. Then it is opened again.
+/// A store is flushed by its owner while it is opened for reading: a file that was there is gone.
+/// Then it is opened again.
 const OPEN_ATTEMPTS: u32 = 16;
 const OPEN_PAUSE: Duration = Duration::from_millis(20);
 
@@ -46,7 +51,8 @@ pub fn make_empty(directory: &Path) -> Result<(), Failed> {
     }
 }
 
-/// Copies everything but the log: the log first, these then. So the simulated bank's books are never older than the log's orders, and the bank knows all that it was told.
+/// Copies everything but the log: the log first, these then. So the simulated bank's books are
+/// never older than the log's orders, and the bank knows all that it was told.
 pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result<(), Failed> {
     if let Some(key) = read_mark_key(from)? {
         write_mark_key(to, &key)?;
@@ -66,13 +72,19 @@ pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result
     Ok(())
 }
 
-/// The secret of a directory that is about to be served. Without a log it is made, so that it is on the disk before there is a log; a log whose secret is gone is refused, because under another one
-/// webhooks would be signed with other secrets, checkout links and deposit addresses would differ, and no repeated request would be recognised.
+/// The secret of a directory that is about to be served. Without a log it is made, so that it is on
+/// the disk before there is a log; a log whose secret is gone is refused, because under another one
+/// webhooks would be signed with other secrets, checkout links and deposit addresses would differ,
+/// and no repeated request would be recognised.
 pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = directory.join(MARK_KEY_FILE);
     let has_log = directory.join(LOG_DIRECTORY).join("CURRENT").is_file();
     let refused = |what: &str| {
-        let to_do = if has_log { "bring the one that belongs to this log from a backup" } else { "there is no log yet: remove it and start again" };
+        let to_do = if has_log {
+            "bring the one that belongs to this log from a backup"
+        } else {
+            "there is no log yet: remove it and start again"
+        };
         Failed::Other(format!("{}: {what}; {to_do}", path.display()))
     };
     match read_mark_key(directory)? {
@@ -88,11 +100,17 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     }
 }
 
-/// The key of cards' hashes. Where there is none it is made, also beside a log: then the repeat of a card payment from before reads as another payload, which is refused and charges nobody.
+/// The key of cards' hashes. Where there is none it is made, also beside a log: then the repeat of
+/// a card payment from before reads as another payload, which is refused and charges nobody.
 pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf);
     if let Some(key) = read_key(&path)? {
-        return key.try_into().map_err(|_| Failed::Other(format!("{}: is not {MARK_KEY_BYTES} bytes long; remove it or bring the right one", path.display())));
+        return key.try_into().map_err(|_| {
+            Failed::Other(format!(
+                "{}: is not {MARK_KEY_BYTES} bytes long; remove it or bring the right one",
+                path.display()
+            ))
+        });
     }
     let mut key = [0; MARK_KEY_BYTES];
     getrandom::fill(&mut key).map_err(|error| Failed::Other(format!("no randomness: {error}")))?;
@@ -171,7 +189,9 @@ fn open_for_reading(store: &Path) -> Result<(DB, Vec<String>), rocksdb::Error> {
     loop {
         let mut options = Options::default();
         options.set_max_open_files(-1); // what is opened cannot vanish
-        let opened = DB::list_cf(&options, store).and_then(|families| Ok((DB::open_cf_for_read_only(&options, store, &families, false)?, families)));
+        let opened = DB::list_cf(&options, store).and_then(|families| {
+            Ok((DB::open_cf_for_read_only(&options, store, &families, false)?, families))
+        });
         match opened {
             Err(_) if attempt < OPEN_ATTEMPTS => attempt += 1,
             opened => return opened,
@@ -194,7 +214,8 @@ impl StoreCopy {
         let mut options = Options::default();
         options.create_if_missing(true);
         // Named, so that it is found by its name like every other family.
-        let db = DB::open_cf(&options, path, [DEFAULT_FAMILY]).map_err(|error| Failed::Other(format!("{}: {error}", path.display())))?;
+        let db = DB::open_cf(&options, path, [DEFAULT_FAMILY])
+            .map_err(|error| Failed::Other(format!("{}: {error}", path.display())))?;
         let mut unlogged = WriteOptions::default();
         unlogged.disable_wal(true); // `finish` writes it to files
         Ok(StoreCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })

@@ -1,5 +1,6 @@
-//! The marker of a directory that is not the present world: a copy, or one made from a log. `pasarela serve` keeps live banks and webhooks shut in it until it is told to take over, and does
-//! not start at all on one that was not finished.
+//! The marker of a directory that is not the present world: a copy, or one made from a log.
+//! `pasarela serve` keeps live banks and webhooks shut in it until it is told to take over, and
+//! does not start at all on one that was not finished.
 
 use super::{Failed, at};
 use crate::domain::time::Timestamp;
@@ -20,7 +21,8 @@ pub struct Past {
     pub made_by: String,
     /// When, on the clock of the machine.
     pub made_at: Timestamp,
-    /// The last record in it and its hash; `None` while it is being made, and for ever if that broke off.
+    /// The last record in it and its hash; `None` while it is being made, and for ever if that
+    /// broke off.
     pub tip: Option<Tip>,
 }
 
@@ -38,15 +40,22 @@ impl Past {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(at(&path)(error)),
         };
-        Past::parse(&text).map(Some).ok_or_else(|| Failed::Other(format!("{}: cannot be understood; this directory is not to be trusted", path.display())))
+        Past::parse(&text).map(Some).ok_or_else(|| {
+            Failed::Other(format!(
+                "{}: cannot be understood; this directory is not to be trusted",
+                path.display()
+            ))
+        })
     }
 
-    /// Refuses a directory whose making broke off: whatever is made of it would look whole. It may have no marker at all, as the present world has none.
+    /// Refuses a directory whose making broke off: whatever is made of it would look whole. It may
+    /// have no marker at all, as the present world has none.
     pub fn must_be_whole(directory: &Path) -> Result<Option<Past>, Failed> {
         match Past::read(directory)? {
-            Some(Past { made_by, tip: None, .. }) => {
-                Err(Failed::Other(format!("{}: {made_by} broke off before this directory was finished; remove it and make it again", directory.display())))
-            }
+            Some(Past { made_by, tip: None, .. }) => Err(Failed::Other(format!(
+                "{}: {made_by} broke off before this directory was finished; remove it and make it again",
+                directory.display()
+            ))),
             past => Ok(past),
         }
     }
@@ -63,12 +72,18 @@ impl Past {
             (None, None) => None,
             _ => return None,
         };
-        Some(Past { made_by: word("made_by")?.to_owned(), made_at: Timestamp::parse(word("made_at")?).ok()?, tip })
+        Some(Past {
+            made_by: word("made_by")?.to_owned(),
+            made_at: Timestamp::parse(word("made_at")?).ok()?,
+            tip,
+        })
     }
 
     /// Writes the marker; it survives a power cut when this returns.
     pub fn write(&self, directory: &Path) -> Result<(), Failed> {
-        let mut text = String::from("# This directory is a past world: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.\n");
+        let mut text = String::from(
+            "# This directory is a past world: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.\n",
+        );
         text.push_str(&format!("made_by = \"{}\"\nmade_at = \"{}\"\n", self.made_by, self.made_at));
         match self.tip {
             Some(tip) => text.push_str(&format!("seq = {}\nhead = \"{}\"\n", tip.seq, hex::encode(tip.hash))),
@@ -115,7 +130,10 @@ mod tests {
         assert_eq!(Past::must_be_whole(directory.path()), Ok(None), "the present world");
         begun.write(directory.path()).expect("written");
         assert_eq!(Past::read(directory.path()), Ok(Some(begun.clone())));
-        assert!(Past::must_be_whole(directory.path()).is_err_and(|failed| failed.to_string().contains("import broke off")));
+        assert!(
+            Past::must_be_whole(directory.path())
+                .is_err_and(|failed| failed.to_string().contains("import broke off"))
+        );
         let finished = begun.finished(Tip { seq: 7, hash: [0xAB; 16] });
         finished.write(directory.path()).expect("written");
         assert_eq!(Past::read(directory.path()), Ok(Some(finished.clone())));

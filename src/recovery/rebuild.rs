@@ -1,7 +1,9 @@
-//! A data directory made from records alone: the same bytes with the same hashes, the index that they write, snapshots of the books that they lead to.
+//! A data directory made from records alone: the same bytes with the same hashes, the index that
+//! they write, snapshots of the books that they lead to.
 //!
-//! Promises: a record that is not right is refused before it is written; what is finished has the hash chain of its source to the last record; what breaks off is marked as unfinished
-//! from its first moment.
+//! Promises: a record that is not right is refused before it is written; what is finished has the
+//! hash chain of its source to the last record; what breaks off is marked as unfinished from its
+//! first moment.
 
 use super::books::Books;
 use super::directory::{self, LOG_DIRECTORY};
@@ -14,9 +16,13 @@ use actors::{Machine, wake_key};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use wal::{Append, Completion, Config, Damage, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Seq, Snapshot, Tip};
+use wal::{
+    Append, Completion, Config, Damage, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Seq, Snapshot,
+    Tip,
+};
 
-/// Records between two questions whether what was written is durable; so at most about twice as many wait.
+/// Records between two questions whether what was written is durable; so at most about twice as
+/// many wait.
 const FENCE_RECORDS: u64 = 4096;
 
 /// Who is told that something is durable, if anybody waits for it.
@@ -46,7 +52,8 @@ pub struct Rebuild {
 }
 
 impl Rebuild {
-    /// Begins in an empty directory, in the name of a command; a round of snapshots after so many records.
+    /// Begins in an empty directory, in the name of a command; a round of snapshots after so many
+    /// records.
     pub fn begin(directory: &Path, made_by: &str, snapshot_records: u64) -> Result<Rebuild, Failed> {
         directory::make_empty(directory)?;
         let past = Past::begun(made_by);
@@ -73,14 +80,21 @@ impl Rebuild {
     pub fn add(&mut self, stored: wal::Record) -> Result<(), Failed> {
         let seq = self.tip.seq + 1;
         if stored.seq != seq || stored.prev != self.tip.hash {
-            return Err(Damage { seq, detail: format!("record {} does not follow record {}", stored.seq, self.tip.seq) }.into());
+            return Err(Damage {
+                seq,
+                detail: format!("record {} does not follow record {}", stored.seq, self.tip.seq),
+            }
+            .into());
         }
         let record = self.books.apply(&stored)?;
         let mut ops = IndexOps::new();
         index::entries(stored.tenant, Timestamp::from_unix_ms(stored.time_ms), &record, &mut ops);
         self.tip = Tip { seq, hash: stored.hash };
         self.changed.insert(stored.tenant);
-        self.log.append(Append { tenant: stored.tenant, time_ms: stored.time_ms, payload: stored.payload, index: ops }, Told(None));
+        self.log.append(
+            Append { tenant: stored.tenant, time_ms: stored.time_ms, payload: stored.payload, index: ops },
+            Told(None),
+        );
         if seq.is_multiple_of(FENCE_RECORDS) || !self.log.has_room() {
             self.wait_for_the_fence_before()?;
         }
@@ -90,7 +104,8 @@ impl Rebuild {
         Ok(())
     }
 
-    /// Sets a fence and waits for the one before it, so that the writer has something to do meanwhile; without room it waits for its own too.
+    /// Sets a fence and waits for the one before it, so that the writer has something to do
+    /// meanwhile; without room it waits for its own too.
     fn wait_for_the_fence_before(&mut self) -> Result<(), Failed> {
         let (to, from) = sync_channel(1);
         self.log.fence(Told(Some(to)));
@@ -135,7 +150,8 @@ impl Rebuild {
         self.wait_for_the_fence_before()
     }
 
-    /// Writes the last snapshots and closes the log. What lies beside it is copied by `beside`, then the directory is marked as finished.
+    /// Writes the last snapshots and closes the log. What lies beside it is copied by `beside`,
+    /// then the directory is marked as finished.
     pub fn finish(mut self, beside: impl FnOnce(&Path) -> Result<(), Failed>) -> Result<Tip, Failed> {
         self.snapshot()?;
         let (to, from) = sync_channel(1);
@@ -146,7 +162,11 @@ impl Rebuild {
         let Rebuild { directory, past, log, tip, .. } = self;
         drop(log);
         if written != tip {
-            return Err(Damage { seq: tip.seq, detail: format!("record {} came out as another one; the copy is useless", tip.seq) }.into());
+            return Err(Damage {
+                seq: tip.seq,
+                detail: format!("record {} came out as another one; the copy is useless", tip.seq),
+            }
+            .into());
         }
         beside(&directory)?;
         past.finished(tip).write(&directory)?;
@@ -173,13 +193,25 @@ pub enum Until {
     Time(Timestamp),
 }
 
-/// Makes a data directory in `into` from the log of the one in `from`, up to a moment of the past; what lies beside the log is copied as it is now.
-pub fn replay(from: &Path, into: &Path, until: Until, snapshot_records: u64, progress: Progress<'_>) -> Result<Tip, Failed> {
+/// Makes a data directory in `into` from the log of the one in `from`, up to a moment of the past;
+/// what lies beside the log is copied as it is now.
+pub fn replay(
+    from: &Path,
+    into: &Path,
+    until: Until,
+    snapshot_records: u64,
+    progress: Progress<'_>,
+) -> Result<Tip, Failed> {
     Past::must_be_whole(from)?;
     let reader = Reader::open_read_only(from.join(LOG_DIRECTORY))?;
     let last = match until {
         Until::End => reader.last_seq(),
-        Until::Seq(seq) if seq > reader.last_seq() => return Err(Failed::Other(format!("the log ends at sequence {}, before {seq}", reader.last_seq()))),
+        Until::Seq(seq) if seq > reader.last_seq() => {
+            return Err(Failed::Other(format!(
+                "the log ends at sequence {}, before {seq}",
+                reader.last_seq()
+            )));
+        }
         Until::Seq(seq) => seq,
         Until::Time(time) => last_until(&reader, time, progress)?,
     };
@@ -197,8 +229,10 @@ pub fn replay(from: &Path, into: &Path, until: Until, snapshot_records: u64, pro
 
 /// The last record that was written at `time` or before it.
 ///
-/// Records bear their tenant's clock. The server's clock is that less what the test clock was ahead, and while a test clock jumps, records bear instants that the server's clock has not
-/// reached: what is computed is never too early. So the last record that is not after `time` was not written after it, and neither was any before it.
+/// Records bear their tenant's clock. The server's clock is that less what the test clock was
+/// ahead, and while a test clock jumps, records bear instants that the server's clock has not
+/// reached: what is computed is never too early. So the last record that is not after `time` was
+/// not written after it, and neither was any before it.
 fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Result<Seq, Failed> {
     let (mut books, mut found, last) = (Books::default(), 0, reader.last_seq());
     super::books::each_record(reader, 1, last, |stored| {
@@ -212,5 +246,9 @@ fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Resul
         }
         Ok(())
     })?;
-    if found == 0 { Err(Failed::Other(format!("the log has no record as early as {time}"))) } else { Ok(found) }
+    if found == 0 {
+        Err(Failed::Other(format!("the log has no record as early as {time}")))
+    } else {
+        Ok(found)
+    }
 }

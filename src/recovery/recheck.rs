@@ -1,7 +1,9 @@
-//! The newest snapshots of some books, derived again: what a running server can do beside its work, where `verify` reads everything.
+//! The newest snapshots of some books, derived again: what a running server can do beside its work,
+//! where `verify` reads everything.
 //!
-//! A snapshot is the book that decided, as it was in memory. It is right if its totals are what its parts add up to, and if it equals the snapshot before it plus the records in between: then
-//! what is in memory is what is written down, hold by hold. Memory holds the books of one call.
+//! A snapshot is the book that decided, as it was in memory. It is right if its totals are what its
+//! parts add up to, and if it equals the snapshot before it plus the records in between: then what
+//! is in memory is what is written down, hold by hold. Memory holds the books of one call.
 
 use super::Failed;
 use super::books::{Books, balances, restored, same};
@@ -24,16 +26,24 @@ pub struct Rechecked {
     pub breaches: Vec<(u64, Damage)>,
 }
 
-/// Checks the newest snapshot of each of these tenant keys; a book that is not right does not keep the others from being checked. One whose snapshot before is more than `records_max` records back is
-/// only added up. `pace` is called now and then, and ends the work by saying no; what is returned then was found so far. A log that cannot be read is an error.
-pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dyn FnMut() -> bool) -> Result<Rechecked, Failed> {
+/// Checks the newest snapshot of each of these tenant keys; a book that is not right does not keep
+/// the others from being checked. One whose snapshot before is more than `records_max` records back
+/// is only added up. `pace` is called now and then, and ends the work by saying no; what is
+/// returned then was found so far. A log that cannot be read is an error.
+pub fn recheck(
+    reader: &Reader,
+    tenants: &[u64],
+    records_max: u64,
+    pace: &mut dyn FnMut() -> bool,
+) -> Result<Rechecked, Failed> {
     let mut done = Rechecked::default();
     let mut books = Books::default();
     let mut newest: HashMap<u64, (Seq, StoredSnapshot)> = HashMap::new();
     for tenant in tenants {
         let Some(stored) = reader.snapshot(*tenant, None)? else { continue };
         // A large one is not in memory beside the one before it.
-        let added_up = restored(&books.machine, &stored).and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach)));
+        let added_up = restored(&books.machine, &stored)
+            .and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach)));
         if let Err(breach) = added_up {
             done.breaches.push((*tenant, breach));
             continue;
@@ -64,7 +74,10 @@ pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dy
     for (after, to) in joined(newest.values().map(|(from, stored)| (*from, stored.seq)).collect()) {
         for record in reader.records(after + 1, Some(to)) {
             let record = record?;
-            if newest.get(&record.tenant).is_some_and(|(from, stored)| record.seq > *from && record.seq <= stored.seq) {
+            if newest
+                .get(&record.tenant)
+                .is_some_and(|(from, stored)| record.seq > *from && record.seq <= stored.seq)
+            {
                 match books.apply(&record) {
                     Ok(_) => done.records += 1,
                     Err(breach) => {
@@ -92,7 +105,8 @@ pub fn recheck(reader: &Reader, tenants: &[u64], records_max: u64, pace: &mut dy
     Ok(done)
 }
 
-/// Ranges (after, to], in order, those that meet in one: nothing is read twice, and nothing between two of them. A tenant that has been quiet for long does not have the busy ones' history read.
+/// Ranges (after, to], in order, those that meet in one: nothing is read twice, and nothing between
+/// two of them. A tenant that has been quiet for long does not have the busy ones' history read.
 fn joined(mut ranges: Vec<(Seq, Seq)>) -> Vec<(Seq, Seq)> {
     ranges.sort_unstable();
     let mut joined: Vec<(Seq, Seq)> = Vec::new();
@@ -106,7 +120,13 @@ fn joined(mut ranges: Vec<(Seq, Seq)>) -> Vec<(Seq, Seq)> {
 }
 
 fn damage(stored: &StoredSnapshot, why: &str) -> Damage {
-    Damage { seq: stored.seq, detail: format!("the book of tenant key {} as it was in memory after record {}: {why}", stored.tenant, stored.seq) }
+    Damage {
+        seq: stored.seq,
+        detail: format!(
+            "the book of tenant key {} as it was in memory after record {}: {why}",
+            stored.tenant, stored.seq
+        ),
+    }
 }
 
 #[cfg(test)]

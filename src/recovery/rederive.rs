@@ -1,6 +1,9 @@
-//! The book of one tenant key derived from all of its records, whatever its snapshots say: what a halted book is resumed with.
+//! The book of one tenant key derived from all of its records, whatever its snapshots say: what a
+//! halted book is resumed with.
 //!
-//! Promises: what is returned was proved on the way as `verify` proves it, record by record and hold by hold; the snapshots that are not what the records lead to are named. It reads the whole log once.
+//! Promises: what is returned was proved on the way as `verify` proves it, record by record and
+//! hold by hold; the snapshots that are not what the records lead to are named. It reads the whole
+//! log once.
 
 use super::Failed;
 use super::books::{Books, LONG_AGO_MS, balances, each_record, restored, same};

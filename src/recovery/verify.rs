@@ -1,7 +1,10 @@
-//! Everything read again from the first record and compared with all that is stored beside the log: snapshots, index, floor, tip.
+//! Everything read again from the first record and compared with all that is stored beside the log:
+//! snapshots, index, floor, tip.
 //!
-//! Promises: what is found right is what the records say, in both directions: nothing is missing in the index and nothing is there that no record wrote. Memory holds the books, not the
-//! history: what the records write into the index goes through files that are sorted in a scratch directory, and is then compared in one walk with what is there.
+//! Promises: what is found right is what the records say, in both directions: nothing is missing in
+//! the index and nothing is there that no record wrote. Memory holds the books, not the history:
+//! what the records write into the index goes through files that are sorted in a scratch directory,
+//! and is then compared in one walk with what is there.
 
 use super::books::{Books, balances, each_record, restored, same};
 use super::{Failed, Progress};
@@ -38,7 +41,8 @@ pub struct Verified {
     pub head: Hash,
 }
 
-/// Verifies a log up to its tip as the reader sees it. `scratch` must not exist and does not afterwards.
+/// Verifies a log up to its tip as the reader sees it. `scratch` must not exist and does not
+/// afterwards.
 pub fn verify(reader: &Reader, scratch: &Path, progress: Progress<'_>) -> Result<Verified, Failed> {
     let tip = reader.tip();
     let mut replay = Replay::new(reader, scratch)?;
@@ -51,10 +55,15 @@ pub fn verify(reader: &Reader, scratch: &Path, progress: Progress<'_>) -> Result
     progress("replay", tip.seq, tip.seq);
     replay.snapshots_before(Seq::MAX)?;
     if replay.verified.head != tip.hash {
-        return Err(Damage { seq: tip.seq, detail: format!("record {} is not the one that the tip names", tip.seq) }.into());
+        return Err(Damage {
+            seq: tip.seq,
+            detail: format!("record {} is not the one that the tip names", tip.seq),
+        }
+        .into());
     }
     for (tenant, book) in replay.books.iter() {
-        balances(book).map_err(|breach| Damage { seq: tip.seq, detail: format!("book {tenant}: {breach}") })?;
+        balances(book)
+            .map_err(|breach| Damage { seq: tip.seq, detail: format!("book {tenant}: {breach}") })?;
     }
     replay.floor()?;
     replay.compare_index(tip.seq, progress)?;
@@ -97,7 +106,15 @@ impl<'a> Replay<'a> {
                 ahead.push(Reverse((first.seq, tenant)));
             }
         }
-        let verified = Verified { records: 0, bytes: 0, books: 0, snapshots: 0, index_entries: 0, states: 0, head: Hash::default() };
+        let verified = Verified {
+            records: 0,
+            bytes: 0,
+            books: 0,
+            snapshots: 0,
+            index_entries: 0,
+            states: 0,
+            head: Hash::default(),
+        };
         Ok(Replay {
             reader,
             books: Books::default(),
@@ -134,7 +151,8 @@ impl<'a> Replay<'a> {
         *latest_ms = time_ms.max(*latest_ms);
     }
 
-    /// Notes what the index should say under `key` after record `seq`, which was written at `time_ms`.
+    /// Notes what the index should say under `key` after record `seq`, which was written at
+    /// `time_ms`.
     fn expect(&mut self, seq: Seq, time_ms: i64, key: &[u8], value: Option<&[u8]>) -> Result<(), Failed> {
         let mut noted = seq.to_be_bytes().to_vec();
         noted.extend_from_slice(&time_ms.to_be_bytes());
@@ -143,7 +161,8 @@ impl<'a> Replay<'a> {
         Ok(self.sorter.put(&[&[INDEX], key].concat(), &noted)?)
     }
 
-    /// Notes how each entity of the record stood before it, as the record says, and how it stands then.
+    /// Notes how each entity of the record stood before it, as the record says, and how it stands
+    /// then.
     fn states(&mut self, stored: &wal::Record, record: &Record) -> Result<(), Failed> {
         let written = record.entities.iter().map(|written| {
             let state = &written.state;
@@ -151,7 +170,13 @@ impl<'a> Replay<'a> {
         });
         let removed = record.removed.iter().map(|(id, was)| (*id, Some(*was), None));
         for (n, (id, was, is)) in (0_u32..).zip(written.chain(removed)) {
-            let key = [&[STATES], index::entity(stored.tenant, id).as_slice(), &stored.seq.to_be_bytes(), &n.to_be_bytes()].concat();
+            let key = [
+                &[STATES],
+                index::entity(stored.tenant, id).as_slice(),
+                &stored.seq.to_be_bytes(),
+                &n.to_be_bytes(),
+            ]
+            .concat();
             self.sorter.put(&key, &codec::encode(&(was, is)))?;
             self.verified.states += 1;
         }
@@ -160,7 +185,9 @@ impl<'a> Replay<'a> {
 
     /// Compares the snapshots that were taken before record `seq`.
     fn snapshots_before(&mut self, seq: Seq) -> Result<(), Failed> {
-        while let Some(Reverse((at, tenant))) = self.ahead.peek().copied().filter(|Reverse((at, _))| *at < seq) {
+        while let Some(Reverse((at, tenant))) =
+            self.ahead.peek().copied().filter(|Reverse((at, _))| *at < seq)
+        {
             self.ahead.pop();
             self.compare_snapshot(tenant, at)?;
             self.ends.entry(tenant).or_default().snapshot = at;
@@ -172,15 +199,20 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// A snapshot must be the book that the records lead to at the instant that it bears, each hold included.
+    /// A snapshot must be the book that the records lead to at the instant that it bears, each hold
+    /// included.
     fn compare_snapshot(&mut self, tenant: u64, seq: Seq) -> Result<(), Failed> {
         let damage = |detail: String| Damage { seq, detail };
         let stored = self.reader.snapshot(tenant, Some(seq))?.filter(|stored| stored.seq == seq);
-        let stored = stored.ok_or_else(|| damage(format!("the snapshot of book {tenant} at {seq} is gone")))?;
+        let stored =
+            stored.ok_or_else(|| damage(format!("the snapshot of book {tenant} at {seq} is gone")))?;
         let saved = restored(&self.books.machine, &stored)?;
         let replayed = self.books.at(tenant, stored.time_ms);
         if !same(&saved, &replayed) {
-            return Err(damage(format!("the snapshot of book {tenant} at {seq} is not what the records lead to")).into());
+            return Err(damage(format!(
+                "the snapshot of book {tenant} at {seq} is not what the records lead to"
+            ))
+            .into());
         }
         let wakes = self.books.machine.next_due(&saved, &|_| false).is_some();
         self.lived(tenant, stored.time_ms);
@@ -189,17 +221,26 @@ impl<'a> Replay<'a> {
 
     /// What replay leaves out, up to the floor, must be in snapshots.
     fn floor(&self) -> Result<(), Damage> {
-        let lost = self.ends.iter().filter(|(_, ends)| ends.record > ends.snapshot).min_by_key(|(_, ends)| ends.record);
+        let lost = self
+            .ends
+            .iter()
+            .filter(|(_, ends)| ends.record > ends.snapshot)
+            .min_by_key(|(_, ends)| ends.record);
         match lost {
             None => Ok(()),
             Some((tenant, ends)) => {
-                let detail = format!("a start replays from sequence {} on, but record {} of book {tenant} is in no snapshot", self.floor + 1, ends.record);
+                let detail = format!(
+                    "a start replays from sequence {} on, but record {} of book {tenant} is in no snapshot",
+                    self.floor + 1,
+                    ends.record
+                );
                 Err(Damage { seq: ends.record, detail })
             }
         }
     }
 
-    /// Walks what the records wrote and what is there side by side, to the end of both: of all faults the first by sequence is told.
+    /// Walks what the records wrote and what is there side by side, to the end of both: of all
+    /// faults the first by sequence is told.
     fn compare_index(&mut self, last: Seq, progress: Progress<'_>) -> Result<(), Failed> {
         let Replay { reader, sorter, latest_ms, verified, .. } = self;
         // Answers that have expired may have been taken out of the index.
@@ -216,7 +257,9 @@ impl<'a> Replay<'a> {
         let mut sorted = sorter.sorted()?;
         let mut stored = reader.index_entries();
         loop {
-            let expected = sorted.peek()?.and_then(|(key, noted)| key.strip_prefix(&[INDEX]).map(|key| (key, Noted::read(noted))));
+            let expected = sorted
+                .peek()?
+                .and_then(|(key, noted)| key.strip_prefix(&[INDEX]).map(|key| (key, Noted::read(noted))));
             if let Some((_, Noted { value: None, .. })) = expected {
                 sorted.advance();
                 continue;
@@ -225,7 +268,10 @@ impl<'a> Replay<'a> {
                 Ok(found) => found,
                 Err(error) => {
                     let seq = expected.map_or(last, |(_, noted)| noted.seq);
-                    blame(seq, format!("the index cannot be read where an entry of record {seq} should be: {error}"));
+                    blame(
+                        seq,
+                        format!("the index cannot be read where an entry of record {seq} should be: {error}"),
+                    );
                     break;
                 }
             };
@@ -236,18 +282,26 @@ impl<'a> Replay<'a> {
                 (Some((expected, _)), Some((found, _))) => (*expected).cmp(*found),
             };
             match (order, expected, found) {
-                (Ordering::Less, Some((key, Noted { time_ms, .. })), _) if has_expired(key, time_ms) => sorted.advance(),
+                (Ordering::Less, Some((key, Noted { time_ms, .. })), _) if has_expired(key, time_ms) => {
+                    sorted.advance()
+                }
                 (Ordering::Less, Some((key, Noted { seq, .. })), _) => {
                     blame(seq, format!("an index entry of record {seq} is missing: {}", described(key)));
                     sorted.advance();
                 }
                 (Ordering::Greater, _, Some((key, value))) => {
-                    blame(suspect(key, value, last), format!("the index has an entry that no record wrote: {}", described(key)));
+                    blame(
+                        suspect(key, value, last),
+                        format!("the index has an entry that no record wrote: {}", described(key)),
+                    );
                     stored.advance();
                 }
                 (_, Some((key, Noted { seq, value, .. })), Some((_, found))) => {
                     if value != Some(found) {
-                        blame(seq, format!("an index entry of record {seq} says something else: {}", described(key)));
+                        blame(
+                            seq,
+                            format!("an index entry of record {seq} says something else: {}", described(key)),
+                        );
                     }
                     verified.index_entries += 1;
                     if verified.index_entries.is_multiple_of(PROGRESS_RECORDS) {
@@ -261,7 +315,9 @@ impl<'a> Replay<'a> {
         }
         let mut before: Option<(Vec<u8>, Option<Was>)> = None;
         while let Some((key, noted)) = sorted.peek()? {
-            let Some((entity, place)) = key.strip_prefix(&[STATES]).and_then(|key| key.split_last_chunk::<12>()) else {
+            let Some((entity, place)) =
+                key.strip_prefix(&[STATES]).and_then(|key| key.split_last_chunk::<12>())
+            else {
                 sorted.advance();
                 continue;
             };
@@ -269,7 +325,13 @@ impl<'a> Replay<'a> {
             let (was, is): (Option<Was>, Option<Was>) = codec::decode(noted)?;
             let stood = before.take().and_then(|(known, stood)| if known == entity { stood } else { None });
             if was != stood {
-                blame(seq, format!("record {seq} says of {} that it stood otherwise than the record before it left it", described(entity)));
+                blame(
+                    seq,
+                    format!(
+                        "record {seq} says of {} that it stood otherwise than the record before it left it",
+                        described(entity)
+                    ),
+                );
             }
             before = Some((entity.to_vec(), is));
             sorted.advance();
@@ -290,23 +352,40 @@ struct Noted<'a> {
 
 impl Noted<'_> {
     fn read(noted: &[u8]) -> Noted<'_> {
-        let (seq, rest) = noted.split_first_chunk::<8>().map_or((0, noted), |(seq, rest)| (Seq::from_be_bytes(*seq), rest));
-        let (time_ms, rest) = rest.split_first_chunk::<8>().map_or((0, rest), |(time, rest)| (i64::from_be_bytes(*time), rest));
-        Noted { seq, time_ms, value: rest.split_first().and_then(|(put, value)| (*put == 1).then_some(value)) }
+        let (seq, rest) =
+            noted.split_first_chunk::<8>().map_or((0, noted), |(seq, rest)| (Seq::from_be_bytes(*seq), rest));
+        let (time_ms, rest) =
+            rest.split_first_chunk::<8>().map_or((0, rest), |(time, rest)| (i64::from_be_bytes(*time), rest));
+        Noted {
+            seq,
+            time_ms,
+            value: rest.split_first().and_then(|(put, value)| (*put == 1).then_some(value)),
+        }
     }
 }
 
-/// The record that an entry which nobody wrote seems to speak of: a sequence is its value, or the end of its key.
+/// The record that an entry which nobody wrote seems to speak of: a sequence is its value, or the
+/// end of its key.
 fn suspect(key: &[u8], value: &[u8], last: Seq) -> Seq {
     let candidates = [<[u8; 8]>::try_from(value).ok(), key.last_chunk::<8>().copied()];
-    candidates.into_iter().flatten().map(Seq::from_be_bytes).find(|seq| (1..=last).contains(seq)).unwrap_or(last)
+    candidates
+        .into_iter()
+        .flatten()
+        .map(Seq::from_be_bytes)
+        .find(|seq| (1..=last).contains(seq))
+        .unwrap_or(last)
 }
 
 /// A key for people: whose, which family, and the rest as it is.
 fn described(key: &[u8]) -> String {
     match key {
         [a, b, c, d, letter, rest @ ..] if letter.is_ascii_lowercase() => {
-            format!("tenant key {}, {}, {}", u32::from_be_bytes([*a, *b, *c, *d]), char::from(*letter), hex::encode(rest))
+            format!(
+                "tenant key {}, {}, {}",
+                u32::from_be_bytes([*a, *b, *c, *d]),
+                char::from(*letter),
+                hex::encode(rest)
+            )
         }
         _ => hex::encode(key),
     }

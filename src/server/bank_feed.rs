@@ -31,7 +31,8 @@ impl BankFeed {
     }
 }
 
-/// A bank as a feed writes it. Members and services that we do not know are of no use to us and do no harm.
+/// A bank as a feed writes it. Members and services that we do not know are of no use to us and do
+/// no harm.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
@@ -43,7 +44,8 @@ struct Entry {
 
 /// All or nothing: a feed with one bad entry is not believed about the others.
 fn read(text: &str) -> Result<Vec<Listed>, String> {
-    let entries: Vec<Entry> = serde_json::from_str(text).map_err(|error| format!("is no list of banks: {error}"))?;
+    let entries: Vec<Entry> =
+        serde_json::from_str(text).map_err(|error| format!("is no list of banks: {error}"))?;
     if entries.is_empty() || entries.len() > BANKS_MAX {
         return Err(format!("lists {} banks", entries.len()));
     }
@@ -59,8 +61,18 @@ fn read(text: &str) -> Result<Vec<Listed>, String> {
         if !NAME_CHARACTERS.contains(&name.chars().count()) {
             return Err(bad("name must have 1 to 120 characters"));
         }
-        let logo_url = entry.logo_url.filter(|url| !url.is_empty()).map(|url| logo_url(&url)).transpose().map_err(|why| bad(&format!("logoUrl {why}")))?;
-        listed.push(Listed { code, name, services: entry.services.iter().filter_map(|code| Service::from_code(code)).collect(), logo_url });
+        let logo_url = entry
+            .logo_url
+            .filter(|url| !url.is_empty())
+            .map(|url| logo_url(&url))
+            .transpose()
+            .map_err(|why| bad(&format!("logoUrl {why}")))?;
+        listed.push(Listed {
+            code,
+            name,
+            services: entry.services.iter().filter_map(|code| Service::from_code(code)).collect(),
+            logo_url,
+        });
     }
     Ok(listed)
 }
@@ -74,7 +86,10 @@ mod tests {
         let good = r#"[{"code":"0102","name":" BDV ","services":["C2P","NEW"],"logoUrl":null,"rif":"G1"},{"code":"0134","name":"Banesco","services":[]}]"#;
         let listed = read(good).expect("a feed");
         assert_eq!(listed.len(), 2);
-        assert_eq!((listed[0].name.as_str(), listed[0].services.iter().collect::<Vec<_>>()), ("BDV", vec![Service::C2p]));
+        assert_eq!(
+            (listed[0].name.as_str(), listed[0].services.iter().collect::<Vec<_>>()),
+            ("BDV", vec![Service::C2p])
+        );
         for bad in [
             "",
             "{}",

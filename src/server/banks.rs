@@ -1,4 +1,5 @@
-//! The banks that are in force, in memory: every request asks. The platform's book owns them; this is what it says, after it was durable.
+//! The banks that are in force, in memory: every request asks. The platform's book owns them; this
+//! is what it says, after it was durable.
 
 use crate::domain::banks::{BankBook, Catalogue};
 use crate::domain::time::Timestamp;
@@ -18,7 +19,10 @@ struct Shown {
 
 impl Default for Banks {
     fn default() -> Self {
-        Banks { shown: RwLock::new(Shown { catalogue: Arc::new(Catalogue::embedded()), refreshed_at: None }), turn: Mutex::default() }
+        Banks {
+            shown: RwLock::new(Shown { catalogue: Arc::new(Catalogue::embedded()), refreshed_at: None }),
+            turn: Mutex::default(),
+        }
     }
 }
 
@@ -33,7 +37,8 @@ impl Banks {
         self.shown.read().unwrap_or_else(PoisonError::into_inner).refreshed_at
     }
 
-    /// Waits until nobody else changes it: what the book says next must not be overtaken by what it said before.
+    /// Waits until nobody else changes it: what the book says next must not be overtaken by what it
+    /// said before.
     pub async fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().await
     }

@@ -1,4 +1,5 @@
-//! Carrying out a batch: the names of its items are reserved, its record debits them, and its answer waits until the bank has spoken about each of them, but not for long.
+//! Carrying out a batch: the names of its items are reserved, its record debits them, and its
+//! answer waits until the bank has spoken about each of them, but not for long.
 
 use crate::api::batches::show;
 use crate::api::problem::Problem;
@@ -21,7 +22,8 @@ use std::time::Duration;
 /// The longest that an answer waits for the bank; what is settled later is seen in a later look.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The whole of it. Run as a task of its own, so that a caller who goes away leaves no key half answered.
+/// The whole of it. Run as a task of its own, so that a caller who goes away leaves no key half
+/// answered.
 pub async fn carry_out(
     services: Arc<Services>,
     tenant: u64,
@@ -32,7 +34,8 @@ pub async fn carry_out(
 ) -> Result<Reply, Problem> {
     let engine = &services.engine;
     let mut batch = batch;
-    // First the batch's own name, then those of its items in their order: no two batches can wait for each other.
+    // First the batch's own name, then those of its items in their order: no two batches can wait
+    // for each other.
     let mut names = vec![services.desk.hold_name(tenant, Space::Batch, &batch.external_ref).await];
     let known = history::named(engine.reader(), tenant, Space::Batch, &batch.external_ref)?;
     if known.is_none() {
@@ -62,7 +65,9 @@ pub async fn carry_out(
     let body = now(&services, tenant, decided, ended)?;
     let Some(record) = &settled.record else { return Ok(Reply::json(200, body)) };
     let trace = Trace { seq: settled.seq, timing: Some(settled.timing.into()) };
-    let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else { return Ok(Reply::json(201, body).trace(trace)) };
+    let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else {
+        return Ok(Reply::json(201, body).trace(trace));
+    };
     let ask = Ask::Answered { kept: Arc::clone(&kept.of), status: 201, body: body.clone() };
     let kept_now = engine.ask_entity(tenant, id, false, ask.into(), None, key_held).await;
     Ok(match kept_now.map(|settled| settled.seq) {
@@ -81,7 +86,12 @@ pub fn read(services: &Services, tenant: u64, id: Id) -> Result<Reply, Problem> 
 }
 
 /// The batch with its items as they are now; `known` are newest states that need not be looked for.
-fn now(services: &Services, tenant: u64, batch: &Batch, mut known: HashMap<EntityId, Arc<Entity>>) -> Result<Vec<u8>, Unreadable> {
+fn now(
+    services: &Services,
+    tenant: u64,
+    batch: &Batch,
+    mut known: HashMap<EntityId, Arc<Entity>>,
+) -> Result<Vec<u8>, Unreadable> {
     let mut entities = Entities::new(services.engine.reader(), tenant);
     let mut unreadable = None;
     let body = show(batch, is_live(tenant), |id| {

@@ -1,8 +1,9 @@
 //! The body of a request, while it arrives.
 //!
-//! It is read up to a limit and within a time, whole or not at all. What nobody read is discarded behind the answer, so that the
-//! connection can be used again. A body that comes in more than one piece has to be gathered: all bodies of the process together are
-//! given so many bytes for that. It must not know what the JSON says.
+//! It is read up to a limit and within a time, whole or not at all. What nobody read is discarded
+//! behind the answer, so that the connection can be used again. A body that comes in more than one
+//! piece has to be gathered: all bodies of the process together are given so many bytes for that.
+//! It must not know what the JSON says.
 
 use crate::api::problem::Problem;
 use crate::server::listen::Limits;
@@ -47,7 +48,8 @@ struct Share {
 impl Share {
     fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
         let left = &self.budget.left;
-        left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).map_err(|_| Problem::overloaded(1))?;
+        left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes))
+            .map_err(|_| Problem::overloaded(1))?;
         self.bytes += bytes;
         Ok(())
     }
@@ -72,7 +74,8 @@ pub struct Inbound {
     timeout: Duration,
     /// Nothing more will come.
     ended: bool,
-    /// There is no point in waiting for the rest: the caller took too long, or waits for a `100 Continue` itself.
+    /// There is no point in waiting for the rest: the caller took too long, or waits for a `100
+    /// Continue` itself.
     hopeless: bool,
     /// What is zeroed when the connection is over.
     secrets: Arc<Secrets>,
@@ -81,7 +84,12 @@ pub struct Inbound {
 
 impl Inbound {
     /// The body of a request with these headers.
-    pub(super) fn new(incoming: Incoming, headers: &HeaderMap, limits: &Limits, secrets: Arc<Secrets>) -> Self {
+    pub(super) fn new(
+        incoming: Incoming,
+        headers: &HeaderMap,
+        limits: &Limits,
+        secrets: Arc<Secrets>,
+    ) -> Self {
         Inbound {
             ended: incoming.is_end_stream(),
             incoming,
@@ -109,7 +117,8 @@ impl Inbound {
         self.has_card && self.secrets.is_full()
     }
 
-    /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else. An empty body needs no type.
+    /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else.
+    /// An empty body needs no type.
     pub async fn json(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.bytes().await?;
         if !bytes.is_empty() && !is_json(headers.get(header::CONTENT_TYPE)) {
@@ -130,7 +139,8 @@ impl Inbound {
         {
             let mut collecting = pin!(self.collect());
             // Most often all of it came with the head.
-            if let Poll::Ready(read) = poll_fn(|context| Poll::Ready(collecting.as_mut().poll(context))).await {
+            if let Poll::Ready(read) = poll_fn(|context| Poll::Ready(collecting.as_mut().poll(context))).await
+            {
                 return read;
             }
             // On the heap, as it is rare and every request has room for this future.
@@ -149,10 +159,12 @@ impl Inbound {
         if self.ended {
             return self.fit(first.len()).map(|()| first);
         }
-        // The frame that was announced in full is the usual case; more than one means a large, a slow or a chunked body.
+        // The frame that was announced in full is the usual case; more than one means a large, a
+        // slow or a chunked body.
         self.fit(first.len())?;
         self.share.grow(first.len())?;
-        let expected = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0).min(EXPECTED_BYTES_MAX);
+        let expected =
+            usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0).min(EXPECTED_BYTES_MAX);
         let mut all = BytesMut::with_capacity(first.len() + expected);
         all.extend_from_slice(&first);
         while let Some(more) = self.data().await? {
@@ -209,7 +221,8 @@ impl Inbound {
         Leftover::Discard(self)
     }
 
-    /// Reads on and throws away, within bounds. True if the end was reached; if not, hyper closes the connection.
+    /// Reads on and throws away, within bounds. True if the end was reached; if not, hyper closes
+    /// the connection.
     pub(super) async fn discard(mut self) -> bool {
         let timeout = self.timeout;
         let all = async {
@@ -266,10 +279,22 @@ mod tests {
 
     #[test]
     fn json_is_json_with_any_parameter() {
-        for fine in ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=\"utf-8\"", " application/json "] {
+        for fine in [
+            "application/json",
+            "application/json; charset=utf-8",
+            "Application/JSON;charset=\"utf-8\"",
+            " application/json ",
+        ] {
             assert!(is_json(Some(&HeaderValue::from_static(fine))), "{fine}");
         }
-        for bad in ["", "text/plain", "application/jsonp", "application/x-www-form-urlencoded", "application/json-patch+json", "text/json"] {
+        for bad in [
+            "",
+            "text/plain",
+            "application/jsonp",
+            "application/x-www-form-urlencoded",
+            "application/json-patch+json",
+            "text/json",
+        ] {
             assert!(!is_json(Some(&HeaderValue::from_static(bad))), "{bad}");
         }
         assert!(!is_json(None));

@@ -1,5 +1,6 @@
-//! Names in use: while a request works under an Idempotency-Key or an externalRef, nobody else does. What was used before is in the index, which is read under the reservation;
-//! so no history of names lives in memory.
+//! Names in use: while a request works under an Idempotency-Key or an externalRef, nobody else
+//! does. What was used before is in the index, which is read under the reservation; so no history
+//! of names lives in memory.
 
 use crate::domain::index::Space;
 use crate::domain::time::Timestamp;
@@ -57,8 +58,13 @@ impl Desk {
 
     /// Where a key is in use now, and since when.
     pub fn key_in_use(&self, tenant: u64, key: &str, path: Option<&str>) -> Option<(String, Timestamp)> {
-        let matches = |name: &KeyName| name.tenant == tenant && name.key == key && path.is_none_or(|path| name.path == path);
-        self.keys.iter().find(|entry| matches(entry.key())).map(|entry| (entry.key().path.clone(), *entry.value()))
+        let matches = |name: &KeyName| {
+            name.tenant == tenant && name.key == key && path.is_none_or(|path| name.path == path)
+        };
+        self.keys
+            .iter()
+            .find(|entry| matches(entry.key()))
+            .map(|entry| (entry.key().path.clone(), *entry.value()))
     }
 
     /// Reserves a reference, after whoever has it.
@@ -70,7 +76,8 @@ impl Desk {
                     vacant.insert(Arc::new(Notify::new()));
                     return NameHeld { desk: Arc::clone(self), name };
                 }
-                // The one who waits is registered before the map's lock is let go, so that no notice is missed.
+                // The one who waits is registered before the map's lock is let go, so that no
+                // notice is missed.
                 Entry::Occupied(taken) => Arc::clone(taken.get()).notified_owned(),
             };
             taken.await;

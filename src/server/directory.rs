@@ -1,4 +1,5 @@
-//! Who may call: tenants and keys in memory, in the shape that every request needs. The platform's book owns them; this is what it says, after it was durable.
+//! Who may call: tenants and keys in memory, in the shape that every request needs. The platform's
+//! book owns them; this is what it says, after it was durable.
 
 use crate::api::plan::Caller;
 use crate::domain::ids::Id;
@@ -11,7 +12,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A key that was used is noted to the minute; more would cost every request a write to shared memory.
+/// A key that was used is noted to the minute; more would cost every request a write to shared
+/// memory.
 const USE_GRAIN_MS: i64 = 60_000;
 
 /// A key as it is found: by its hash, which is in it and need not be beside it once more.
@@ -116,11 +118,15 @@ impl Directory {
         tenants
     }
 
-    /// The keys of a tenant, newest first, with the minute of their last use (on the server's clock).
+    /// The keys of a tenant, newest first, with the minute of their last use (on the server's
+    /// clock).
     pub fn keys_of(&self, number: u32) -> Vec<(Arc<ApiKey>, Option<Timestamp>)> {
-        let used = |last_used_ms: &AtomicI64| Some(last_used_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0).map(Timestamp::from_unix_ms);
+        let used = |last_used_ms: &AtomicI64| {
+            Some(last_used_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0).map(Timestamp::from_unix_ms)
+        };
         let of_tenant = self.keys.iter().filter(|known| known.key().0.tenant == number);
-        let mut keys: Vec<_> = of_tenant.map(|known| (Arc::clone(&known.key().0), used(known.value()))).collect();
+        let mut keys: Vec<_> =
+            of_tenant.map(|known| (Arc::clone(&known.key().0), used(known.value()))).collect();
         keys.sort_by_key(|(key, _)| std::cmp::Reverse(key.id));
         keys
     }
@@ -140,7 +146,14 @@ mod tests {
     fn a_newer_state_of_a_key_takes_the_place_of_the_one_before_and_its_use_is_not_forgotten() {
         let id = |n| Id::derived(1, 1, n);
         let directory = Directory::default();
-        let tenant = Tenant { id: id(1), number: 7, name: "shop".into(), sheet: Sheet::default(), pushed: 0, created_at: at(0) };
+        let tenant = Tenant {
+            id: id(1),
+            number: 7,
+            name: "shop".into(),
+            sheet: Sheet::default(),
+            pushed: 0,
+            created_at: at(0),
+        };
         directory.learn_tenant(&Arc::new(tenant));
         let key = ApiKey {
             id: id(2),
@@ -157,19 +170,24 @@ mod tests {
         directory.learn_key(&Arc::new(key.clone()));
         directory.learn_key(&Arc::new(ApiKey { id: id(3), hash: hash_key("pk_test_b"), ..key.clone() }));
         let caller = directory.authenticate("pk_test_a", at(100_000)).expect("a caller");
-        assert_eq!((caller.tenant.number, caller.tenant_key, caller.key.id), (7, tenant_key(7, Mode::Test), id(2)));
+        assert_eq!(
+            (caller.tenant.number, caller.tenant_key, caller.key.id),
+            (7, tenant_key(7, Mode::Test), id(2))
+        );
         assert!(directory.authenticate("pk_test_c", at(100_000)).is_none());
 
         directory.learn_key(&Arc::new(ApiKey { revoked_at: Some(at(200_000)), ..key }));
         assert!(directory.authenticate("pk_test_a", at(200_000)).is_none());
         assert!(directory.authenticate("pk_test_b", at(300_000)).is_some());
-        let keys: Vec<_> = directory.keys_of(7).into_iter().map(|(key, used)| (key.id, key.revoked_at, used)).collect();
+        let keys: Vec<_> =
+            directory.keys_of(7).into_iter().map(|(key, used)| (key.id, key.revoked_at, used)).collect();
         assert_eq!(keys, [(id(3), None, Some(at(300_000))), (id(2), Some(at(200_000)), Some(at(100_000)))]);
     }
 
     #[test]
     fn an_idle_tenant_takes_little() {
-        // With the two counts of an `Arc` at most 128 bytes, which is one of the allocator's sizes; the next is 160.
+        // With the two counts of an `Arc` at most 128 bytes, which is one of the allocator's sizes;
+        // the next is 160.
         assert!(size_of::<ApiKey>() <= 112, "{}", size_of::<ApiKey>());
         assert!(size_of::<Tenant>() <= 112, "{}", size_of::<Tenant>());
         assert_eq!(size_of::<Hashed>(), 8);

@@ -1,8 +1,8 @@
 //! How much room the disk of the data directory has, and whether new work is still taken.
 //!
 //! A log that meets a full disk may not go on: the first failed write is the last. So writes that
-//! callers ask for are refused while a reserve is left; what was begun (a bank's answer, a deadline, a
-//! snapshot) goes on in that reserve, and reads need no room.
+//! callers ask for are refused while a reserve is left; what was begun (a bank's answer, a
+//! deadline, a snapshot) goes on in that reserve, and reads need no room.
 
 use crate::api::problem::Problem;
 use rustix::fs::statvfs;
@@ -21,7 +21,12 @@ pub struct Disk {
 impl Disk {
     /// Looks at once. With a reserve of 0 nothing is ever refused.
     pub fn new(data: &Path, reserve_bytes: u64) -> Disk {
-        let disk = Disk { data: data.to_path_buf(), reserve_bytes, free_bytes: AtomicU64::new(u64::MAX), is_short: AtomicBool::new(false) };
+        let disk = Disk {
+            data: data.to_path_buf(),
+            reserve_bytes,
+            free_bytes: AtomicU64::new(u64::MAX),
+            is_short: AtomicBool::new(false),
+        };
         disk.look();
         disk
     }
@@ -29,7 +34,10 @@ impl Disk {
     /// Looks again; what is free now. What can't be looked at counts as it was.
     pub fn look(&self) -> u64 {
         // Before the first start the directory is not there.
-        let there = self.data.ancestors().find_map(|path| statvfs(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok());
+        let there = self
+            .data
+            .ancestors()
+            .find_map(|path| statvfs(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok());
         let Some(found) = there else { return self.free_bytes() };
         let free = found.f_bavail.saturating_mul(found.f_frsize);
         self.free_bytes.store(free, Ordering::Relaxed);
@@ -37,7 +45,11 @@ impl Disk {
         if self.is_short.swap(is_short, Ordering::Relaxed) != is_short {
             let (free_bytes, reserve_bytes) = (free, self.reserve_bytes);
             if is_short {
-                tracing::error!(free_bytes, reserve_bytes, "the disk is nearly full: writes are refused, reads go on");
+                tracing::error!(
+                    free_bytes,
+                    reserve_bytes,
+                    "the disk is nearly full: writes are refused, reads go on"
+                );
             } else {
                 tracing::info!(free_bytes, reserve_bytes, "the disk has room again: writes are taken");
             }

@@ -1,5 +1,7 @@
-//! The one way of a request of interface B (those of A go to `public.rs`), in written order: route, key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done
-//! (`dispatch/doing.rs`). Nothing else waits for a request (`contract.md`, section 17, "Order of checks").
+//! The one way of a request of interface B (those of A go to `public.rs`), in written order: route,
+//! key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done
+//! (`dispatch/doing.rs`). Nothing else waits for a request (`contract.md`, section 17, "Order of
+//! checks").
 
 mod doing;
 
@@ -107,7 +109,13 @@ pub fn failure(failure: Failure) -> Problem {
 
 impl Gateway {
     /// Builds the route table, which refuses to be ambiguous, with `home` as the page at `/`.
-    pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32, public: Public, home: Vec<u8>) -> Result<Gateway, BadRoute> {
+    pub fn new(
+        services: Arc<Services>,
+        requests_per_second: u32,
+        burst: u32,
+        public: Public,
+        home: Vec<u8>,
+    ) -> Result<Gateway, BadRoute> {
         let meters = Arc::clone(&services.meters);
         let row = |route: Route| {
             let meter = meters.of(&route.method, route.path);
@@ -115,15 +123,32 @@ impl Gateway {
         };
         let router = Router::new(routes().into_iter().map(row))?;
         let documents = Documents::new(|| openapi::public().to_json(), &meters).with_home(home, &meters);
-        let unrouted = Unrouted { none: meters.of_none(), health: meters.of(&Method::GET, "/healthz"), ready: meters.of(&Method::GET, "/readyz") };
-        Ok(Gateway { services, router, throttle: Throttle::new(requests_per_second, burst), documents, public, unrouted })
+        let unrouted = Unrouted {
+            none: meters.of_none(),
+            health: meters.of(&Method::GET, "/healthz"),
+            ready: meters.of(&Method::GET, "/readyz"),
+        };
+        Ok(Gateway {
+            services,
+            router,
+            throttle: Throttle::new(requests_per_second, burst),
+            documents,
+            public,
+            unrouted,
+        })
     }
 
-    async fn handle<'m>(&'m self, arrival: &Arrival, body: &mut Inbound, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
+    async fn handle<'m>(
+        &'m self,
+        arrival: &Arrival,
+        body: &mut Inbound,
+        measuring: &mut Measuring<'m>,
+    ) -> Result<Reply, Problem> {
         if let Some(answer) = self.unkeyed(arrival, measuring) {
             return answer;
         }
-        // Each connection has room for what outlives a wait: of all this, only what the doing needs.
+        // Each connection has room for what outlives a wait: of all this, only what the doing
+        // needs.
         let (caller, plan, used) = {
             let routed = self.route(arrival, measuring)?;
             if routed.route.has_card {
@@ -142,15 +167,28 @@ impl Gateway {
         self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
     }
 
-    /// What is answered without a key: the state of the server, its documents, and the public interface.
-    fn unkeyed<'m>(&'m self, arrival: &Arrival, measuring: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+    /// What is answered without a key: the state of the server, its documents, and the public
+    /// interface.
+    fn unkeyed<'m>(
+        &'m self,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
         let (method, path) = (&arrival.head.method, arrival.head.uri.path());
-        let answer = self.health(method, path, measuring).or_else(|| self.documents.answer(method, path, &arrival.head.headers, measuring));
-        answer.or_else(|| Public::is_meant(path).then(|| Ok(self.public.answer(&self.services, arrival, measuring))))
+        let answer = self
+            .health(method, path, measuring)
+            .or_else(|| self.documents.answer(method, path, &arrival.head.headers, measuring));
+        answer.or_else(|| {
+            Public::is_meant(path).then(|| Ok(self.public.answer(&self.services, arrival, measuring)))
+        })
     }
 
     /// Route, key, mode, scope and rate: everything that is looked at before the body.
-    fn route<'m, 'a>(&'m self, arrival: &'a Arrival, measuring: &mut Measuring<'m>) -> Result<Routed<'m, 'a>, Problem> {
+    fn route<'m, 'a>(
+        &'m self,
+        arrival: &'a Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Result<Routed<'m, 'a>, Problem> {
         let found = match self.router.lookup(&arrival.head.method, arrival.head.uri.path()) {
             Lookup::Found(found) => found,
             Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
@@ -160,12 +198,14 @@ impl Gateway {
         measuring.found(meter);
         let caller = self.admit(&arrival.head.headers, route)?;
         measuring.of(caller.tenant.id);
-        // Also what is only read: a list that is right beside a balance that cannot be told would be taken for all there is.
+        // Also what is only read: a list that is right beside a balance that cannot be told would
+        // be taken for all there is.
         if self.services.engine.is_halted(caller.tenant_key) {
             return Err(Problem::account_halted());
         }
         let routed = Routed { route, parameters: found.parameters, caller };
-        // Before any work is put into it: refusing must cost next to nothing, or there is nothing left for those who are not refused.
+        // Before any work is put into it: refusing must cost next to nothing, or there is nothing
+        // left for those who are not refused.
         if routed.writes() && self.services.engine.refuses() {
             return Err(Problem::overloaded(1));
         }
@@ -179,8 +219,14 @@ impl Gateway {
     }
 
     /// The Idempotency-Key that the request works under, and what does not belong into it.
-    fn used(&self, routed: &Routed<'_, '_>, arrival: &Arrival, body: &[u8]) -> Result<(Option<Use>, Vec<BadField>), Problem> {
-        let mut strays = if routed.writes() { stray_parameters(arrival.head.uri.query()) } else { Vec::new() };
+    fn used(
+        &self,
+        routed: &Routed<'_, '_>,
+        arrival: &Arrival,
+        body: &[u8],
+    ) -> Result<(Option<Use>, Vec<BadField>), Problem> {
+        let mut strays =
+            if routed.writes() { stray_parameters(arrival.head.uri.query()) } else { Vec::new() };
         if routed.route.method != Method::POST {
             return Ok((None, strays));
         }
@@ -194,7 +240,13 @@ impl Gateway {
 
     /// The answer that is kept for the key, if there is one for the same body.
     async fn kept_answer(&self, tenant: u64, used: &Use) -> Result<Option<Reply>, Problem> {
-        let Some(value) = self.services.engine.reader().index_get(&index::kept_on(tenant, &used.key, &used.path)).map_err(Unreadable::from)? else {
+        let Some(value) = self
+            .services
+            .engine
+            .reader()
+            .index_get(&index::kept_on(tenant, &used.key, &used.path))
+            .map_err(Unreadable::from)?
+        else {
             return Ok(None);
         };
         let seq = history::seq(&value)?;
@@ -208,26 +260,44 @@ impl Gateway {
         Ok(Some(Reply::json(status, body).wal_seq(seq).replayed()))
     }
 
-    fn health<'m>(&'m self, method: &Method, path: &str, measuring: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+    fn health<'m>(
+        &'m self,
+        method: &Method,
+        path: &str,
+        measuring: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
         let (meter, reply) = match path {
-            "/healthz" => (&self.unrouted.health, Reply::json(200, Object::new().plain("status", "ok").end())),
+            "/healthz" => {
+                (&self.unrouted.health, Reply::json(200, Object::new().plain("status", "ok").end()))
+            }
             "/readyz" => {
                 let reply = match self.services.ready() {
                     Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
-                    Err(why) => Reply::json(503, Object::new().plain("status", "unavailable").text("reason", why).end()),
+                    Err(why) => Reply::json(
+                        503,
+                        Object::new().plain("status", "unavailable").text("reason", why).end(),
+                    ),
                 };
                 (&self.unrouted.ready, reply)
             }
             _ => return None,
         };
         measuring.found(meter);
-        Some(if matches!(*method, Method::GET | Method::HEAD) { Ok(reply) } else { Err(Problem::method_not_allowed("GET, HEAD".into())) })
+        Some(if matches!(*method, Method::GET | Method::HEAD) {
+            Ok(reply)
+        } else {
+            Err(Problem::method_not_allowed("GET, HEAD".into()))
+        })
     }
 
     /// Key, live mode, test mode, scope, rate: in this order.
     fn admit(&self, headers: &HeaderMap, route: &Route) -> Result<Caller, Problem> {
         let key = headers.get(API_KEY).and_then(|key| key.to_str().ok()).ok_or_else(Problem::unauthorized)?;
-        let caller = self.services.directory.authenticate(key, self.services.now()).ok_or_else(Problem::unauthorized)?;
+        let caller = self
+            .services
+            .directory
+            .authenticate(key, self.services.now())
+            .ok_or_else(Problem::unauthorized)?;
         if caller.livemode() && caller.tenant.sheet.live_status != LiveStatus::Active {
             return Err(Problem::live_mode_not_activated());
         }
@@ -243,7 +313,11 @@ impl Gateway {
     }
 
     fn reserve(&self, routed: &Routed<'_, '_>, key: &str, path: &str, body: &[u8]) -> Result<Use, Problem> {
-        let held = self.services.desk.hold_key(routed.caller.tenant_key, key, path, self.services.now()).ok_or_else(Problem::idempotency_in_progress)?;
+        let held = self
+            .services
+            .desk
+            .hold_key(routed.caller.tenant_key, key, path, self.services.now())
+            .ok_or_else(Problem::idempotency_in_progress)?;
         // Under a key: a body may hold a code or a card, and a bare hash of one can be tried out.
         let body_hash = match routed.route.has_card {
             true => self.services.card_mark(&[b"body", body]),
@@ -254,7 +328,9 @@ impl Gateway {
 
     /// What a record keeps for a key on a path, unless its 24 hours on the tenant's clock are over.
     async fn kept(&self, tenant: u64, used: &Use, seq: u64) -> Result<Option<Kept>, Problem> {
-        let Some(kept) = history::record(self.services.engine.reader(), seq)?.record.kept else { return Ok(None) };
+        let Some(kept) = history::record(self.services.engine.reader(), seq)?.record.kept else {
+            return Ok(None);
+        };
         let now = self.clock(tenant).await?;
         // The hashes in the index are short; the record has the whole names.
         let same = kept.of.key == used.key && kept.of.path == used.path;
@@ -296,9 +372,15 @@ impl Gateway {
 }
 
 /// What is answered to a tenant's command.
-pub fn reply(tenant: u64, shape: Shape, outcome: Outcome<Domain>, request_id: &RequestId) -> Result<Reply, Problem> {
+pub fn reply(
+    tenant: u64,
+    shape: Shape,
+    outcome: Outcome<Domain>,
+    request_id: &RequestId,
+) -> Result<Reply, Problem> {
     let settled: Box<Settled<Domain>> = outcome.map_err(failure)?;
-    let first = settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &*written.state);
+    let first =
+        settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &*written.state);
     let entity: Option<&Entity> = first.or(settled.entity.as_deref());
     let facts = Facts {
         livemode: is_live(tenant),
@@ -314,7 +396,8 @@ pub fn reply(tenant: u64, shape: Shape, outcome: Outcome<Domain>, request_id: &R
         Some(kept) if kept.of.request_id == request_id.as_str() => (kept.status, kept.body.clone()),
         _ => render(shape, &facts),
     };
-    let reply = Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(settled.timing.into()) });
+    let reply =
+        Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(settled.timing.into()) });
     Ok(match settled.refusal.as_ref().and_then(|refusal| problem(refusal).retry_after) {
         Some(seconds) => reply.header(RETRY_AFTER, seconds.into()),
         None => reply,
@@ -323,7 +406,8 @@ pub fn reply(tenant: u64, shape: Shape, outcome: Outcome<Domain>, request_id: &R
 
 impl Answer for Gateway {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        let mut measuring = Measuring::begin(&self.unrouted.none).traced(self.services.spans.as_deref(), &arrival.head.headers);
+        let mut measuring = Measuring::begin(&self.unrouted.none)
+            .traced(self.services.spans.as_deref(), &arrival.head.headers);
         let reply = match self.handle(arrival, body, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => Reply::problem(&problem, &arrival.request_id),

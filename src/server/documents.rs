@@ -1,5 +1,7 @@
-//! `/openapi.json`, `/docs` and, where it has one, the page at `/` of a listener: its description for programs, and a page made from it for people. The page is three files of our own: it asks no other host for anything,
-//! has no inline script, and works where there is no network. It must not know what is described.
+//! `/openapi.json`, `/docs` and, where it has one, the page at `/` of a listener: its description
+//! for programs, and a page made from it for people. The page is three files of our own: it asks no
+//! other host for anything, has no inline script, and works where there is no network. It must not
+//! know what is described.
 
 pub mod home;
 
@@ -8,7 +10,10 @@ use crate::server::meter::{Measuring, Meter, Meters};
 use crate::server::respond::{HTML, JSON, Reply};
 use bytes::Bytes;
 use hyper::Method;
-use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
 
@@ -39,8 +44,18 @@ impl Documents {
         let mut documents = Documents { files: Vec::with_capacity(5) };
         documents.add("/openapi.json", JSON, describe, meters);
         documents.add("/docs", HTML, || include_bytes!("documents/page.html").to_vec(), meters);
-        documents.add("/docs/page.css", "text/css; charset=utf-8", || include_bytes!("documents/page.css").to_vec(), meters);
-        documents.add("/docs/page.js", "text/javascript; charset=utf-8", || include_bytes!("documents/page.js").to_vec(), meters);
+        documents.add(
+            "/docs/page.css",
+            "text/css; charset=utf-8",
+            || include_bytes!("documents/page.css").to_vec(),
+            meters,
+        );
+        documents.add(
+            "/docs/page.js",
+            "text/javascript; charset=utf-8",
+            || include_bytes!("documents/page.js").to_vec(),
+            meters,
+        );
         documents
     }
 
@@ -50,12 +65,30 @@ impl Documents {
         self
     }
 
-    fn add(&mut self, path: &'static str, media: &'static str, make: impl Fn() -> Vec<u8> + Send + Sync + 'static, meters: &Meters) {
-        self.files.push(File { path, media, make: Box::new(make), made: OnceLock::new(), meter: meters.of(&Method::GET, path) });
+    fn add(
+        &mut self,
+        path: &'static str,
+        media: &'static str,
+        make: impl Fn() -> Vec<u8> + Send + Sync + 'static,
+        meters: &Meters,
+    ) {
+        self.files.push(File {
+            path,
+            media,
+            make: Box::new(make),
+            made: OnceLock::new(),
+            meter: meters.of(&Method::GET, path),
+        });
     }
 
     /// The answer, if the path is one of theirs.
-    pub fn answer<'m>(&'m self, method: &Method, path: &str, headers: &HeaderMap, measuring: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+    pub fn answer<'m>(
+        &'m self,
+        method: &Method,
+        path: &str,
+        headers: &HeaderMap,
+        measuring: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
         let file = self.files.iter().find(|file| file.path == path)?;
         if !matches!(*method, Method::GET | Method::HEAD) {
             return Some(Err(Problem::method_not_allowed(ALLOW.into())));
@@ -66,18 +99,30 @@ impl Documents {
             let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&body)[..12]));
             (Bytes::from(body), HeaderValue::try_from(tag).unwrap_or(HeaderValue::from_static("\"1\"")))
         });
-        let is_known = headers.get_all(IF_NONE_MATCH).iter().filter_map(|sent| sent.to_str().ok()).any(|sent| matches(sent, etag));
+        let is_known = headers
+            .get_all(IF_NONE_MATCH)
+            .iter()
+            .filter_map(|sent| sent.to_str().ok())
+            .any(|sent| matches(sent, etag));
         let reply = if is_known { Reply::empty(304) } else { Reply::new(200, file.media, body.clone()) };
-        let fixed: [(HeaderName, &'static str); 4] =
-            [(CACHE_CONTROL, REVALIDATE), (X_CONTENT_TYPE_OPTIONS, "nosniff"), (REFERRER_POLICY, "no-referrer"), (CONTENT_SECURITY_POLICY, CSP)];
-        let reply = fixed.into_iter().fold(reply.header(ETAG, etag.clone()), |reply, (name, value)| reply.header(name, HeaderValue::from_static(value)));
+        let fixed: [(HeaderName, &'static str); 4] = [
+            (CACHE_CONTROL, REVALIDATE),
+            (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (REFERRER_POLICY, "no-referrer"),
+            (CONTENT_SECURITY_POLICY, CSP),
+        ];
+        let reply = fixed.into_iter().fold(reply.header(ETAG, etag.clone()), |reply, (name, value)| {
+            reply.header(name, HeaderValue::from_static(value))
+        });
         Some(Ok(reply))
     }
 }
 
 /// Whether a list of tags names this one; a weak one will do (RFC 9110, section 13.1.2).
 fn matches(sent: &str, etag: &HeaderValue) -> bool {
-    sent.split(',').map(str::trim).any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == etag.as_bytes())
+    sent.split(',')
+        .map(str::trim)
+        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == etag.as_bytes())
 }
 
 #[cfg(test)]
@@ -108,7 +153,9 @@ mod tests {
 
     #[test]
     fn other_paths_are_not_theirs_and_other_methods_are_named() {
-        assert!(ask(Method::GET, "/docs/", None).is_none() && ask(Method::GET, "/v1/balance", None).is_none());
+        assert!(
+            ask(Method::GET, "/docs/", None).is_none() && ask(Method::GET, "/v1/balance", None).is_none()
+        );
         let problem = ask(Method::POST, "/docs", None).expect("there").expect_err("refused");
         assert_eq!((problem.status, problem.allow.as_deref()), (405, Some("GET, HEAD")));
     }

@@ -1,5 +1,6 @@
-//! Reading what was written: entities, lists, movements, the balance of a past moment, operations. Everything is found by seeking in the index; nothing here asks an actor, and
-//! nothing is seen before it is durable.
+//! Reading what was written: entities, lists, movements, the balance of a past moment, operations.
+//! Everything is found by seeking in the index; nothing here asks an actor, and nothing is seen
+//! before it is durable.
 
 use crate::api::balance::show_movement;
 use crate::api::events::{self, World};
@@ -23,7 +24,8 @@ use std::fmt;
 use std::sync::Arc;
 use wal::{ReadError, Reader, Seq};
 
-/// What is stored cannot be read: a defect or damage, told to the log and never in detail to a caller.
+/// What is stored cannot be read: a defect or damage, told to the log and never in detail to a
+/// caller.
 #[derive(Debug)]
 pub struct Unreadable(pub String);
 
@@ -51,14 +53,20 @@ pub struct Read {
 
 /// The record with a sequence that an index names.
 pub fn record(reader: &Reader, seq: Seq) -> Result<Read, Unreadable> {
-    let stored = reader.record(seq)?.ok_or_else(|| Unreadable(format!("the index names record {seq}, which is not there")))?;
-    let record = codec::decode(&stored.payload).map_err(|error| Unreadable(format!("record {seq}: {error}")))?;
+    let stored = reader
+        .record(seq)?
+        .ok_or_else(|| Unreadable(format!("the index names record {seq}, which is not there")))?;
+    let record =
+        codec::decode(&stored.payload).map_err(|error| Unreadable(format!("record {seq}: {error}")))?;
     Ok(Read { record, time: Timestamp::from_unix_ms(stored.time_ms), tenant: stored.tenant })
 }
 
 /// The sequence that is the value of an index entry.
 pub fn seq(value: &[u8]) -> Result<Seq, Unreadable> {
-    value.try_into().map(u64::from_be_bytes).map_err(|_| Unreadable("an index entry that is no sequence".to_owned()))
+    value
+        .try_into()
+        .map(u64::from_be_bytes)
+        .map_err(|_| Unreadable("an index entry that is no sequence".to_owned()))
 }
 
 /// The newest state of an entity.
@@ -95,12 +103,18 @@ impl<'a> Entities<'a> {
 /// The id that a reference names.
 pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<Option<Id>, Unreadable> {
     let Some(value) = reader.index_get(&index::name(tenant, space, name))? else { return Ok(None) };
-    let bytes: [u8; 16] = value.as_slice().try_into().map_err(|_| Unreadable("a reference that names no id".to_owned()))?;
+    let bytes: [u8; 16] =
+        value.as_slice().try_into().map_err(|_| Unreadable("a reference that names no id".to_owned()))?;
     Ok(Some(Id::from_bytes(bytes)))
 }
 
 /// A checkout session, and where it stands.
-pub fn session(reader: &Reader, tenant: u64, id: Id, now: Timestamp) -> Result<Option<(Session, Status)>, Unreadable> {
+pub fn session(
+    reader: &Reader,
+    tenant: u64,
+    id: Id,
+    now: Timestamp,
+) -> Result<Option<(Session, Status)>, Unreadable> {
     let Some(found) = entity(reader, tenant, EntityId::session(id))? else { return Ok(None) };
     let Entity::Session(session) = &*found else { return Ok(None) };
     let status = session_attempts(reader, tenant, id)?.standing(session, now);
@@ -121,7 +135,9 @@ pub fn session_attempts(reader: &Reader, tenant: u64, session: Id) -> Result<Att
             Some(Entity::Payment(payment)) => attempts.c2p = Some(payment.clone()),
             Some(Entity::CopPayment(payment)) => attempts.cop = Some(payment.clone()),
             Some(Entity::DepositAddress(address)) => attempts.usdt = Some(address.clone()),
-            Some(_) | None => return Err(Unreadable(format!("the session {session} names an attempt that is not there"))),
+            Some(_) | None => {
+                return Err(Unreadable(format!("the session {session} names an attempt that is not there")));
+            }
         }
     }
     Ok(attempts)
@@ -145,7 +161,11 @@ fn payout(reader: &Reader, tenant: u64, id: Id) -> Result<Option<EntityId>, Unre
     first_known(reader, tenant, [EntityId::payout(id), EntityId::cop_payout(id), EntityId::crypto_payout(id)])
 }
 
-fn first_known(reader: &Reader, tenant: u64, candidates: impl IntoIterator<Item = EntityId>) -> Result<Option<EntityId>, Unreadable> {
+fn first_known(
+    reader: &Reader,
+    tenant: u64,
+    candidates: impl IntoIterator<Item = EntityId>,
+) -> Result<Option<EntityId>, Unreadable> {
     for candidate in candidates {
         if reader.index_get(&index::entity(tenant, candidate))?.is_some() {
             return Ok(Some(candidate));
@@ -155,12 +175,25 @@ fn first_known(reader: &Reader, tenant: u64, candidates: impl IntoIterator<Item 
 }
 
 /// A page of entities.
-pub fn list(reader: &Reader, tenant: u64, kind: Kind, facets: &[u8], page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
+pub fn list(
+    reader: &Reader,
+    tenant: u64,
+    kind: Kind,
+    facets: &[u8],
+    page: &Page,
+    show: Show,
+) -> Result<Vec<u8>, Unreadable> {
     list_kinds(reader, tenant, facets.iter().map(|facet| (kind, *facet)).collect(), page, show)
 }
 
 /// A page of entities of several kinds, newest first whatever they are.
-pub fn list_kinds(reader: &Reader, tenant: u64, mut listed: Vec<(Kind, u8)>, page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
+pub fn list_kinds(
+    reader: &Reader,
+    tenant: u64,
+    mut listed: Vec<(Kind, u8)>,
+    page: &Page,
+    show: Show,
+) -> Result<Vec<u8>, Unreadable> {
     // In the order of the index, so that a part's place says its kind.
     listed.sort_unstable_by_key(|(kind, facet)| (*kind as u8, *facet));
     let parts = listed.iter().map(|(kind, facet)| index::list(tenant, *kind, *facet)).collect();
@@ -171,7 +204,8 @@ pub fn list_kinds(reader: &Reader, tenant: u64, mut listed: Vec<(Kind, u8)>, pag
         if items.len() == page.limit {
             return Ok(page_json(items, Some(&page.next(&last))));
         }
-        let bytes = suffix.last_chunk::<16>().ok_or_else(|| Unreadable("a list entry without an id".to_owned()))?;
+        let bytes =
+            suffix.last_chunk::<16>().ok_or_else(|| Unreadable("a list entry without an id".to_owned()))?;
         let id = EntityId { kind: listed[part].0, id: Id::from_bytes(*bytes) };
         // Gone since the cursor was made: a merchant that was deleted.
         if let Some(entity) = entity(reader, tenant, id)? {
@@ -182,8 +216,9 @@ pub fn list_kinds(reader: &Reader, tenant: u64, mut listed: Vec<(Kind, u8)>, pag
     Ok(page_json(items, None))
 }
 
-/// The attempt that a charge by `method` may repeat: the one by it on the reference whose newest attempt is `newest`, or that one when there is none. Only the first attempt on a
-/// reference can be by another method than C2P, and those after it know it.
+/// The attempt that a charge by `method` may repeat: the one by it on the reference whose newest
+/// attempt is `newest`, or that one when there is none. Only the first attempt on a reference can
+/// be by another method than C2P, and those after it know it.
 pub fn attempt_by(reader: &Reader, tenant: u64, newest: Id, method: Method) -> Result<Id, Unreadable> {
     let charge = match entity(reader, tenant, EntityId::payment(newest))?.as_deref() {
         Some(Entity::Payment(payment)) if payment.method() != method => payment.charge,
@@ -195,7 +230,14 @@ pub fn attempt_by(reader: &Reader, tenant: u64, newest: Id, method: Method) -> R
 }
 
 /// A page of the payments on a reference: the newest attempt, and those before it.
-pub fn attempts(reader: &Reader, tenant: u64, name: &str, facets: &[u8], page: &Page, show: Show) -> Result<Vec<u8>, Unreadable> {
+pub fn attempts(
+    reader: &Reader,
+    tenant: u64,
+    name: &str,
+    facets: &[u8],
+    page: &Page,
+    show: Show,
+) -> Result<Vec<u8>, Unreadable> {
     let mut items = Vec::new();
     let mut last = Vec::new();
     let mut next = match named(reader, tenant, Space::Payment, name)? {
@@ -220,20 +262,35 @@ pub fn attempts(reader: &Reader, tenant: u64, name: &str, facets: &[u8], page: &
 }
 
 /// A page of movements, those after a position.
-pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, after: Option<Position>, now: Timestamp) -> Result<Vec<u8>, Unreadable> {
+pub fn movements(
+    reader: &Reader,
+    tenant: u64,
+    ask: &Movements,
+    after: Option<Position>,
+    now: Timestamp,
+) -> Result<Vec<u8>, Unreadable> {
     let mut items = Vec::with_capacity(ask.page.limit);
     let mut last = Vec::new();
     let subjects = subjects(reader, tenant, &ask.subjects)?;
     for (from, to) in spans(reader, tenant, ask, &subjects)? {
-        let before = after.as_ref().map(|after| after.just_after()).into_iter().chain([index::time_bytes(to).to_vec()]).min();
-        let parts = ask.kinds.iter().flat_map(|kind| index::movement_lists(tenant, ask.ledger, *kind)).collect();
-        let mut newest = Newest::new(reader, parts, before.as_deref(), Some(index::time_bytes(from).to_vec()))?;
+        let before = after
+            .as_ref()
+            .map(|after| after.just_after())
+            .into_iter()
+            .chain([index::time_bytes(to).to_vec()])
+            .min();
+        let parts =
+            ask.kinds.iter().flat_map(|kind| index::movement_lists(tenant, ask.ledger, *kind)).collect();
+        let mut newest =
+            Newest::new(reader, parts, before.as_deref(), Some(index::time_bytes(from).to_vec()))?;
         while let Some(suffix) = newest.take()? {
             let at = Position::of_record(&suffix)?;
             let read = record(reader, at.seq)?;
             for n in (0..read.record.postings.len()).rev() {
                 let position = Position { row: u16::try_from(n).unwrap_or(u16::MAX), ..at };
-                if after.as_ref().is_some_and(|after| position >= *after) || !wanted(&read.record, n, ask, &subjects) {
+                if after.as_ref().is_some_and(|after| position >= *after)
+                    || !wanted(&read.record, n, ask, &subjects)
+                {
                     continue;
                 }
                 if items.len() == ask.page.limit {
@@ -248,7 +305,13 @@ pub fn movements(reader: &Reader, tenant: u64, ask: &Movements, after: Option<Po
 }
 
 /// A page of events after a number, oldest first.
-pub fn events(reader: &Reader, tenant: u64, after: u64, page: &Page, world: World) -> Result<Vec<u8>, Unreadable> {
+pub fn events(
+    reader: &Reader,
+    tenant: u64,
+    after: u64,
+    page: &Page,
+    world: World,
+) -> Result<Vec<u8>, Unreadable> {
     let mut items = Vec::with_capacity(page.limit);
     let mut last = after;
     let Some(first) = after.checked_add(1) else { return Ok(page_json(items, None)) };
@@ -283,12 +346,14 @@ pub fn event(reader: &Reader, tenant: u64, id: Id, world: World) -> Result<Optio
 
 /// The key of the last record whose first event has at most this number.
 pub fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
-    let end = number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));
+    let end =
+        number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));
     let newest = reader.index_scan(&index::event(tenant, 0), &end, true).next().transpose()?;
     Ok(newest.map(|(key, _)| key))
 }
 
-/// The payments and payouts that are asked for, each as what it is; one that is not there stays as it was named.
+/// The payments and payouts that are asked for, each as what it is; one that is not there stays as
+/// it was named.
 fn subjects(reader: &Reader, tenant: u64, asked: &[EntityId]) -> Result<Vec<EntityId>, Unreadable> {
     let known = |subject: &EntityId| match subject.kind {
         Kind::Payment => payment(reader, tenant, subject.id),
@@ -298,8 +363,14 @@ fn subjects(reader: &Reader, tenant: u64, asked: &[EntityId]) -> Result<Vec<Enti
     asked.iter().map(|subject| Ok(known(subject)?.unwrap_or(*subject))).collect()
 }
 
-/// The stretches of time to look at, newest first, each with its start and the instant after its end.
-fn spans(reader: &Reader, tenant: u64, ask: &Movements, subjects: &[EntityId]) -> Result<Vec<(Timestamp, Timestamp)>, Unreadable> {
+/// The stretches of time to look at, newest first, each with its start and the instant after its
+/// end.
+fn spans(
+    reader: &Reader,
+    tenant: u64,
+    ask: &Movements,
+    subjects: &[EntityId],
+) -> Result<Vec<(Timestamp, Timestamp)>, Unreadable> {
     let from = ask.from.unwrap_or(Timestamp::from_unix_ms(0));
     let to = ask.to.unwrap_or(Timestamp::from_unix_ms(i64::MAX));
     let mut spans = match subjects {
@@ -337,7 +408,9 @@ fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> 
         Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
         Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => return false,
     };
-    ledger == ask.ledger && ask.kinds.contains(&(row.kind as u8)) && subjects.iter().all(|subject| row.subject == Some(*subject))
+    ledger == ask.ledger
+        && ask.kinds.contains(&(row.kind as u8))
+        && subjects.iter().all(|subject| row.subject == Some(*subject))
 }
 
 /// Where a movement is in the order of all of them: time, sequence and row.
@@ -381,8 +454,14 @@ impl Position {
     }
 }
 
-/// The balance as it was at an instant, that instant included: the newest snapshot before it, and the tenant's records since.
-pub fn balance_at(machine: &Domain, reader: &Reader, tenant: u64, at: Timestamp) -> Result<Balance, Unreadable> {
+/// The balance as it was at an instant, that instant included: the newest snapshot before it, and
+/// the tenant's records since.
+pub fn balance_at(
+    machine: &Domain,
+    reader: &Reader,
+    tenant: u64,
+    at: Timestamp,
+) -> Result<Balance, Unreadable> {
     let mut book = machine.empty(tenant);
     let mut since: Seq = 0;
     let mut from = Timestamp::from_unix_ms(0);

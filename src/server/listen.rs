@@ -1,9 +1,12 @@
 //! Accepts connections, speaks HTTP/1.1 and HTTP/2 on them, and keeps their limits.
 //!
-//! It promises: a head arrives within its time and size or the connection ends; an idle connection ends; one connection more than the most is told so;
-//! an error that was found before the body was read leaves no body in the stream; a panic in a handler is a 500; every response has an
-//! `X-Request-Id`, and `Strict-Transport-Security` with TLS; a head that proxies may read in another way (bare line feeds, not exactly one `Host`) is a 400. On stop it accepts nothing more, closes what is idle, finishes what is under way, and cuts off what takes too long.
-//! It must not know any path.
+//! It promises: a head arrives within its time and size or the connection ends; an idle connection
+//! ends; one connection more than the most is told so; an error that was found before the body was
+//! read leaves no body in the stream; a panic in a handler is a 500; every response has an
+//! `X-Request-Id`, and `Strict-Transport-Security` with TLS; a head that proxies may read in
+//! another way (bare line feeds, not exactly one `Host`) is a 400. On stop it accepts nothing more,
+//! closes what is idle, finishes what is under way, and cuts off what takes too long. It must not
+//! know any path.
 
 mod connection;
 mod entrance;
@@ -32,7 +35,8 @@ use tokio::sync::{mpsc, watch as signal};
 const STREAMS_MAX: u32 = 100;
 /// What all bodies that come in pieces may take.
 const BODIES_BYTES: usize = 64 << 20;
-/// Connections that wait in the kernel to be taken, as far as the kernel allows so many. One that finds no place there tries again after a second, and then after ever longer times.
+/// Connections that wait in the kernel to be taken, as far as the kernel allows so many. One that
+/// finds no place there tries again after a second, and then after ever longer times.
 const BACKLOG: u32 = 4_096;
 
 /// What holds for every connection. Names and units as in `config.toml`.
@@ -124,7 +128,11 @@ impl Listener {
         // A restart must not wait for the connections of the run before.
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
-        Ok(Listener { socket: socket.listen(BACKLOG)?.into_std()?, certificates: None, traffic: Arc::default() })
+        Ok(Listener {
+            socket: socket.listen(BACKLOG)?.into_std()?,
+            certificates: None,
+            traffic: Arc::default(),
+        })
     }
 
     /// The same, speaking TLS with these certificates.
@@ -143,7 +151,12 @@ impl Listener {
     }
 
     /// Serves until `stop` completes and everything under way is answered or cut off.
-    pub async fn serve<A: Answer>(self, answer: Arc<A>, limits: Limits, stop: impl Future<Output = ()>) -> Drained {
+    pub async fn serve<A: Answer>(
+        self,
+        answer: Arc<A>,
+        limits: Limits,
+        stop: impl Future<Output = ()>,
+    ) -> Drained {
         let (phase, _) = signal::channel(Phase::Open);
         let shared = Arc::new(Shared {
             builder: builder(&limits),
@@ -198,12 +211,15 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
-        // `watch.rs` keeps the time of heads: hyper's own timer would also end idle connections, and costs an allocation per request.
+        // `watch.rs` keeps the time of heads: hyper's own timer would also end idle connections,
+        // and costs an allocation per request.
         .header_read_timeout(None)
         .max_buf_size(limits.head_bytes_max)
-        // Who closes its sending side after a request still gets the answer, and handlers are not dropped half-way for it.
+        // Who closes its sending side after a request still gets the answer, and handlers are not
+        // dropped half-way for it.
         .half_close(true)
-        // Gathering the answers to pipelined requests would hold an answer back while half a request is in the buffer, a 431 for ever.
+        // Gathering the answers to pipelined requests would hold an answer back while half a
+        // request is in the buffer, a 431 for ever.
         .pipeline_flush(false);
     builder
         .http2()

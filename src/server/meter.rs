@@ -1,5 +1,7 @@
-//! Counts requests: by route and status, and how long they took. A meter belongs to a row of a route table and is found with it, so that counting costs a few additions and a look at the
-//! clock; who shows the figures reads them when it is asked. The span of a request is made of the same. A label is never a path, which holds references.
+//! Counts requests: by route and status, and how long they took. A meter belongs to a row of a
+//! route table and is found with it, so that counting costs a few additions and a look at the
+//! clock; who shows the figures reads them when it is asked. The span of a request is made of the
+//! same. A label is never a path, which holds references.
 
 use crate::domain::ids::Id;
 use crate::server::respond::{Reply, RequestId};
@@ -12,11 +14,17 @@ use std::time::Instant;
 use wal::{Counted, Histogram};
 
 /// The statuses that are counted one by one; any other is counted as 0.
-const STATUSES: [u16; 24] = [200, 201, 202, 204, 302, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 499, 500, 502, 503, 504];
+const STATUSES: [u16; 24] = [
+    200, 201, 202, 204, 302, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 499, 500,
+    502, 503, 504,
+];
 /// What is noted of a request whose caller went away before it was answered.
 const GONE: u16 = 499;
 /// Microseconds from the head of a request to its answer.
-const LATENCY_US: [u64; 14] = [250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 5_000_000, 15_000_000];
+const LATENCY_US: [u64; 14] = [
+    250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 5_000_000,
+    15_000_000,
+];
 
 /// The requests of one route.
 #[derive(Debug)]
@@ -31,7 +39,12 @@ pub struct Meter {
 
 impl Meter {
     fn new(method: &str, route: &'static str) -> Meter {
-        Meter { method: method.to_owned(), route, statuses: [const { AtomicU64::new(0) }; STATUSES.len() + 1], latency_us: Histogram::new(&LATENCY_US) }
+        Meter {
+            method: method.to_owned(),
+            route,
+            statuses: [const { AtomicU64::new(0) }; STATUSES.len() + 1],
+            latency_us: Histogram::new(&LATENCY_US),
+        }
     }
 
     fn note(&self, status: u16, began: Instant) {
@@ -40,7 +53,8 @@ impl Meter {
         self.latency_us.note(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// How often each status was answered, without those that never were; 0 stands for all that are rare.
+    /// How often each status was answered, without those that never were; 0 stands for all that are
+    /// rare.
     pub fn statuses(&self) -> impl Iterator<Item = (u16, u64)> {
         let known = STATUSES.iter().copied().chain([0]).zip(&self.statuses);
         known.map(|(status, count)| (status, count.load(Ordering::Relaxed))).filter(|(_, count)| *count > 0)
@@ -57,7 +71,8 @@ impl Meter {
 pub struct Meters(Mutex<Vec<Arc<Meter>>>);
 
 impl Meters {
-    /// The meter of a route, which both listeners share if they both have it. For the making of a table, not for requests.
+    /// The meter of a route, which both listeners share if they both have it. For the making of a
+    /// table, not for requests.
     pub fn of(&self, method: &Method, route: &'static str) -> Arc<Meter> {
         self.named(method.as_str(), route)
     }

@@ -1,9 +1,14 @@
 //! The way of a request from the socket to a handler and back: hyper, routing, bodies, answers.
 //!
-//! In reading order: `listen.rs` accepts connections and keeps their time limits, `tls.rs` the certificates that they show, `dispatch.rs` is the one way of a request: `router.rs` finds the row for a path,
-//! `directory.rs` knows who may call, `throttle.rs` counts requests per key, `body.rs` reads what was sent, `strays.rs` what came beside it, `desk.rs` keeps names that are in use, `history.rs` reads what was
-//! written, `respond.rs` writes what comes back, `meter.rs` counts. `ask.rs` asks the platform's book and tells the directory of callers what is durable, `sheets.rs` takes changed settings to both
-//! books of a tenant. `public.rs` is the way of a request of interface A, which needs no key; `documents.rs` serves the description of it all. No rule about money is here.
+//! In reading order: `listen.rs` accepts connections and keeps their time limits, `tls.rs` the
+//! certificates that they show, `dispatch.rs` is the one way of a request: `router.rs` finds the
+//! row for a path, `directory.rs` knows who may call, `throttle.rs` counts requests per key,
+//! `body.rs` reads what was sent, `strays.rs` what came beside it, `desk.rs` keeps names that are
+//! in use, `history.rs` reads what was written, `respond.rs` writes what comes back, `meter.rs`
+//! counts. `ask.rs` asks the platform's book and tells the directory of callers what is durable,
+//! `sheets.rs` takes changed settings to both books of a tenant. `public.rs` is the way of a
+//! request of interface A, which needs no key; `documents.rs` serves the description of it all. No
+//! rule about money is here.
 
 pub mod ask;
 pub mod bank_feed;

@@ -1,5 +1,6 @@
-//! Several parts of the index merged, newest first: lists by facet, movements by type. One cursor leaps between the parts, so that a page is of one moment, and costs the same
-//! whatever the length of the history.
+//! Several parts of the index merged, newest first: lists by facet, movements by type. One cursor
+//! leaps between the parts, so that a page is of one moment, and costs the same whatever the length
+//! of the history.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -35,13 +36,24 @@ pub struct Newest<'a> {
 }
 
 impl<'a> Newest<'a> {
-    /// Walks over the entries that start with one of `parts`, which share their first bytes; only suffixes below `before` and not below `from`.
-    pub fn new(reader: &'a Reader, mut parts: Vec<Vec<u8>>, before: Option<&[u8]>, from: Option<Vec<u8>>) -> Result<Self, ReadError> {
+    /// Walks over the entries that start with one of `parts`, which share their first bytes; only
+    /// suffixes below `before` and not below `from`.
+    pub fn new(
+        reader: &'a Reader,
+        mut parts: Vec<Vec<u8>>,
+        before: Option<&[u8]>,
+        from: Option<Vec<u8>>,
+    ) -> Result<Self, ReadError> {
         parts.sort();
         let first = parts.first().cloned().unwrap_or_default();
         let mut last = parts.last().cloned().unwrap_or_default();
         last.extend_from_slice(&END);
-        let mut newest = Newest { cursor: reader.index_cursor(&first, &last, true), parts, heads: BinaryHeap::new(), from };
+        let mut newest = Newest {
+            cursor: reader.index_cursor(&first, &last, true),
+            parts,
+            heads: BinaryHeap::new(),
+            from,
+        };
         for part in 0..newest.parts.len() {
             newest.find(part, before.unwrap_or(&END))?;
         }

@@ -1,4 +1,5 @@
-//! The way of a request of interface A, in written order: path, method, tenant, handler, history, and then what browsers and caches need: CORS for the operator's own sites, ETag, 304.
+//! The way of a request of interface A, in written order: path, method, tenant, handler, history,
+//! and then what browsers and caches need: CORS for the operator's own sites, ETag, 304.
 //!
 //! No key is asked for, and nothing is written. It must not know what a rate or a fee is.
 
@@ -16,8 +17,9 @@ use crate::server::router::{BadRoute, Lookup, Router};
 use crate::server::services::Services;
 use hyper::Method;
 use hyper::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW,
-    CACHE_CONTROL, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, ETAG, HeaderMap, HeaderName,
+    HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
 };
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -47,8 +49,14 @@ pub struct Public {
 }
 
 impl Public {
-    /// For browsers on these sites, with these fees; `policy` is that of a caller who names no tenant.
-    pub fn new(origins: &[String], withdrawals: Withdrawals, policy: Policy, meters: &Meters) -> Result<Public, BadRoute> {
+    /// For browsers on these sites, with these fees; `policy` is that of a caller who names no
+    /// tenant.
+    pub fn new(
+        origins: &[String],
+        withdrawals: Withdrawals,
+        policy: Policy,
+        meters: &Meters,
+    ) -> Result<Public, BadRoute> {
         let rows = routes().into_iter().map(|route| {
             let meter = meters.of(&Method::GET, route.path);
             (Method::GET, route.path, (route, meter))
@@ -64,21 +72,34 @@ impl Public {
     }
 
     /// Answers a request.
-    pub fn answer<'m>(&'m self, services: &Services, arrival: &Arrival, measuring: &mut Measuring<'m>) -> Reply {
+    pub fn answer<'m>(
+        &'m self,
+        services: &Services,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Reply {
         let headers = &arrival.head.headers;
         let reply = self.handle(services, arrival, measuring).unwrap_or_else(|problem| {
             let refused = Reply::public_problem(&problem).header(CACHE_CONTROL, NO_STORE);
             refused.header(VARY, VARIES)
         });
         match headers.get(ORIGIN).filter(|origin| self.origins.contains(origin)) {
-            Some(origin) => reply.header(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone()).header(ACCESS_CONTROL_EXPOSE_HEADERS, CORS_EXPOSED),
+            Some(origin) => reply
+                .header(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone())
+                .header(ACCESS_CONTROL_EXPOSE_HEADERS, CORS_EXPOSED),
             None => reply,
         }
     }
 
-    fn handle<'m>(&'m self, services: &Services, arrival: &Arrival, measuring: &mut Measuring<'m>) -> Result<Reply, Problem> {
+    fn handle<'m>(
+        &'m self,
+        services: &Services,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Result<Reply, Problem> {
         let head = &arrival.head;
-        // The path alone first: a method that it does not take is no reason to say that it is not there.
+        // The path alone first: a method that it does not take is no reason to say that it is not
+        // there.
         let Lookup::Found(found) = self.router.lookup(&Method::GET, head.uri.path()) else {
             return Err(Problem::refused(404, "not_found", "nothing is at this path"));
         };
@@ -93,7 +114,13 @@ impl Public {
         let call = PublicCall {
             query: head.uri.query(),
             now,
-            latest: &|pair, filter| services.board.latest_of(pair, |series| filter.admits(series) && is_public(services, series), now),
+            latest: &|pair, filter| {
+                services.board.latest_of(
+                    pair,
+                    |series| filter.admits(series) && is_public(services, series),
+                    now,
+                )
+            },
             floor: &|| services.market.sample(Currency::Ves, now),
             withdrawals: &self.withdrawals,
             policy: named.unwrap_or(&self.policy),
@@ -105,7 +132,8 @@ impl Public {
         Ok(fresh(route, &head.headers, body))
     }
 
-    /// What a browser asks before it asks. It is answered alike on every path; only the operator's sites are told that they may go on.
+    /// What a browser asks before it asks. It is answered alike on every path; only the operator's
+    /// sites are told that they may go on.
     fn preflight(&self, headers: &HeaderMap) -> Reply {
         let reply = Reply::empty(204).header(ALLOW, METHODS).header(VARY, VARIES);
         match headers.get(ORIGIN) {
@@ -121,7 +149,8 @@ impl Public {
     fn policy_of(&self, services: &Services, headers: &HeaderMap) -> Result<Option<&Policy>, Problem> {
         let Some(named) = headers.get(X_TENANT_ID) else { return Ok(None) };
         let tenant = named.to_str().ok().and_then(Id::parse).and_then(|id| services.directory.tenant(id));
-        let tenant = tenant.ok_or_else(|| Problem::refused(404, "not_found", "x-tenant-id names no tenant"))?;
+        let tenant =
+            tenant.ok_or_else(|| Problem::refused(404, "not_found", "x-tenant-id names no tenant"))?;
         let policy = self.withdrawals.policy(&tenant.sheet.settings.withdraw_fee_policy);
         policy.map(Some).ok_or_else(|| {
             tracing::error!(tenant = %tenant.id, "the settings name a policy of fees that is not there");
@@ -145,7 +174,10 @@ fn read_history(services: &Services, ask: &history::Ask) -> Result<Vec<u8>, Prob
     lines.retain(|line| is_public(services, &line.series));
     // What is documented and has no sample yet has an empty history; what nobody knows has none.
     let bears = |series: &Series, name: &str| *series.source == *name || series.side.as_deref() == Some(name);
-    let is_known = |name: &str| NAMES.contains(&name) || services.rates.has(|series| is_public(services, series) && bears(series, name));
+    let is_known = |name: &str| {
+        NAMES.contains(&name)
+            || services.rates.has(|series| is_public(services, series) && bears(series, name))
+    };
     if lines.is_empty() && !(PAIRS.contains(&ask.pair) && ask.names().all(is_known)) {
         return Err(latest::no_rate());
     }
@@ -161,11 +193,13 @@ fn read_history(services: &Services, ask: &history::Ask) -> Result<Vec<u8>, Prob
     })
 }
 
-/// A success with what a cache needs: how long it holds, and a name by which it can be asked for again.
+/// A success with what a cache needs: how long it holds, and a name by which it can be asked for
+/// again.
 fn fresh(route: &PublicRoute, headers: &HeaderMap, body: Vec<u8>) -> Reply {
     let hash: [u8; 32] = Sha256::digest(&body).into();
     let tag = format!("\"{}\"", hex::encode(&hash[..16]));
-    let known = headers.get_all(IF_NONE_MATCH).iter().any(|sent| sent.to_str().is_ok_and(|sent| has_tag(sent, &tag)));
+    let known =
+        headers.get_all(IF_NONE_MATCH).iter().any(|sent| sent.to_str().is_ok_and(|sent| has_tag(sent, &tag)));
     let reply = if known { Reply::empty(304) } else { Reply::json(200, body) };
     let reply = match HeaderValue::from_str(&tag) {
         Ok(tag) => reply.header(ETAG, tag),
@@ -189,14 +223,29 @@ mod tests {
 
     #[test]
     fn tags_are_found_in_lists() {
-        for (sent, found) in [("\"a\"", true), ("W/\"a\"", true), ("\"b\", \"a\"", true), ("*", true), ("\"b\"", false), ("a", false), ("", false)] {
+        for (sent, found) in [
+            ("\"a\"", true),
+            ("W/\"a\"", true),
+            ("\"b\", \"a\"", true),
+            ("*", true),
+            ("\"b\"", false),
+            ("a", false),
+            ("", false),
+        ] {
             assert_eq!(has_tag(sent, "\"a\""), found, "{sent}");
         }
     }
 
     #[test]
     fn what_is_meant() {
-        for (path, meant) in [("/api/v1", true), ("/api/v1/", true), ("/api/v1/fx/latest", true), ("/api/v10", false), ("/v1/banks", false), ("/api", false)] {
+        for (path, meant) in [
+            ("/api/v1", true),
+            ("/api/v1/", true),
+            ("/api/v1/fx/latest", true),
+            ("/api/v10", false),
+            ("/v1/banks", false),
+            ("/api", false),
+        ] {
             assert_eq!(Public::is_meant(path), meant, "{path}");
         }
     }

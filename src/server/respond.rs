@@ -1,7 +1,8 @@
 //! What goes back: a [`Reply`] in terms of this service, and its form as an HTTP response.
 //!
-//! Every response carries `X-Request-Id`; the listener adds it, so no handler can forget it. All header values that are made for one response
-//! share one allocation. It must not know why a reply is what it is.
+//! Every response carries `X-Request-Id`; the listener adds it, so no handler can forget it. All
+//! header values that are made for one response share one allocation. It must not know why a reply
+//! is what it is.
 
 use crate::api::problem::Problem;
 use bytes::{Bytes, BytesMut};
@@ -34,7 +35,8 @@ const REQUEST_ID_LEN_MAX: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Named);
 
-/// Our own names are copied as they are: every request has one, and its copies would cost more than itself.
+/// Our own names are copied as they are: every request has one, and its copies would cost more than
+/// itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Named {
     Here([u8; 13]),
@@ -50,7 +52,8 @@ impl RequestId {
         }
     }
 
-    /// A new one of 13 characters, unlike any other with all likelihood. It is a keyed hash of a counter, so that nobody learns from two of them how many requests came in between.
+    /// A new one of 13 characters, unlike any other with all likelihood. It is a keyed hash of a
+    /// counter, so that nobody learns from two of them how many requests came in between.
     pub fn generate() -> Self {
         static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -261,7 +264,8 @@ impl Reply {
 
 /// `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in milliseconds.
 fn write_timing(out: &mut BytesMut, timing: Timing) {
-    let parts = [("queue;dur=", timing.queue_us), (", apply;dur=", timing.apply_us), (", wal;dur=", timing.wal_us)];
+    let parts =
+        [("queue;dur=", timing.queue_us), (", apply;dur=", timing.apply_us), (", wal;dur=", timing.wal_us)];
     for (name, us) in parts {
         out.extend_from_slice(name.as_bytes());
         write_number(out, us / 1_000);
@@ -309,7 +313,8 @@ mod tests {
     fn a_write_says_its_sequence_and_its_times() {
         let timing = Timing { queue_us: 12, apply_us: 3, wal_us: 1_250 };
         let id = RequestId::generate();
-        let response = Reply::json(201, "{}").wal_seq(17).timing(timing).replayed().into_response(&id, Version::HTTP_11);
+        let response =
+            Reply::json(201, "{}").wal_seq(17).timing(timing).replayed().into_response(&id, Version::HTTP_11);
         let text = |name: &str| response.headers().get(name).map(|value| value.to_str().expect("text"));
         assert_eq!(response.status(), 201);
         assert_eq!(text("x-request-id"), Some(id.as_str()));
@@ -324,7 +329,10 @@ mod tests {
     fn problems_bring_their_headers() {
         let id = RequestId::generate();
         let response = Reply::problem(&Problem::rate_limited(3), &id).into_response(&id, Version::HTTP_11);
-        assert_eq!((response.status().as_u16(), &response.headers()["retry-after"]), (429, &HeaderValue::from(3)));
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["retry-after"]),
+            (429, &HeaderValue::from(3))
+        );
         let problem = Problem::method_not_allowed("GET, HEAD".into());
         let response = Reply::public_problem(&problem).close().into_response(&id, Version::HTTP_11);
         assert_eq!(
@@ -337,6 +345,9 @@ mod tests {
     fn http_2_knows_no_connection_header_and_an_empty_body_no_type() {
         let id = RequestId::generate();
         let response = Reply::empty(204).close().into_response(&id, Version::HTTP_2);
-        assert!(response.headers().get("connection").is_none() && response.headers().get("content-type").is_none());
+        assert!(
+            response.headers().get("connection").is_none()
+                && response.headers().get("content-type").is_none()
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Finds the row of the route table for a method and a path.
 //!
-//! It refuses at construction what would be ambiguous later: a row twice, two names for one parameter, two rows of one method of which
-//! neither is more literal than the other, and malformed paths. Literal segments win over parameters, from left to right. A lookup allocates nothing
+//! It refuses at construction what would be ambiguous later: a row twice, two names for one
+//! parameter, two rows of one method of which neither is more literal than the other, and malformed
+//! paths. Literal segments win over parameters, from left to right. A lookup allocates nothing
 //! unless a parameter is percent-encoded. It must not know what a row is for.
 
 use crate::api::query::percent_decode;
@@ -63,7 +64,8 @@ pub enum Lookup<'r, 'p, T> {
 pub struct Found<'r, 'p, T> {
     /// What the table has for it.
     pub value: &'r T,
-    /// The path as the table writes it, `/v1/payments/:id`: for metrics and for keys that are scoped by path.
+    /// The path as the table writes it, `/v1/payments/:id`: for metrics and for keys that are
+    /// scoped by path.
     pub path: &'static str,
     /// The decoded parameters.
     pub parameters: Parameters<'p>,
@@ -115,7 +117,8 @@ impl<T> Router<T> {
         for mut end in ends {
             end.allow = allow(&end.rows).into();
             let path = end.path;
-            tree.insert(braced(path), end).map_err(|error| BadRoute { row: path.to_owned(), reason: error.to_string() })?;
+            tree.insert(braced(path), end)
+                .map_err(|error| BadRoute { row: path.to_owned(), reason: error.to_string() })?;
         }
         Ok(Router { tree })
     }
@@ -144,8 +147,11 @@ impl<T> Router<T> {
 
 /// The path as the tree writes it: `/v1/payments/{id}`.
 fn braced(path: &'static str) -> String {
-    let braced: Vec<Cow<'_, str>> =
-        segments(path).map(|segment| segment.strip_prefix(':').map_or(Cow::Borrowed(segment), |name| Cow::Owned(format!("{{{name}}}")))).collect();
+    let braced: Vec<Cow<'_, str>> = segments(path)
+        .map(|segment| {
+            segment.strip_prefix(':').map_or(Cow::Borrowed(segment), |name| Cow::Owned(format!("{{{name}}}")))
+        })
+        .collect();
     format!("/{}", braced.join("/"))
 }
 
@@ -153,7 +159,9 @@ fn braced(path: &'static str) -> String {
 fn check_names(path: &'static str, other: &'static str) -> Result<(), String> {
     for (here, there) in segments(path).zip(segments(other)) {
         match (here.strip_prefix(':'), there.strip_prefix(':')) {
-            (Some(here), Some(there)) if here != there => return Err(format!(":{here} is called :{there} in another row")),
+            (Some(here), Some(there)) if here != there => {
+                return Err(format!(":{here} is called :{there} in another row"));
+            }
             _ if here == there => {}
             _ => return Ok(()),
         }
@@ -176,7 +184,8 @@ fn check_path(path: &'static str) -> Result<(), String> {
     for segment in rest.split('/') {
         match segment.strip_prefix(':') {
             Some(name) => {
-                let fine = name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+                let fine = name.starts_with(|first: char| first.is_ascii_lowercase())
+                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
                 if !fine {
                     return Err(format!("{segment} is no parameter name in camel case"));
                 }
@@ -249,7 +258,10 @@ mod tests {
 
     fn look(router: &Router<u32>, method: Method, path: &str) -> Result<(u32, Vec<String>), String> {
         match router.lookup(&method, path) {
-            Lookup::Found(found) => Ok((*found.value, found.parameters.iter().map(|(name, text)| format!("{name}={text}")).collect())),
+            Lookup::Found(found) => Ok((
+                *found.value,
+                found.parameters.iter().map(|(name, text)| format!("{name}={text}")).collect(),
+            )),
             Lookup::WrongMethod { allow } => Err(allow.to_string()),
             Lookup::NotFound => Err("404".to_owned()),
         }
@@ -325,7 +337,10 @@ mod tests {
             panic!("it is there");
         };
         assert_eq!(found.path, "/v1/merchants/:id/payout-methods/:methodId");
-        assert_eq!((found.parameters.get("id"), found.parameters.get("methodId"), found.parameters.get("x")), ("m", "p", ""));
+        assert_eq!(
+            (found.parameters.get("id"), found.parameters.get("methodId"), found.parameters.get("x")),
+            ("m", "p", "")
+        );
     }
 
     #[test]

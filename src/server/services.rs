@@ -47,11 +47,13 @@ pub struct Services {
     pub rates: Arc<RateStore>,
     /// How the feeds of prices do.
     pub feeds: Arc<[FeedHealth]>,
-    /// Whose word on the BCV rate stands beside the central bank's in quotes: a source of `[rates.bank]`, and no public one.
+    /// Whose word on the BCV rate stands beside the central bank's in quotes: a source of
+    /// `[rates.bank]`, and no public one.
     pub bank_source: Option<String>,
     /// What of them conversions are charged by.
     pub market: Market,
-    /// What the networks take for a USDT payout, in the order of [`crate::domain::crypto::address::Network`].
+    /// What the networks take for a USDT payout, in the order of
+    /// [`crate::domain::crypto::address::Network`].
     pub network_fees: [Usdt; 4],
     /// The ids of new things.
     pub ids: Ids,
@@ -93,7 +95,8 @@ impl Services {
         Timestamp::from_unix_ms(self.engine.clock().wall_ms())
     }
 
-    /// Whether the wall clock was set and nobody has confirmed that: what is decided in live mode now could bear a wrong time.
+    /// Whether the wall clock was set and nobody has confirmed that: what is decided in live mode
+    /// now could bear a wrong time.
     pub fn clock_is_stepped(&self) -> bool {
         let clock = self.engine.clock();
         clock.wall_ms();
@@ -111,12 +114,19 @@ impl Services {
         if self.disk.is_short() { Err("the disk is nearly full".to_owned()) } else { Ok(()) }
     }
 
-    /// The signing secret of a webhook endpoint: it derives from the service's key, so that it need not be stored.
+    /// The signing secret of a webhook endpoint: it derives from the service's key, so that it need
+    /// not be stored.
     pub fn webhook_secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {
-        Secret::new(self.keyed_hash(&[b"webhook", &tenant.to_be_bytes(), webhook.as_bytes(), &version.to_be_bytes()]))
+        Secret::new(self.keyed_hash(&[
+            b"webhook",
+            &tenant.to_be_bytes(),
+            webhook.as_bytes(),
+            &version.to_be_bytes(),
+        ]))
     }
 
-    /// What a new API key is made from: the service's key, its id, and `salt`, so that it need not be stored to be shown again to who brings the same.
+    /// What a new API key is made from: the service's key, its id, and `salt`, so that it need not
+    /// be stored to be shown again to who brings the same.
     pub fn api_key(&self, id: Id, salt: &[u8]) -> [u8; 32] {
         self.keyed_hash(&[b"api key", id.as_bytes(), salt])
     }
@@ -126,8 +136,14 @@ impl Services {
         let bank = match &self.bank_source {
             None => BankRate::NotConfigured,
             Some(source) => {
-                let latest = self.board.latest(Pair::USD_VES, Filter { source: Some(source), ..Filter::default() }, now);
-                latest.filter(|sample| now.since_ms(sample.fetched_at) <= OFFICIAL_AGE_MS_MAX).map_or(BankRate::Unavailable, BankRate::Says)
+                let latest = self.board.latest(
+                    Pair::USD_VES,
+                    Filter { source: Some(source), ..Filter::default() },
+                    now,
+                );
+                latest
+                    .filter(|sample| now.since_ms(sample.fetched_at) <= OFFICIAL_AGE_MS_MAX)
+                    .map_or(BankRate::Unavailable, BankRate::Says)
             }
         };
         Official { bcv: self.board.bcv_in_force(now), bank }
@@ -150,7 +166,9 @@ impl Services {
 
 /// A keyed hash over `parts`, each with its length before it.
 fn keyed_hash(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { unreachable!("HMAC takes keys of any length") };
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        unreachable!("HMAC takes keys of any length")
+    };
     for part in parts {
         mac.update(&(part.len() as u64).to_be_bytes());
         mac.update(part);
@@ -177,8 +195,9 @@ pub fn random_id() -> Id {
 
 /// The ids of new things (UUIDv7), which lists are in the order of.
 ///
-/// Each is later than the ones before it of the same tenant, also within a millisecond. Ids begin anew at random in every millisecond and go on in random steps, each tenant's apart from
-/// the others': so an id tells nothing of its neighbours, nor of how many there are.
+/// Each is later than the ones before it of the same tenant, also within a millisecond. Ids begin
+/// anew at random in every millisecond and go on in random steps, each tenant's apart from the
+/// others': so an id tells nothing of its neighbours, nor of how many there are.
 #[derive(Default)]
 pub struct Ids(DashMap<u64, Newest>);
 
@@ -231,7 +250,10 @@ mod tests {
         let ids = Ids::default();
         let made: Vec<Id> = (0..10_000).map(|_| ids.fresh(2, system_now())).collect();
         assert!(made.is_sorted_by(|a, b| a < b));
-        assert!(made.iter().all(|id| id.entity_and_operation() == (*id, 0) && Uuid::from(*id).get_version_num() == 7));
+        assert!(
+            made.iter()
+                .all(|id| id.entity_and_operation() == (*id, 0) && Uuid::from(*id).get_version_num() == 7)
+        );
     }
 
     #[test]

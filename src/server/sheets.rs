@@ -1,6 +1,8 @@
-//! Takes a tenant's sheet, its settings and live status, from the platform's book to the two books that decide by it.
+//! Takes a tenant's sheet, its settings and live status, from the platform's book to the two books
+//! that decide by it.
 //!
-//! The sheet is durable first and pushed then; the platform's book remembers which version both books have. What a crash leaves unpushed is pushed at the next start.
+//! The sheet is durable first and pushed then; the platform's book remembers which version both
+//! books have. What a crash leaves unpushed is pushed at the next start.
 
 use super::ask;
 use crate::api::problem::Problem;
@@ -16,7 +18,8 @@ use tokio::sync::{Mutex, MutexGuard};
 /// Tenants that are changed at the same time; two on the same stripe wait for each other.
 const STRIPES: usize = 64;
 
-/// The order of changes: what a record says of a tenant reaches the directory of callers before the next record about it is written.
+/// The order of changes: what a record says of a tenant reaches the directory of callers before the
+/// next record about it is written.
 pub struct Turns {
     stripes: [Mutex<()>; STRIPES],
 }
@@ -52,32 +55,52 @@ pub async fn set_sheet(
     Ok((tenant, changed.trace))
 }
 
-/// A tenant changes what it may change of its own settings. Returns the tenant with them in force, and the record.
-pub async fn change_settings(services: &Services, number: u32, change: impl FnOnce(&mut Settings) + Send) -> Result<(Arc<Tenant>, Trace), Problem> {
+/// A tenant changes what it may change of its own settings. Returns the tenant with them in force,
+/// and the record.
+pub async fn change_settings(
+    services: &Services,
+    number: u32,
+    change: impl FnOnce(&mut Settings) + Send,
+) -> Result<(Arc<Tenant>, Trace), Problem> {
     let _turn = services.turns.of(number).await;
     let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
     let mut settings = (*tenant.sheet.settings).clone();
     change(&mut settings);
-    set_sheet(services, &tenant, settings.shared(), tenant.sheet.live_status, tenant.sheet.reason.clone(), None).await
+    set_sheet(
+        services,
+        &tenant,
+        settings.shared(),
+        tenant.sheet.live_status,
+        tenant.sheet.reason.clone(),
+        None,
+    )
+    .await
 }
 
-/// Gives the newest sheet of a tenant to both of its books; they have it, durably, when this returns.
+/// Gives the newest sheet of a tenant to both of its books; they have it, durably, when this
+/// returns.
 pub async fn push_sheet(services: &Services, number: u32) -> Result<(), Problem> {
     let Some(tenant) = services.directory.tenant_numbered(number) else { return Err(Problem::not_found()) };
     if tenant.pushed >= tenant.sheet.version {
         return Ok(());
     }
-    let to = |mode| ask::book_patiently(services, tenant_key(number, mode), || Ask::Sheet(tenant.sheet.clone()).into());
+    let to = |mode| {
+        ask::book_patiently(services, tenant_key(number, mode), || Ask::Sheet(tenant.sheet.clone()).into())
+    };
     let pushed = async {
         let (live, test) = tokio::join!(to(Mode::Live), to(Mode::Test));
         live.and(test)?;
-        ask::platform_patiently(services, || PlatformAsk::Pushed { number, version: tenant.sheet.version }).await
+        ask::platform_patiently(services, || PlatformAsk::Pushed { number, version: tenant.sheet.version })
+            .await
     };
     match pushed.await {
         Ok(_) => Ok(()),
         Err(problem) => {
             tracing::error!(tenant = %tenant.id, version = tenant.sheet.version, %problem, "a sheet is durable and not in force yet");
-            Err(Problem { message: "the change is kept but not in force everywhere yet; send it again".into(), ..problem })
+            Err(Problem {
+                message: "the change is kept but not in force everywhere yet; send it again".into(),
+                ..problem
+            })
         }
     }
 }

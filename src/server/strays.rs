@@ -1,5 +1,6 @@
-//! What comes with a write beside its body: its Idempotency-Key, and parameters that do not belong there. What is bad about them is told together with what is bad in the body
-//! (`contract.md`, section 1).
+//! What comes with a write beside its body: its Idempotency-Key, and parameters that do not belong
+//! there. What is bad about them is told together with what is bad in the body (`contract.md`,
+//! section 1).
 
 use crate::api::plan::Plan;
 use crate::api::problem::{BadField, Problem};
@@ -15,7 +16,10 @@ const IDEMPOTENCY_KEY_CHARACTERS: RangeInclusive<usize> = 1..=255;
 pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
     let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(first) = sent.next() else { return Ok(None) };
-    let key = first.to_str().ok().filter(|key| IDEMPOTENCY_KEY_CHARACTERS.contains(&key.chars().count()) && sent.next().is_none());
+    let key = first
+        .to_str()
+        .ok()
+        .filter(|key| IDEMPOTENCY_KEY_CHARACTERS.contains(&key.chars().count()) && sent.next().is_none());
     key.map(Some).ok_or_else(|| BadField::new("Idempotency-Key", "must have 1 to 255 characters of ASCII"))
 }
 
@@ -27,7 +31,8 @@ pub fn stray_parameters(query: Option<&str>) -> Vec<BadField> {
     Query::parse(query).finish().err().map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)
 }
 
-/// The plan, unless something outside of the body is bad: that is named together with what is bad in the body.
+/// The plan, unless something outside of the body is bad: that is named together with what is bad
+/// in the body.
 pub fn without_strays(plan: Result<Plan, Problem>, mut strays: Vec<BadField>) -> Result<Plan, Problem> {
     match plan {
         plan if strays.is_empty() => plan,
@@ -70,7 +75,10 @@ mod tests {
         assert!(without_strays(plan(), stray_parameters(None)).is_ok());
         assert_eq!(fields(without_strays(plan(), strays()).err().expect("refused")), ["amount", "x"]);
         let inside = Err(Problem::invalid_field("monto", "is required"));
-        assert_eq!(fields(without_strays(inside, strays()).err().expect("refused")), ["amount", "x", "monto"]);
+        assert_eq!(
+            fields(without_strays(inside, strays()).err().expect("refused")),
+            ["amount", "x", "monto"]
+        );
         let no_json = without_strays(Err(Problem::invalid_json("no")), strays()).err().expect("refused");
         assert_eq!(no_json.code, "invalid_json");
     }

@@ -1,7 +1,8 @@
 //! How many requests a key may send: a token bucket per key.
 //!
-//! A bucket is one number, the instant at which it will be full again, so a check is one look-up and an addition; a full bucket says
-//! nothing and is dropped. It must not know what a key may do, nor which requests count.
+//! A bucket is one number, the instant at which it will be full again, so a check is one look-up
+//! and an addition; a full bucket says nothing and is dropped. It must not know what a key may do,
+//! nor which requests count.
 
 use dashmap::DashMap;
 use std::hash::Hash;
@@ -35,7 +36,13 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
     pub fn every(token: Duration, burst: u32) -> Self {
         let token_ns = u64::try_from(token.as_nanos()).unwrap_or(u64::MAX);
         let bucket_ns = token_ns.saturating_mul(u64::from(burst));
-        Throttle { token_ns, bucket_ns, start: Instant::now(), full_at_ns: DashMap::new(), sweep_at: AtomicUsize::new(SWEEP_FROM) }
+        Throttle {
+            token_ns,
+            bucket_ns,
+            start: Instant::now(),
+            full_at_ns: DashMap::new(),
+            sweep_at: AtomicUsize::new(SWEEP_FROM),
+        }
     }
 
     /// Takes a token, or says in how many seconds the next one is there.
@@ -51,7 +58,8 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         self.look_at(key, Instant::now())
     }
 
-    /// Takes a token for what has been done already: there may be none, and then one that comes later is taken. At most as many are owed as the bucket holds.
+    /// Takes a token for what has been done already: there may be none, and then one that comes
+    /// later is taken. At most as many are owed as the bucket holds.
     pub fn charge(&self, key: K) {
         self.charge_at(key, Instant::now());
     }
@@ -77,7 +85,8 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         u64::try_from(now.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// When a bucket will be full again after one more token; if it has none, in how many seconds it will.
+    /// When a bucket will be full again after one more token; if it has none, in how many seconds
+    /// it will.
     fn room(&self, full_at: u64, now_ns: u64) -> Result<u64, u32> {
         let after = full_at.max(now_ns).saturating_add(self.token_ns);
         let latest = now_ns.saturating_add(self.bucket_ns);

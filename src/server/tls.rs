@@ -1,5 +1,6 @@
-//! The certificates that a listener shows, and how they are renewed: on SIGHUP, and when the files change. New connections get the new ones, open ones keep theirs; files that cannot be
-//! used leave the old ones in force and are told to the log.
+//! The certificates that a listener shows, and how they are renewed: on SIGHUP, and when the files
+//! change. New connections get the new ones, open ones keep theirs; files that cannot be used leave
+//! the old ones in force and are told to the log.
 
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -38,14 +39,17 @@ impl Files {
     fn read(&self) -> Result<ServerConfig, String> {
         let failed = |path: &Path, why: &dyn fmt::Display| format!("{}: {why}", path.display());
         let mut chain = Vec::new();
-        for certificate in CertificateDer::pem_file_iter(&self.certificate).map_err(|error| failed(&self.certificate, &error))? {
+        for certificate in CertificateDer::pem_file_iter(&self.certificate)
+            .map_err(|error| failed(&self.certificate, &error))?
+        {
             chain.push(certificate.map_err(|error| failed(&self.certificate, &error))?);
         }
         if chain.is_empty() {
             return Err(failed(&self.certificate, &"has no certificate in it"));
         }
         let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| failed(&self.key, &error))?;
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider())).with_safe_default_protocol_versions();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions();
         let config = config.map_err(|error| error.to_string())?.with_no_client_auth();
         // Refuses a key that is not the certificate's.
         let mut config = config.with_single_cert(chain, key).map_err(|error| failed(&self.key, &error))?;
@@ -67,7 +71,10 @@ pub struct Certificates {
 /// Without what is secret in them.
 impl fmt::Debug for Certificates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Certificates").field("name", &self.name).field("files", &self.files).finish_non_exhaustive()
+        f.debug_struct("Certificates")
+            .field("name", &self.name)
+            .field("files", &self.files)
+            .finish_non_exhaustive()
     }
 }
 
@@ -76,7 +83,14 @@ impl Certificates {
     pub fn load(name: &'static str, files: Files) -> Result<Arc<Certificates>, String> {
         let seen = files.stamp();
         let current = RwLock::new(Arc::new(files.read()?));
-        Ok(Arc::new(Certificates { name, files, current, seen: Mutex::new(seen), renewed: AtomicU64::new(0), failed: AtomicU64::new(0) }))
+        Ok(Arc::new(Certificates {
+            name,
+            files,
+            current,
+            seen: Mutex::new(seen),
+            renewed: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+        }))
     }
 
     /// Shakes hands with the newest.
@@ -101,7 +115,11 @@ impl Certificates {
             }
             Err(error) => {
                 self.failed.fetch_add(1, Ordering::Relaxed);
-                tracing::error!(listener = self.name, error, "the new certificates cannot be used; the old ones stay");
+                tracing::error!(
+                    listener = self.name,
+                    error,
+                    "the new certificates cannot be used; the old ones stay"
+                );
             }
         }
     }
@@ -137,7 +155,11 @@ pub async fn keep_fresh(all: Vec<Arc<Certificates>>) {
 mod tests {
     use super::*;
 
-    fn write(directory: &Path, names: [&str; 2], key_of: Option<&rcgen::CertifiedKey<rcgen::KeyPair>>) -> (Files, rcgen::CertifiedKey<rcgen::KeyPair>) {
+    fn write(
+        directory: &Path,
+        names: [&str; 2],
+        key_of: Option<&rcgen::CertifiedKey<rcgen::KeyPair>>,
+    ) -> (Files, rcgen::CertifiedKey<rcgen::KeyPair>) {
         let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
         let files = Files { certificate: directory.join(names[0]), key: directory.join(names[1]) };
         fs::write(&files.certificate, made.cert.pem()).expect("written");
@@ -169,7 +191,11 @@ mod tests {
 
         write(directory.path(), ["c.pem", "k.pem"], Some(&first));
         certificates.renew(true);
-        assert_eq!((shown(&certificates), certificates.renewals()), (asked, (1, 2)), "a key of another certificate");
+        assert_eq!(
+            (shown(&certificates), certificates.renewals()),
+            (asked, (1, 2)),
+            "a key of another certificate"
+        );
 
         write(directory.path(), ["c.pem", "k.pem"], None);
         certificates.renew(true);
@@ -184,7 +210,8 @@ mod tests {
         fs::write(&files.certificate, "").expect("written");
         let told = Certificates::load("api", files.clone()).expect_err("refused");
         assert!(told.contains("c.pem") && told.contains("no certificate"), "{told}");
-        (files.certificate, files.key) = (directory.path().join("other.pem"), directory.path().join("none.pem"));
+        (files.certificate, files.key) =
+            (directory.path().join("other.pem"), directory.path().join("none.pem"));
         let told = Certificates::load("api", files).expect_err("refused");
         assert!(told.contains("other.pem"), "{told}");
     }

@@ -1,4 +1,5 @@
-//! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and trying out (`contract.md`, sections 13 and 18).
+//! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and
+//! trying out (`contract.md`, sections 13 and 18).
 
 use crate::api::events::test_envelope;
 use crate::api::page::{Page, bad_cursor, list_json, page_json};
@@ -35,8 +36,12 @@ fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Unreadable> {
         let from = index::list(tenant, Kind::Webhook, facet);
         for entry in reader.index_scan(&from, &index::list(tenant, Kind::Webhook, facet + 1), false) {
             let (key, _) = entry?;
-            let id: [u8; 16] = key[from.len()..].try_into().map_err(|_| Unreadable("a list entry that is no id".to_owned()))?;
-            if let Some(Entity::Webhook(webhook)) = history::entity(reader, tenant, EntityId::webhook(Id::from_bytes(id)))?.as_deref() {
+            let id: [u8; 16] = key[from.len()..]
+                .try_into()
+                .map_err(|_| Unreadable("a list entry that is no id".to_owned()))?;
+            if let Some(Entity::Webhook(webhook)) =
+                history::entity(reader, tenant, EntityId::webhook(Id::from_bytes(id)))?.as_deref()
+            {
                 found.insert(webhook.id, webhook.clone());
             }
         }
@@ -69,11 +74,21 @@ pub fn deliveries(services: &Services, tenant: u64, id: Id, page: &Page) -> Resu
 }
 
 /// The newest `count` deliveries before `after` that have no outcome.
-fn pending(reader: &Reader, tenant: u64, webhook: &Webhook, after: Option<Id>, quiet: u64, count: usize) -> Result<BTreeMap<Id, Vec<u8>>, Unreadable> {
+fn pending(
+    reader: &Reader,
+    tenant: u64,
+    webhook: &Webhook,
+    after: Option<Id>,
+    quiet: u64,
+    count: usize,
+) -> Result<BTreeMap<Id, Vec<u8>>, Unreadable> {
     let is_before = |id: Id| after.is_none_or(|after| id < after);
     let mut found = BTreeMap::new();
     for resend in webhook.resends.iter().filter(|resend| is_before(resend.delivery)) {
-        found.insert(resend.delivery, show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at));
+        found.insert(
+            resend.delivery,
+            show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at),
+        );
     }
     let mut events = 0;
     let mut take = |happened: backlog::Happened| {
@@ -103,7 +118,13 @@ fn pending(reader: &Reader, tenant: u64, webhook: &Webhook, after: Option<Id>, q
 }
 
 /// The newest `count` deliveries before `after` that have an outcome.
-fn ended(reader: &Reader, tenant: u64, webhook: Id, after: Option<Id>, count: usize) -> Result<BTreeMap<Id, Vec<u8>>, Unreadable> {
+fn ended(
+    reader: &Reader,
+    tenant: u64,
+    webhook: Id,
+    after: Option<Id>,
+    count: usize,
+) -> Result<BTreeMap<Id, Vec<u8>>, Unreadable> {
     let from = index::deliveries(tenant, webhook);
     let mut to = from.clone();
     match after {
@@ -115,14 +136,18 @@ fn ended(reader: &Reader, tenant: u64, webhook: Id, after: Option<Id>, count: us
     let mut last: Option<(Seq, Read)> = None;
     for entry in reader.index_scan(&from, &to, true).take(count) {
         let (key, value) = entry?;
-        let id: [u8; 16] = key[from.len()..].try_into().map_err(|_| Unreadable("a delivery entry that is no id".to_owned()))?;
+        let id: [u8; 16] = key[from.len()..]
+            .try_into()
+            .map_err(|_| Unreadable("a delivery entry that is no id".to_owned()))?;
         let (id, seq) = (Id::from_bytes(id), history::seq(&value)?);
         let (_, read) = match last.take() {
             Some(read) if read.0 == seq => last.insert(read),
             _ => last.insert((seq, history::record(reader, seq)?)),
         };
         let outcome = outcomes_in(&read.record, webhook).iter().find(|outcome| outcome.id == id);
-        let outcome = outcome.ok_or_else(|| Unreadable(format!("the index names a delivery in record {seq}, which has none")))?;
+        let outcome = outcome.ok_or_else(|| {
+            Unreadable(format!("the index names a delivery in record {seq}, which has none"))
+        })?;
         found.insert(id, show_delivered(webhook, outcome, read.time));
     }
     Ok(found)
@@ -135,11 +160,19 @@ fn outcomes_in(record: &Record, webhook: Id) -> &[crate::domain::webhooks::Deliv
     }
 }
 
-/// POST /v1/events/:id/resend: a new delivery to every endpoint that is enabled, lists the event now and has room for one more that waits; when none has, that is the answer. Run as a
-/// task of its own, so that a caller who goes away leaves no key half answered; `_key_held` ends with it.
-pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<KeepRef>, _key_held: Option<Held>) -> Result<Reply, Problem> {
+/// POST /v1/events/:id/resend: a new delivery to every endpoint that is enabled, lists the event
+/// now and has room for one more that waits; when none has, that is the answer. Run as a task of
+/// its own, so that a caller who goes away leaves no key half answered; `_key_held` ends with it.
+pub async fn resend(
+    services: Arc<Services>,
+    tenant: u64,
+    id: Id,
+    keep: Option<KeepRef>,
+    _key_held: Option<Held>,
+) -> Result<Reply, Problem> {
     let engine = &services.engine;
-    let happened = backlog::numbered(engine.reader(), tenant, id.number())?.filter(|happened| happened.event().id == id);
+    let happened =
+        backlog::numbered(engine.reader(), tenant, id.number())?.filter(|happened| happened.event().id == id);
     let event = happened.ok_or_else(Problem::not_found)?.event();
     // One patience for all of them, however many there are.
     let since = Instant::now();
@@ -149,7 +182,8 @@ pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<K
         let ask = || Ask::Resend(event).into();
         let outcome = match last {
             None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
-            // To give up now would have the caller ask again, and those before this one would be sent it twice.
+            // To give up now would have the caller ask again, and those before this one would be
+            // sent it twice.
             Some(_) => entity_patiently(&services, tenant, target, since, ask).await,
         };
         let settled = match outcome {
@@ -162,7 +196,9 @@ pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<K
             (Some(Refusal::ResendsWaiting), _) => full = settled.refusal,
             (Some(refusal), _) => return Err(refusals::problem(refusal)),
             (None, Some(Entity::Webhook(webhook))) => {
-                items.extend(webhook.resends.last().map(|resend| show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at)));
+                items.extend(webhook.resends.last().map(|resend| {
+                    show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at)
+                }));
                 last = Some((target, settled.seq));
             }
             (None, _) => {}
@@ -176,7 +212,8 @@ pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<K
     let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
     if keep.is_some() {
         let keeping = || Command { ask: Ask::KeepResent(202, body.clone()), keep: keep.clone() };
-        let kept = entity_patiently(&services, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
+        let kept =
+            entity_patiently(&services, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);
     }
     let answer = Reply::json(202, body);
@@ -186,7 +223,8 @@ pub async fn resend(services: Arc<Services>, tenant: u64, id: Id, keep: Option<K
     })
 }
 
-/// POST /v1/notifications/test: sends to every enabled endpoint, all at once, and answers with what came of it. It is no event, and nothing of it is written.
+/// POST /v1/notifications/test: sends to every enabled endpoint, all at once, and answers with what
+/// came of it. It is no event, and nothing of it is written.
 pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Problem> {
     let now: Timestamp = match services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
         View::Clock(now) => now,

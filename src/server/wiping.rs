@@ -2,8 +2,8 @@
 //!
 //! A body is a part of the buffer that hyper read it into, and the connection goes on using that
 //! buffer. So the bodies are held until the connection is over and nobody else has a part of the
-//! buffer, and zeroed then; a connection that brought many cards is ended for it. Below TLS there are
-//! further copies, which are out of reach.
+//! buffer, and zeroed then; a connection that brought many cards is ended for it. Below TLS there
+//! are further copies, which are out of reach.
 
 use bytes::Bytes;
 use std::sync::{Mutex, PoisonError};
@@ -41,8 +41,8 @@ impl Drop for Secrets {
 
 /// Zeroes what is in nobody else's hands; how many buffers that were.
 ///
-/// Several bodies may lie in one buffer, and only its last holder may write. That is the first body in
-/// it, because each is let go after those behind it; from there to its end the buffer is zeroed.
+/// Several bodies may lie in one buffer, and only its last holder may write. That is the first body
+/// in it, because each is let go after those behind it; from there to its end the buffer is zeroed.
 fn zero(mut held: Vec<Bytes>) -> usize {
     held.sort_unstable_by_key(|bytes| bytes.as_ptr());
     let mut zeroed = 0;

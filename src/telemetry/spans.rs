@@ -1,7 +1,10 @@
-//! A span per request for a collector that speaks OTLP over HTTP. Without one nothing of this is there, and a request pays for one look at an empty option.
+//! A span per request for a collector that speaks OTLP over HTTP. Without one nothing of this is
+//! there, and a request pays for one look at an empty option.
 //!
-//! A span is made when the request has ended, from what is known of it anyway: route, status, tenant, sequence, and where the time went. A trace that the caller began (`traceparent`) goes on,
-//! recorded or not as the caller decided; others are recorded one in so many. Never is there a path, a key, or anything of a body. What the collector does not take in time is dropped: it must
+//! A span is made when the request has ended, from what is known of it anyway: route, status,
+//! tenant, sequence, and where the time went. A trace that the caller began (`traceparent`) goes
+//! on, recorded or not as the caller decided; others are recorded one in so many. Never is there a
+//! path, a key, or anything of a body. What the collector does not take in time is dropped: it must
 //! not hold up payments.
 
 use crate::config::Telemetry;
@@ -12,7 +15,9 @@ use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracer, SdkTracerProvider};
+use opentelemetry_sdk::trace::{
+    BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracer, SdkTracerProvider,
+};
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -60,21 +65,39 @@ pub struct Told<'t> {
 }
 
 impl Spans {
-    /// Begins to send to the collector that is configured, if one is. It has a thread of its own; not to be called in a runtime.
+    /// Begins to send to the collector that is configured, if one is. It has a thread of its own;
+    /// not to be called in a runtime.
     pub fn start(config: &Telemetry) -> Result<Option<Spans>, String> {
         let Some(endpoint) = &config.otlp_endpoint else { return Ok(None) };
         // A second call finds it installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let exporter = SpanExporter::builder().with_http().with_protocol(Protocol::HttpBinary).with_endpoint(traces(endpoint)).with_timeout(SEND).build();
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_protocol(Protocol::HttpBinary)
+            .with_endpoint(traces(endpoint))
+            .with_timeout(SEND)
+            .build();
         let exporter = exporter.map_err(|error| format!("telemetry.otlp_endpoint: {error}"))?;
-        let batches = BatchConfigBuilder::default().with_max_queue_size(WAITING_MAX).with_max_export_batch_size(BATCH_MAX).with_scheduled_delay(BATCH_EVERY);
+        let batches = BatchConfigBuilder::default()
+            .with_max_queue_size(WAITING_MAX)
+            .with_max_export_batch_size(BATCH_MAX)
+            .with_scheduled_delay(BATCH_EVERY);
         let batches = BatchSpanProcessor::builder(exporter).with_batch_config(batches.build()).build();
         let share = f64::from(config.sample_one_in).recip();
         let sampler = Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(share)));
         let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
-        let resource = Resource::builder_empty().with_service_name("pasarela").with_attribute(version).build();
-        let provider = SdkTracerProvider::builder().with_span_processor(batches).with_sampler(sampler).with_resource(resource).build();
-        Ok(Some(Spans { tracer: provider.tracer("pasarela"), provider, propagator: TraceContextPropagator::new() }))
+        let resource =
+            Resource::builder_empty().with_service_name("pasarela").with_attribute(version).build();
+        let provider = SdkTracerProvider::builder()
+            .with_span_processor(batches)
+            .with_sampler(sampler)
+            .with_resource(resource)
+            .build();
+        Ok(Some(Spans {
+            tracer: provider.tracer("pasarela"),
+            provider,
+            propagator: TraceContextPropagator::new(),
+        }))
     }
 
     /// A request has come.
@@ -115,17 +138,23 @@ impl Trace<'_> {
             attributes.push(KeyValue::new("pasarela.wal_us", number(wal)));
         }
         let (started, since) = self.began;
-        let builder = tracer.span_builder(format!("{} {}", told.method, told.route)).with_kind(SpanKind::Server);
-        let mut span = builder.with_start_time(started).with_attributes(attributes).start_with_context(tracer, &self.parent);
+        let builder =
+            tracer.span_builder(format!("{} {}", told.method, told.route)).with_kind(SpanKind::Server);
+        let mut span = builder
+            .with_start_time(started)
+            .with_attributes(attributes)
+            .start_with_context(tracer, &self.parent);
         if told.status >= 500 {
             span.set_status(Status::error(""));
         }
-        // By the monotonic clock: a wall clock that is set meanwhile makes no long span of a short one.
+        // By the monotonic clock: a wall clock that is set meanwhile makes no long span of a short
+        // one.
         span.end_with_timestamp(started + since.elapsed());
     }
 }
 
-/// Where traces go: an address without a path is the collector itself (the OTLP exporter's specification, "Endpoint URLs for OTLP/HTTP").
+/// Where traces go: an address without a path is the collector itself (the OTLP exporter's
+/// specification, "Endpoint URLs for OTLP/HTTP").
 fn traces(endpoint: &str) -> String {
     let base = endpoint.trim_end_matches('/');
     let has_path = base.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));

@@ -29,7 +29,11 @@ impl Happened {
 
     /// The same in a few bytes.
     pub fn event(&self) -> EventRef {
-        EventRef { number: self.number(), id: self.read.record.event_id(self.read.time, self.n), kind: self.kind() }
+        EventRef {
+            number: self.number(),
+            id: self.read.record.event_id(self.read.time, self.n),
+            kind: self.kind(),
+        }
     }
 }
 
@@ -38,7 +42,8 @@ pub fn after(reader: &Reader, tenant: u64, number: u64, limit: usize) -> Result<
     let mut found = Vec::new();
     let first = number + 1;
     // The record that the first of them is in may begin with an earlier one.
-    let from = history::newest_event_key(reader, tenant, first)?.unwrap_or_else(|| index::event(tenant, first));
+    let from =
+        history::newest_event_key(reader, tenant, first)?.unwrap_or_else(|| index::event(tenant, first));
     for entry in reader.index_scan(&from, &index::events_end(tenant), false) {
         let (_, value) = entry?;
         let read = Arc::new(history::record(reader, history::seq(&value)?)?);
@@ -55,9 +60,17 @@ pub fn after(reader: &Reader, tenant: u64, number: u64, limit: usize) -> Result<
     Ok(found)
 }
 
-/// The events up to a number and down to another, both included, newest first, until `take` says that it has enough.
-pub fn back_from(reader: &Reader, tenant: u64, last: u64, first: u64, mut take: impl FnMut(Happened) -> bool) -> Result<(), Unreadable> {
-    let from = history::newest_event_key(reader, tenant, first)?.unwrap_or_else(|| index::event(tenant, first));
+/// The events up to a number and down to another, both included, newest first, until `take` says
+/// that it has enough.
+pub fn back_from(
+    reader: &Reader,
+    tenant: u64,
+    last: u64,
+    first: u64,
+    mut take: impl FnMut(Happened) -> bool,
+) -> Result<(), Unreadable> {
+    let from =
+        history::newest_event_key(reader, tenant, first)?.unwrap_or_else(|| index::event(tenant, first));
     let to = last.checked_add(1).map_or_else(|| index::events_end(tenant), |end| index::event(tenant, end));
     for entry in reader.index_scan(&from, &to, true) {
         let (_, value) = entry?;

@@ -1,7 +1,9 @@
-//! Looks after one endpoint while there is work: reads what is due from the log, starts deliveries in order, a few at a time, and has their outcomes written, many in one record.
+//! Looks after one endpoint while there is work: reads what is due from the log, starts deliveries
+//! in order, a few at a time, and has their outcomes written, many in one record.
 //!
-//! What must hold: events are read before the endpoint's state, so that the terms of their moment are known; an event counts as done (`reached`) only when its outcome is in the same
-//! record or it is among the `open`; so what has no outcome after a crash is sent again, and nothing else is.
+//! What must hold: events are read before the endpoint's state, so that the terms of their moment
+//! are known; an event counts as done (`reached`) only when its outcome is in the same record or it
+//! is among the `open`; so what has no outcome after a crash is sent again, and nothing else is.
 
 use super::backlog::{self, Happened};
 use super::line::{Line, Rest, WRITE_EVERY};
@@ -32,24 +34,29 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 /// Deliveries on their way at once to one endpoint (`contract.md`, section 18).
 const WINDOW: usize = 8;
-/// And before it is known whether it answers at all: the unknown must not fill the server with waiting.
+/// And before it is known whether it answers at all: the unknown must not fill the server with
+/// waiting.
 const WINDOW_UNKNOWN: usize = 2;
-/// A delivery starts when the one before it was answered, or has had so long to arrive: so they arrive in order too, and an endpoint that thinks for a while is still served by several.
+/// A delivery starts when the one before it was answered, or has had so long to arrive: so they
+/// arrive in order too, and an endpoint that thinks for a while is still served by several.
 const HEAD_START: Duration = Duration::from_millis(10);
 /// An endpoint that takes longer than this shares its places with others like it.
 const SLOW_MS: u32 = 2_000;
 /// Events that are read ahead.
 const PAGE: usize = 64;
-/// Outcomes are written together with those that come soon after them (see [`Webhooks::write_after`]), but not more of them.
+/// Outcomes are written together with those that come soon after them (see
+/// [`Webhooks::write_after`]), but not more of them.
 const WRITE_AT: usize = 256;
-/// Before a write that was refused for want of room is tried again, and before a courier that broke off is replaced.
+/// Before a write that was refused for want of room is tried again, and before a courier that broke
+/// off is replaced.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Between two tries to have outcomes written while the tenant's book is halted.
 const HALTED_PAUSE: Duration = Duration::from_secs(5);
 /// Terms that are not worth a record of their own to be rid of.
 const TERMS_KEPT: usize = 8;
 
-/// Starts a courier, who knows that nothing up to `position` is due, apart from what the endpoint's state says.
+/// Starts a courier, who knows that nothing up to `position` is due, apart from what the endpoint's
+/// state says.
 pub fn begin(webhooks: &Arc<Webhooks>, line: Arc<Line>, position: u64) {
     if webhooks.is_stopping() {
         return;
@@ -69,7 +76,8 @@ pub fn begin(webhooks: &Arc<Webhooks>, line: Arc<Line>, position: u64) {
     });
 }
 
-/// Counts a courier, and replaces one that breaks off: what it had on its way has no outcome and is sent again.
+/// Counts a courier, and replaces one that breaks off: what it had on its way has no outcome and is
+/// sent again.
 struct Presence {
     webhooks: Arc<Webhooks>,
     line: Arc<Line>,
@@ -143,10 +151,17 @@ struct Courier {
 }
 
 impl Courier {
-    fn new(webhooks: Arc<Webhooks>, services: Arc<Services>, line: Arc<Line>, position: u64) -> Result<Option<Courier>, Unreadable> {
+    fn new(
+        webhooks: Arc<Webhooks>,
+        services: Arc<Services>,
+        line: Arc<Line>,
+        position: u64,
+    ) -> Result<Option<Courier>, Unreadable> {
         // What was changed before is in what is read now.
         line.take_changed();
-        let (Some(webhook), Some(world)) = (load(&services, &line)?, world(&services, line.tenant)) else { return Ok(None) };
+        let (Some(webhook), Some(world)) = (load(&services, &line)?, world(&services, line.tenant)) else {
+            return Ok(None);
+        };
         let mut again = VecDeque::new();
         for number in &webhook.open {
             again.extend(backlog::numbered(services.engine.reader(), line.tenant, *number)?);
@@ -243,7 +258,8 @@ impl Courier {
             (self.read_to, self.at_end) = (self.position, false);
         }
         // While there is enough to do, what was rung stays rung, and who rings again is not kept.
-        if self.at_end && self.queue.is_empty() && self.flights.len() < self.window() && self.line.take_rung() {
+        if self.at_end && self.queue.is_empty() && self.flights.len() < self.window() && self.line.take_rung()
+        {
             self.at_end = false;
         }
         if self.queue.is_empty() {
@@ -259,7 +275,9 @@ impl Courier {
             if !self.reload()? {
                 return Ok(ControlFlow::Break(()));
             }
-            self.queue.extend(page.into_iter().filter(|happened| self.webhook.is_due(happened.number(), happened.kind())));
+            self.queue.extend(
+                page.into_iter().filter(|happened| self.webhook.is_due(happened.number(), happened.kind())),
+            );
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -272,18 +290,23 @@ impl Courier {
 
     fn learn(&mut self, webhook: Webhook) {
         if webhook.secret_version != self.webhook.secret_version {
-            self.secret = self.services.webhook_secret(self.line.tenant, self.line.id, webhook.secret_version);
+            self.secret =
+                self.services.webhook_secret(self.line.tenant, self.line.id, webhook.secret_version);
         }
         self.resent.retain(|id| webhook.resends.iter().any(|resend| resend.delivery == *id));
         self.webhook = webhook;
     }
 
     fn may_send(&self) -> bool {
-        self.webhook.is_enabled() && self.webhooks.may_send(self.world.livemode) && !self.webhooks.is_stopping()
+        self.webhook.is_enabled()
+            && self.webhooks.may_send(self.world.livemode)
+            && !self.webhooks.is_stopping()
     }
 
     fn has_due(&self) -> bool {
-        !self.again.is_empty() || !self.queue.is_empty() || self.webhook.resends.iter().any(|resend| !self.resent.contains(&resend.delivery))
+        !self.again.is_empty()
+            || !self.queue.is_empty()
+            || self.webhook.resends.iter().any(|resend| !self.resent.contains(&resend.delivery))
     }
 
     fn window(&self) -> usize {
@@ -302,7 +325,8 @@ impl Courier {
         !self.flights.is_empty() && Instant::now() < self.next_start
     }
 
-    /// Nothing is on its way and nothing can be started: writes what is to be written, then rests if nothing happened meanwhile. Breaks when the work is over.
+    /// Nothing is on its way and nothing can be started: writes what is to be written, then rests
+    /// if nothing happened meanwhile. Breaks when the work is over.
     async fn settle(&mut self) -> ControlFlow<()> {
         let behind = self.position - self.webhook.reached;
         let outgrown = behind > 0 && self.webhook.terms.len() > TERMS_KEPT;
@@ -319,7 +343,11 @@ impl Courier {
         } else {
             self.webhook.term().cloned()
         };
-        if self.line.rest(Rest { position: self.position, written: self.webhook.reached, term }) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.line.rest(Rest { position: self.position, written: self.webhook.reached, term }) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// The oldest of what is due goes out.
@@ -330,13 +358,15 @@ impl Courier {
         }
         let due = match self.again.pop_front() {
             Some(happened) => Due::Event(happened),
-            None => match self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)) {
-                Some(resend) => Due::Resend(resend.delivery, resend.created_at, resend.event),
-                None => match self.queue.pop_front() {
-                    Some(happened) => Due::Event(happened),
-                    None => return,
-                },
-            },
+            None => {
+                match self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)) {
+                    Some(resend) => Due::Resend(resend.delivery, resend.created_at, resend.event),
+                    None => match self.queue.pop_front() {
+                        Some(happened) => Due::Event(happened),
+                        None => return,
+                    },
+                }
+            }
         };
         let (id, created_at, event, happened, first) = match due {
             Due::Event(happened) => {
@@ -344,18 +374,40 @@ impl Courier {
                 self.open.insert(number);
                 self.position = self.position.max(number);
                 let time = happened.read.time;
-                (self.webhook.delivery_id(number, time), time, happened.event(), Ok(Some(happened)), Some(number))
+                (
+                    self.webhook.delivery_id(number, time),
+                    time,
+                    happened.event(),
+                    Ok(Some(happened)),
+                    Some(number),
+                )
             }
             Due::Resend(id, created_at, event) => {
                 self.resent.insert(id);
-                (id, created_at, event, backlog::numbered(self.services.engine.reader(), self.line.tenant, event.number), None)
+                (
+                    id,
+                    created_at,
+                    event,
+                    backlog::numbered(self.services.engine.reader(), self.line.tenant, event.number),
+                    None,
+                )
             }
         };
         let delivered = move |sent: Sent| Landed {
-            delivered: Delivered { id, event, created_at, http_status: sent.http_status, latency_ms: sent.latency_ms, error: sent.error },
+            delivered: Delivered {
+                id,
+                event,
+                created_at,
+                http_status: sent.http_status,
+                latency_ms: sent.latency_ms,
+                error: sent.error,
+            },
             first,
         };
-        let body = happened.ok().flatten().and_then(|happened| envelope(&happened.read.record, happened.read.time, happened.n, self.world));
+        let body = happened
+            .ok()
+            .flatten()
+            .and_then(|happened| envelope(&happened.read.record, happened.read.time, happened.n, self.world));
         let Some(body) = body else {
             tracing::error!(tenant = self.line.tenant, event = %event.id, "an event cannot be read, and so not be delivered");
             self.flights.spawn(async move { delivered(Sent::failed("the event could not be read")) });
@@ -385,7 +437,11 @@ impl Courier {
             // Without an outcome: a courier that begins again sends it again.
             Err(error) => panic!("a delivery broke off: {error}"),
         };
-        let counter = if delivered.error.is_none() { &self.webhooks.counters.delivered } else { &self.webhooks.counters.failed };
+        let counter = if delivered.error.is_none() {
+            &self.webhooks.counters.delivered
+        } else {
+            &self.webhooks.counters.failed
+        };
         counter.fetch_add(1, Ordering::Relaxed);
         self.known = true;
         self.slow = delivered.latency_ms >= SLOW_MS;
@@ -401,14 +457,24 @@ impl Courier {
     /// Has the outcomes written. Breaks when the endpoint is gone or nothing more can be written.
     async fn write(&mut self) -> ControlFlow<()> {
         loop {
-            let progress = Progress { outcomes: self.landed.clone(), reached: self.position, open: self.open.iter().copied().collect() };
+            let progress = Progress {
+                outcomes: self.landed.clone(),
+                reached: self.position,
+                open: self.open.iter().copied().collect(),
+            };
             let ask = Ask::WebhookProgress(Box::new(progress));
             let counted = Counted::new(&self.webhooks, |webhooks| &webhooks.writing);
-            let outcome = self.services.engine.ask_entity(self.line.tenant, EntityId::webhook(self.line.id), false, ask.into(), None, None).await;
+            let outcome = self
+                .services
+                .engine
+                .ask_entity(self.line.tenant, EntityId::webhook(self.line.id), false, ask.into(), None, None)
+                .await;
             drop(counted);
             match outcome {
                 Ok(settled) => {
-                    let Some(Entity::Webhook(webhook)) = settled.entity.as_deref().filter(|_| settled.refusal != Some(Refusal::NotFound)) else {
+                    let Some(Entity::Webhook(webhook)) =
+                        settled.entity.as_deref().filter(|_| settled.refusal != Some(Refusal::NotFound))
+                    else {
                         return ControlFlow::Break(());
                     };
                     self.landed.clear();
@@ -433,7 +499,8 @@ impl Courier {
     }
 }
 
-/// One of those that are counted while they last: a delivery on its way, outcomes being written. Also when it is cut off.
+/// One of those that are counted while they last: a delivery on its way, outcomes being written.
+/// Also when it is cut off.
 struct Counted {
     webhooks: Arc<Webhooks>,
     counter: fn(&Webhooks) -> &AtomicUsize,

@@ -1,4 +1,5 @@
-//! What is known of one endpoint in memory: whether a courier is at work for it, and if not, up to which event nothing is due and what would be.
+//! What is known of one endpoint in memory: whether a courier is at work for it, and if not, up to
+//! which event nothing is due and what would be.
 
 use super::{Webhooks, courier};
 use crate::domain::events::EventKind;
@@ -9,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// After so many events that were not due the endpoint's state is written all the same, so that a restart need not look at more.
+/// After so many events that were not due the endpoint's state is written all the same, so that a
+/// restart need not look at more.
 pub const WRITE_EVERY: u64 = 10_000;
 
 /// One endpoint.
@@ -20,7 +22,8 @@ pub struct Line {
     pub id: Id,
     /// Something happened since the courier last looked.
     rung: AtomicBool,
-    /// No courier is at work, or one is about to go; then `rest` says more. Before and after, who writes the log touches no lock here: couriers have a low priority, and one that is
+    /// No courier is at work, or one is about to go; then `rest` says more. Before and after, who
+    /// writes the log touches no lock here: couriers have a low priority, and one that is
     /// interrupted with a lock in hand would keep everybody waiting.
     resting: AtomicBool,
     rest: Mutex<Option<Rest>>,
@@ -59,7 +62,8 @@ impl Line {
     /// The endpoint was changed, is to send something again, or is gone.
     pub fn change(self: &Arc<Self>, webhooks: &Arc<Webhooks>) {
         self.changed.store(true, Ordering::SeqCst);
-        // Also if it was rung before and has not looked yet: this is not to wait until a delivery ends.
+        // Also if it was rung before and has not looked yet: this is not to wait until a delivery
+        // ends.
         self.bell.notify_one();
         if self.ring() {
             let mut rest = self.resting();
@@ -70,7 +74,12 @@ impl Line {
     }
 
     /// Events with these numbers happened.
-    pub fn happened(self: &Arc<Self>, webhooks: &Arc<Webhooks>, numbers: &RangeInclusive<u64>, mut kinds: impl Iterator<Item = EventKind>) {
+    pub fn happened(
+        self: &Arc<Self>,
+        webhooks: &Arc<Webhooks>,
+        numbers: &RangeInclusive<u64>,
+        mut kinds: impl Iterator<Item = EventKind>,
+    ) {
         let (first, last) = (*numbers.start(), *numbers.end());
         self.newest.store(last, Ordering::Relaxed);
         if !self.resting.load(Ordering::SeqCst) && !self.ring() {
@@ -89,7 +98,8 @@ impl Line {
         }
     }
 
-    /// Tells the courier. True if there may be none: one that is going sees that it was rung, or else it is seen here that it was going.
+    /// Tells the courier. True if there may be none: one that is going sees that it was rung, or
+    /// else it is seen here that it was going.
     fn ring(&self) -> bool {
         if !self.rung.swap(true, Ordering::SeqCst) {
             self.bell.notify_one();

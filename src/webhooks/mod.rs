@@ -1,10 +1,13 @@
 //! Delivers events to webhook endpoints (`contract.md`, sections 13 and 18, "Webhooks").
 //!
-//! What is due is in the log: an endpoint's entity says how far its deliveries are and what it was due when (`domain/webhooks.rs`). A record that somebody waits for rings the endpoint's
-//! [`line::Line`] as soon as it is durable; a [`courier`] then reads the log from where the endpoint is, posts, and has the outcomes written into the entity. An endpoint without work costs
+//! What is due is in the log: an endpoint's entity says how far its deliveries are and what it was
+//! due when (`domain/webhooks.rs`). A record that somebody waits for rings the endpoint's
+//! [`line::Line`] as soon as it is durable; a [`courier`] then reads the log from where the
+//! endpoint is, posts, and has the outcomes written into the entity. An endpoint without work costs
 //! a few words of memory, and a tenant without endpoints nothing at all.
 //!
-//! All of it runs on threads of its own with a low priority, which keep to a share of their time while payments need the processors ([`pace`]): deliveries take what payments leave, and catch up
+//! All of it runs on threads of its own with a low priority, which keep to a share of their time
+//! while payments need the processors ([`pace`]): deliveries take what payments leave, and catch up
 //! afterwards.
 
 pub mod backlog;
@@ -40,17 +43,20 @@ use url::{Host, Url};
 const QUICK_MAX: usize = 512;
 /// And to endpoints that dawdle: those of the dead wait for each other, and for nobody else.
 const SLOW_MAX: usize = 256;
-/// Test notifications of one tenant in a mode on their way at once: as many as it may have endpoints. A dead one keeps its place for ten seconds, and only its own tenant waits for it.
+/// Test notifications of one tenant in a mode on their way at once: as many as it may have
+/// endpoints. A dead one keeps its place for ten seconds, and only its own tenant waits for it.
 const TRIES_PER_TENANT_MAX: usize = 20;
 /// And of all tenants.
 const TRIES_MAX: usize = 512;
-/// How long a test notification waits for its place: below the ten seconds that an endpoint has, so that its caller is not kept for twice as long.
+/// How long a test notification waits for its place: below the ten seconds that an endpoint has, so
+/// that its caller is not kept for twice as long.
 const TRY_PATIENCE: Duration = Duration::from_secs(5);
 /// How much lower than others deliveries stand with the scheduler.
 pub const NICENESS: i32 = 10;
 /// Outcomes are written together with those that come so soon after them.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
-/// With more couriers than this at work each writes more rarely, so that all of them together burden the log no more than these.
+/// With more couriers than this at work each writes more rarely, so that all of them together
+/// burden the log no more than these.
 const WRITERS: usize = 8;
 /// But at least so often.
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
@@ -146,7 +152,9 @@ impl Webhooks {
         for entry in services.engine.reader().index_scan(&from, &to, false) {
             let (key, _) = entry?;
             let name = key.get(from.len()..).and_then(|rest| rest.split_first_chunk::<8>());
-            let Some((tenant, Ok(id))) = name.map(|(tenant, id)| (u64::from_be_bytes(*tenant), <[u8; 16]>::try_from(id))) else {
+            let Some((tenant, Ok(id))) =
+                name.map(|(tenant, id)| (u64::from_be_bytes(*tenant), <[u8; 16]>::try_from(id)))
+            else {
                 return Err(Unreadable("a webhook entry of another length".to_owned()));
             };
             self.add(tenant, Id::from_bytes(id));
@@ -154,7 +162,8 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Stops: nothing more is started, what is on its way may end within `patience`. What then has no outcome is sent again after the next start.
+    /// Stops: nothing more is started, what is on its way may end within `patience`. What then has
+    /// no outcome is sent again after the next start.
     pub async fn stop(&self, patience: Duration) {
         self.stopping.store(true, Ordering::SeqCst);
         self.lines.iter().for_each(|lines| lines.iter().for_each(|line| line.look_up()));
@@ -172,12 +181,15 @@ impl Webhooks {
         self.end_threads();
     }
 
-    /// A record of a tenant that has endpoints, or had, is durable. Called in the order of the log, by whoever tells for it.
+    /// A record of a tenant that has endpoints, or had, is durable. Called in the order of the log,
+    /// by whoever tells for it.
     pub fn durable(self: &Arc<Self>, tenant: u64, record: &Record) {
         for written in &record.entities {
             match &*written.state {
                 Entity::Webhook(webhook) if written.was.is_none() => self.add(tenant, webhook.id),
-                Entity::Webhook(webhook) if record.cause != Cause::WebhookProgress => self.line(tenant, webhook.id, |line| line.change(self)),
+                Entity::Webhook(webhook) if record.cause != Cause::WebhookProgress => {
+                    self.line(tenant, webhook.id, |line| line.change(self))
+                }
                 _ => {}
             }
         }
@@ -196,14 +208,18 @@ impl Webhooks {
         }
     }
 
-    /// Events that happened and were not looked at yet, summed over the endpoints at work: what waits, at most.
+    /// Events that happened and were not looked at yet, summed over the endpoints at work: what
+    /// waits, at most.
     pub fn backlog(&self) -> u64 {
         self.lines.iter().map(|lines| lines.iter().map(|line| line.behind()).sum::<u64>()).sum()
     }
 
     /// Up to which event nothing of an endpoint waits, as far as is known without the log.
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
-        self.lines.get(&tenant).and_then(|lines| lines.iter().find(|line| line.id == id).map(|line| line.quiet_up_to())).unwrap_or(0)
+        self.lines
+            .get(&tenant)
+            .and_then(|lines| lines.iter().find(|line| line.id == id).map(|line| line.quiet_up_to()))
+            .unwrap_or(0)
     }
 
     /// Whether loopback and private addresses are allowed.
@@ -211,15 +227,23 @@ impl Webhooks {
         self.options.allow_private_targets
     }
 
-    /// Whether the name in an address leads where a webhook may go, as far as it can be looked up now; the error completes "url …".
+    /// Whether the name in an address leads where a webhook may go, as far as it can be looked up
+    /// now; the error completes "url …".
     pub async fn aim(&self, tenant: u64, url: &Url) -> Result<(), &'static str> {
         let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
         if self.options.allow_private_targets {
             return Ok(());
         }
         // A name that cannot be looked up now may be there when something is sent.
-        let Ok(Ok(addresses)) = tokio::time::timeout(LOOKUP, self.lookups.find(name, Some(tenant))).await else { return Ok(()) };
-        if addresses.iter().all(|address| is_public(*address)) { Ok(()) } else { Err("must not lead to a loopback, private or otherwise special address") }
+        let Ok(Ok(addresses)) = tokio::time::timeout(LOOKUP, self.lookups.find(name, Some(tenant))).await
+        else {
+            return Ok(());
+        };
+        if addresses.iter().all(|address| is_public(*address)) {
+            Ok(())
+        } else {
+            Err("must not lead to a loopback, private or otherwise special address")
+        }
     }
 
     /// Sends a message now and says what came of it; nothing is written.
@@ -227,8 +251,15 @@ impl Webhooks {
         if !self.may_send(message.livemode) {
             return Sent::failed("live deliveries are off until this server takes over");
         }
-        let own = Arc::clone(&self.tries_of.entry(tenant).or_insert_with(|| Arc::new(Semaphore::new(TRIES_PER_TENANT_MAX))));
-        let placing = async { Ok::<_, AcquireError>((own.acquire_owned().await?, Arc::clone(&self.tries).acquire_owned().await?)) };
+        let own = Arc::clone(
+            &self.tries_of.entry(tenant).or_insert_with(|| Arc::new(Semaphore::new(TRIES_PER_TENANT_MAX))),
+        );
+        let placing = async {
+            Ok::<_, AcquireError>((
+                own.acquire_owned().await?,
+                Arc::clone(&self.tries).acquire_owned().await?,
+            ))
+        };
         let Ok(Ok(place)) = tokio::time::timeout(TRY_PATIENCE, placing).await else {
             return Sent::failed("too many tests are under way; try again later");
         };
@@ -243,11 +274,13 @@ impl Webhooks {
 
     /// How long an outcome waits for others, to be written with them.
     fn write_after(&self) -> Duration {
-        let shares = u32::try_from(self.couriers.load(Ordering::Relaxed).div_ceil(WRITERS)).unwrap_or(u32::MAX);
+        let shares =
+            u32::try_from(self.couriers.load(Ordering::Relaxed).div_ceil(WRITERS)).unwrap_or(u32::MAX);
         WRITE_AFTER.saturating_mul(shares.max(1)).min(WRITE_AFTER_MAX)
     }
 
-    /// Requests under way that are not the couriers' own: many endpoints must not take themselves for a load of payments.
+    /// Requests under way that are not the couriers' own: many endpoints must not take themselves
+    /// for a load of payments.
     fn others_under_way(&self, services: &Services) -> usize {
         services.engine.under_way().saturating_sub(self.writing.load(Ordering::Relaxed))
     }

@@ -1,8 +1,9 @@
-//! Looks names up and gives out only addresses that a webhook may go to: what is connected to is what was checked.
+//! Looks names up and gives out only addresses that a webhook may go to: what is connected to is
+//! what was checked.
 //!
 //! The system's resolver blocks a thread until it answers or gives up, which may be long after
-//! everybody who asked has. So a name is looked up once at a time, whoever asks for it meanwhile, and
-//! the threads that wait are bounded: in all, and for those who register endpoints, per tenant.
+//! everybody who asked has. So a name is looked up once at a time, whoever asks for it meanwhile,
+//! and the threads that wait are bounded: in all, and for those who register endpoints, per tenant.
 
 use crate::api::targets::is_public;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -71,7 +72,8 @@ impl Lookups {
         Arc::new(Lookups { threads, resolver, under_way: Mutex::default() })
     }
 
-    /// The addresses of a name. A lookup that was begun for a tenant counts as that tenant's until the resolver gives up.
+    /// The addresses of a name. A lookup that was begun for a tenant counts as that tenant's until
+    /// the resolver gives up.
     pub async fn find(self: &Arc<Self>, name: &str, tenant: Option<u64>) -> Found {
         let mut waiting = self.begin(name, tenant)?;
         let found = waiting.wait_for(Option::is_some).await.map_err(|_| NoAddress::Unknown)?;
@@ -104,7 +106,9 @@ impl Lookups {
     fn end(&self, name: &str, tenant: Option<u64>) {
         let mut under_way = self.under_way();
         under_way.names.remove(name);
-        if let Some((tenant, count)) = tenant.and_then(|tenant| Some((tenant, under_way.by_tenant.get_mut(&tenant)?))) {
+        if let Some((tenant, count)) =
+            tenant.and_then(|tenant| Some((tenant, under_way.by_tenant.get_mut(&tenant)?)))
+        {
             *count -= 1;
             if *count == 0 {
                 under_way.by_tenant.remove(&tenant);
@@ -142,7 +146,8 @@ impl Resolve for CheckedNames {
             if !allow_private && found.iter().any(|address| !is_public(*address)) {
                 return Err(NoAddress::Special.into());
             }
-            let addresses: Vec<SocketAddr> = found.iter().map(|address| SocketAddr::new(*address, 0)).collect();
+            let addresses: Vec<SocketAddr> =
+                found.iter().map(|address| SocketAddr::new(*address, 0)).collect();
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
     }
@@ -177,12 +182,21 @@ mod tests {
 
     #[test]
     fn a_slow_name_holds_one_thread_and_a_tenant_a_few() {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a runtime");
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a runtime");
         let lookups = Lookups::with(runtime.handle().clone(), slow);
-        let mut first: Vec<Waiting> = (0..50).map(|_| lookups.begin("a.example", Some(1)).expect("begun")).collect();
-        let more: Vec<Waiting> = ["b", "c", "d"].map(|name| lookups.begin(name, Some(1)).expect("begun")).into();
-        assert_eq!(lookups.begin("e", Some(1)).err(), Some(NoAddress::Busy), "one tenant has no more of them");
-        let others: Vec<Waiting> = [Some(2), None].map(|tenant| lookups.begin(&format!("{tenant:?}"), tenant).expect("begun")).into();
+        let mut first: Vec<Waiting> =
+            (0..50).map(|_| lookups.begin("a.example", Some(1)).expect("begun")).collect();
+        let more: Vec<Waiting> =
+            ["b", "c", "d"].map(|name| lookups.begin(name, Some(1)).expect("begun")).into();
+        assert_eq!(
+            lookups.begin("e", Some(1)).err(),
+            Some(NoAddress::Busy),
+            "one tenant has no more of them"
+        );
+        let others: Vec<Waiting> = [Some(2), None]
+            .map(|tenant| lookups.begin(&format!("{tenant:?}"), tenant).expect("begun"))
+            .into();
         assert!(lookups.begin("d", Some(1)).is_ok(), "who waits with others holds nothing");
         for _ in 0..6 {
             locked(&ANSWER.0).send(()).expect("somebody waits");

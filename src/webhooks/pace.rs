@@ -1,7 +1,9 @@
 //! How much of the processors deliveries take while payments need them.
 //!
-//! A low priority alone is not enough: what runs in the moments in which payments wait for the disk costs them caches, wake-ups and the kernel's work for its sockets all the same. So while many
-//! requests are under way, each thread of deliveries counts its own processor time and rests when that is more than its share; what is due waits in the log.
+//! A low priority alone is not enough: what runs in the moments in which payments wait for the disk
+//! costs them caches, wake-ups and the kernel's work for its sockets all the same. So while many
+//! requests are under way, each thread of deliveries counts its own processor time and rests when
+//! that is more than its share; what is due waits in the log.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::cell::Cell;
@@ -10,7 +12,8 @@ use tokio::time::{Instant, sleep};
 
 /// So many requests under way are many.
 const MANY: usize = 16;
-/// A time with fewer is a lull, and changes nothing, if it is so short: whoever waited for one write is answered at once, and asks again.
+/// A time with fewer is a lull, and changes nothing, if it is so short: whoever waited for one
+/// write is answered at once, and asks again.
 const LULL: Duration = Duration::from_millis(100);
 /// Of a thread's time, while there are many: one part of so many.
 const SHARE: u32 = 16;
@@ -47,7 +50,11 @@ impl Spent {
         let is_needed = many_at.is_some_and(|many_at| at.saturating_duration_since(many_at) < LULL);
         let earned = at.saturating_duration_since(self.at) / SHARE;
         // What nobody else needed is not held against it.
-        let beyond = if is_needed { (self.beyond + processor.saturating_sub(self.processor)).saturating_sub(earned) } else { Duration::ZERO };
+        let beyond = if is_needed {
+            (self.beyond + processor.saturating_sub(self.processor)).saturating_sub(earned)
+        } else {
+            Duration::ZERO
+        };
         Spent { at, processor, beyond, many_at }
     }
 

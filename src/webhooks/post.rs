@@ -1,4 +1,5 @@
-//! One delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the status. What came of it is an outcome in every case.
+//! One delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the
+//! status. What came of it is an outcome in every case.
 
 use super::names::{CheckedNames, Lookups, NoAddress};
 use super::secret::Secret;
@@ -15,9 +16,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// An endpoint has so long to answer, connecting included (`service.md`, "Limits").
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// An unused connection is kept so long: shorter than receivers keep theirs, so that nothing is sent into one that is being closed.
+/// An unused connection is kept so long: shorter than receivers keep theirs, so that nothing is
+/// sent into one that is being closed.
 const IDLE: Duration = Duration::from_secs(1);
-/// So much of an answer is read, so that the connection can be used again; of a longer one nothing more is wanted.
+/// So much of an answer is read, so that the connection can be used again; of a longer one nothing
+/// more is wanted.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
 /// And no longer than this: the status is all that counts.
 const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
@@ -74,7 +77,11 @@ pub struct Poster {
 
 impl Poster {
     /// Trusts the certificates of the system and those of `extra_ca_file`.
-    pub fn new(allow_private: bool, extra_ca_file: Option<&Path>, lookups: &Arc<Lookups>) -> Result<Poster, String> {
+    pub fn new(
+        allow_private: bool,
+        extra_ca_file: Option<&Path>,
+        lookups: &Arc<Lookups>,
+    ) -> Result<Poster, String> {
         // Whoever was first has installed the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let extra = extra_ca_file.map(certificates).transpose()?.unwrap_or_default();
@@ -104,7 +111,9 @@ impl Poster {
             Ok(url) => url,
             Err(why) => return Sent::failed(&format!("the url {why}")),
         };
-        let Some(headers) = headers(&message, SystemTime::now()) else { return Sent::failed("the headers could not be made") };
+        let Some(headers) = headers(&message, SystemTime::now()) else {
+            return Sent::failed("the headers could not be made");
+        };
         let began = Instant::now();
         let sending = self.client.post(url).headers(headers).body(Bytes::from(message.body)).send();
         let answer = tokio::time::timeout(PATIENCE, sending).await;
@@ -115,7 +124,10 @@ impl Poster {
             Ok(Ok(answer)) => {
                 let status = answer.status();
                 let _ = tokio::time::timeout(ANSWER_PATIENCE, read_some(answer)).await;
-                (Some(status.as_u16()), (!status.is_success()).then(|| format!("it answered {}", status.as_u16())))
+                (
+                    Some(status.as_u16()),
+                    (!status.is_success()).then(|| format!("it answered {}", status.as_u16())),
+                )
             }
         };
         Sent { http_status, latency_ms, error }
@@ -163,7 +175,8 @@ async fn read_some(mut answer: Response) {
     }
 }
 
-/// The reason in a few words. What a peer says is not repeated: it is of no use and may be anything.
+/// The reason in a few words. What a peer says is not repeated: it is of no use and may be
+/// anything.
 fn why(error: &reqwest::Error) -> String {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(found) = cause {
@@ -178,20 +191,31 @@ fn why(error: &reqwest::Error) -> String {
         }
         if let Some(io) = found.downcast_ref::<std::io::Error>() {
             // An error of TLS comes inside one of input and output, or two of them.
-            if let Some(inner) = io.get_ref().filter(|inner| inner.is::<rustls::Error>() || inner.is::<std::io::Error>()) {
+            if let Some(inner) =
+                io.get_ref().filter(|inner| inner.is::<rustls::Error>() || inner.is::<std::io::Error>())
+            {
                 cause = Some(inner);
                 continue;
             }
             match io.kind() {
                 ErrorKind::ConnectionRefused => return "the connection was refused".to_owned(),
-                ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => {
+                ErrorKind::ConnectionReset
+                | ErrorKind::ConnectionAborted
+                | ErrorKind::BrokenPipe
+                | ErrorKind::UnexpectedEof => {
                     return "the connection broke".to_owned();
                 }
-                ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => return "it cannot be reached".to_owned(),
+                ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
+                    return "it cannot be reached".to_owned();
+                }
                 _ => {}
             }
         }
         cause = found.source();
     }
-    if error.is_connect() { "no connection came about".to_owned() } else { "the connection broke before an answer".to_owned() }
+    if error.is_connect() {
+        "no connection came about".to_owned()
+    } else {
+        "the connection broke before an answer".to_owned()
+    }
 }

@@ -39,14 +39,20 @@ impl Secret {
         hex::encode(hmac(self.text.as_bytes(), &[body]))
     }
 
-    /// Id, seconds and body, signed as Standard Webhooks does, with the bytes that the secret is the text of.
+    /// Id, seconds and body, signed as Standard Webhooks does, with the bytes that the secret is
+    /// the text of.
     pub fn sign_message(&self, id: &str, unix_seconds: &str, body: &[u8]) -> String {
-        format!("v1,{}", STANDARD.encode(hmac(&self.key, &[id.as_bytes(), b".", unix_seconds.as_bytes(), b".", body])))
+        format!(
+            "v1,{}",
+            STANDARD.encode(hmac(&self.key, &[id.as_bytes(), b".", unix_seconds.as_bytes(), b".", body]))
+        )
     }
 }
 
 fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { unreachable!("HMAC takes keys of any length") };
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        unreachable!("HMAC takes keys of any length")
+    };
     parts.iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().into()
 }
@@ -61,7 +67,13 @@ mod tests {
         let secret = Secret::new(*b"0123456789abcdef0123456789abcdef");
         let body = br#"{"event":"payment.completed","data":{"livemode":false},"timestamp":"2026-11-21T02:13:00.000Z"}"#;
         assert_eq!(secret.expose(), "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
-        assert_eq!(secret.sign_body(body), "92b6e32ebb0975e52f5af1d4ab1db4c1909088b55a879dbc480990a2d7126f89");
-        assert_eq!(secret.sign_message("019a0000-0000-7000-8000-000000000001", "1795226000", body), "v1,M0oPs/woyXFWsJDJCEznxXFSgNFDbuUHb3iRjao5thQ=");
+        assert_eq!(
+            secret.sign_body(body),
+            "92b6e32ebb0975e52f5af1d4ab1db4c1909088b55a879dbc480990a2d7126f89"
+        );
+        assert_eq!(
+            secret.sign_message("019a0000-0000-7000-8000-000000000001", "1795226000", body),
+            "v1,M0oPs/woyXFWsJDJCEznxXFSgNFDbuUHb3iRjao5thQ="
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Pages of other sites do not reach the operators' listener, and operators have a token (`operations.md`, sections 1 and 7).
+//! Pages of other sites do not reach the operators' listener, and operators have a token
+//! (`operations.md`, sections 1 and 7).
 
 use crate::harness::client::Api;
 use crate::harness::server::{ADMIN_TOKEN, Server};
@@ -12,7 +13,9 @@ const PATHS: [&str; 5] = ["/admin/status", "/metrics", "/docs", "/openapi.json",
 #[test]
 fn another_host_is_misdirected_and_another_site_is_refused() {
     let server = Server::shared();
-    for (path, admin) in PATHS.into_iter().flat_map(|path| [(path, server.admin()), (path, server.admin_with("wrong"))]) {
+    for (path, admin) in
+        PATHS.into_iter().flat_map(|path| [(path, server.admin()), (path, server.admin_with("wrong"))])
+    {
         for host in ["evil.example", "evil.example:9090", "127.0.0.1.evil.example", "10.0.0.1"] {
             admin.with("host", host).get(path).refused(421, "misdirected");
         }
@@ -32,14 +35,27 @@ fn another_host_is_misdirected_and_another_site_is_refused() {
     }
     // A page that sends a form changes nothing.
     let before = server.admin().get("/admin/tenants?limit=1").expect(200);
-    server.admin().with("origin", "https://evil.example").post("/admin/tenants", &json!({ "name": "evil" })).refused(403, "cross_site");
-    assert_eq!(server.admin().get("/admin/tenants?limit=1").expect(200)["items"][0]["name"], before["items"][0]["name"]);
+    server
+        .admin()
+        .with("origin", "https://evil.example")
+        .post("/admin/tenants", &json!({ "name": "evil" }))
+        .refused(403, "cross_site");
+    assert_eq!(
+        server.admin().get("/admin/tenants?limit=1").expect(200)["items"][0]["name"],
+        before["items"][0]["name"]
+    );
 }
 
 #[test]
 fn operators_may_name_hosts_and_the_command_line_needs_none() {
     let server = Server::start_with(&[("PASARELA__ADMIN__HOSTS", "ops.example.com, 10.1.2.3")]);
-    for (host, status) in [("ops.example.com", 200), ("ops.example.com:8443", 200), ("10.1.2.3:9090", 200), ("example.com", 421), ("x.ops.example.com", 421)] {
+    for (host, status) in [
+        ("ops.example.com", 200),
+        ("ops.example.com:8443", 200),
+        ("10.1.2.3:9090", 200),
+        ("example.com", 421),
+        ("x.ops.example.com", 421),
+    ] {
         assert_eq!(server.admin().with("host", host).get("/admin/status").status, status, "{host}");
     }
     assert!(server.command(&["admin", "status"]).status.success());
@@ -77,7 +93,10 @@ fn a_short_token_stops_a_start_where_others_reach_the_listener() {
     std::fs::write(&config, "").expect("written");
     let started = |token: &str| {
         let mut command = server.program();
-        command.args(["serve", "--config", config.to_str().expect("UTF-8")]).env("PASARELA__ADMIN__LISTEN", "0.0.0.0:0").env("PASARELA__ADMIN__TOKEN", token);
+        command
+            .args(["serve", "--config", config.to_str().expect("UTF-8")])
+            .env("PASARELA__ADMIN__LISTEN", "0.0.0.0:0")
+            .env("PASARELA__ADMIN__TOKEN", token);
         command.env("PASARELA__STORAGE__PATH", Path::new("/dev/null/nowhere")).output().expect("it runs")
     };
     let output = started(&"x".repeat(31));
@@ -94,7 +113,10 @@ fn a_short_token_stops_a_start_where_others_reach_the_listener() {
 
 #[test]
 fn a_token_where_none_is_needed_counts_all_the_same() {
-    let server = Server::start_with(&[("PASARELA__ADMIN__TOKEN", ""), ("PASARELA__ADMIN__INSECURE_DEV_TOKEN", "true")]);
+    let server = Server::start_with(&[
+        ("PASARELA__ADMIN__TOKEN", ""),
+        ("PASARELA__ADMIN__INSECURE_DEV_TOKEN", "true"),
+    ]);
     let nobody = Api::new(&format!("http://127.0.0.1:{}", server.admin_address().1), &[]);
     assert_eq!(nobody.get("/admin/status").status, 200);
     assert!(server.log_tail().contains("insecure_dev_token"), "it warns");

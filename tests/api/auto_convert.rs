@@ -1,4 +1,5 @@
-//! Auto-convert: a part of what a peso payment brings becomes USDT by itself (`service.md`, "Auto-convert"; `contract.md`, sections 9 and 18).
+//! Auto-convert: a part of what a peso payment brings becomes USDT by itself (`service.md`,
+//! "Auto-convert"; `contract.md`, sections 9 and 18).
 
 use crate::harness::check::{assert_texts, decimal, list, text};
 use crate::harness::client::Api;
@@ -10,7 +11,8 @@ use std::time::{Duration, Instant};
 
 #[track_caller]
 fn turn_on(api: &Api, percent: i64) {
-    api.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": percent } } })).expect(200);
+    api.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": percent } } }))
+        .expect(200);
 }
 
 /// The conversions, once there are so many: the answer to a payment does not wait for them.
@@ -35,7 +37,8 @@ fn a_share_of_the_net_is_converted_from_the_payments_own_hold() {
     turn_on(&api, 50);
     let paid = api.cop_paid(50_000);
     let made = conversions(&api, 1).remove(0);
-    // 46,250 net, half of it 23,125; the market asks 4,000 and the spread is 2 percent: 23,125 / 4,080 is 5.667.
+    // 46,250 net, half of it 23,125; the market asks 4,000 and the spread is 2 percent: 23,125 /
+    // 4,080 is 5.667.
     assert_texts(
         &made,
         &[
@@ -52,9 +55,13 @@ fn a_share_of_the_net_is_converted_from_the_payments_own_hold() {
     api.assert_pesos("69375", "69375", "0");
     let told = api.told();
     let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["payment.completed", "payment.completed", "conversion.created", "conversion.completed"]);
+    assert_eq!(
+        names,
+        ["payment.completed", "payment.completed", "conversion.created", "conversion.completed"]
+    );
     assert_eq!((&told[2].1["origin"], &told[2].1["paymentId"]), (&json!("auto"), &paid["id"]));
-    // Pesos that were converted are not there for a refund of their payment, but those that are held otherwise are.
+    // Pesos that were converted are not there for a refund of their payment, but those that are
+    // held otherwise are.
     api.cop_refund(&paid).expect(200);
     api.assert_pesos("23125", "23125", "0");
     let refused = api.cop_refund(&before).refused(409, "insufficient_balance");
@@ -73,7 +80,11 @@ fn half_a_peso_goes_up_and_what_is_too_little_stays() {
         let paid = api.cop_paid(amount);
         let wanted = decimal(&paid["netCop"]);
         let newest = conversions(&api, if share == "4600" { 1 } else { 2 }).remove(0);
-        assert_eq!((text(&newest, "sourceAmount"), text(&newest, "paymentId")), (share, text(&paid, "id")), "{wanted} net");
+        assert_eq!(
+            (text(&newest, "sourceAmount"), text(&newest, "paymentId")),
+            (share, text(&paid, "id")),
+            "{wanted} net"
+        );
     }
     turn_on(&api, 0);
     api.cop_paid(500_000);
@@ -86,7 +97,9 @@ fn one_that_is_pending_can_be_called_off() {
     let server = Server::shared();
     let api = server.tenant().test;
     turn_on(&api, 100);
-    let pending = api.post("/v1/cop/payments", &merged(cop_body(50_000, "push"), json!({ "reference": "test_pending_1" }))).expect(201);
+    let pending = api
+        .post("/v1/cop/payments", &merged(cop_body(50_000, "push"), json!({ "reference": "test_pending_1" })))
+        .expect(201);
     api.cop_buyer(&pending, "pay").expect(200);
     let made = conversions(&api, 1).remove(0);
     assert_eq!(made["status"], "PENDING");
@@ -131,7 +144,10 @@ fn without_a_rate_it_waits_across_a_restart_and_a_refund_ends_it() {
     server.admin().post("/admin/rates", &rate).expect(201);
     api.advance(60);
     let made = conversions(api, 1).remove(0);
-    assert_texts(&made, &[("paymentId", text(&kept, "id")), ("status", "COMPLETED"), ("sourceAmount", "46250")]);
+    assert_texts(
+        &made,
+        &[("paymentId", text(&kept, "id")), ("status", "COMPLETED"), ("sourceAmount", "46250")],
+    );
     api.advance(86_400);
     assert_eq!(conversions(api, 1).len(), 1);
     api.assert_pesos("0", "0", "0");
@@ -154,7 +170,9 @@ fn after_a_day_without_a_rate_the_pesos_stay() {
 #[test]
 fn what_is_below_the_minimum_or_over_the_limit_of_the_day_stays_in_pesos() {
     let server = Server::shared();
-    let api = server.tenant_with(json!({ "conversions": { "dailyLimit": { "COP": "50000" }, "minimumUsdt": "3.00" } })).test;
+    let api = server
+        .tenant_with(json!({ "conversions": { "dailyLimit": { "COP": "50000" }, "minimumUsdt": "3.00" } }))
+        .test;
     turn_on(&api, 50);
     // 20000 less 2400 are 17600; half of it is 2.15 USDT.
     api.cop_paid(20_000);

@@ -1,4 +1,5 @@
-//! The balance: its figures, the hold to the millisecond, the reserve, the past (`contract.md`, sections 6 and 17, "Time").
+//! The balance: its figures, the hold to the millisecond, the reserve, the past (`contract.md`,
+//! sections 6 and 17, "Time").
 
 use crate::harness::check::{assert_money, assert_texts, instant, text};
 use crate::harness::flows::{DAY, MS, SECOND, figures};
@@ -10,7 +11,16 @@ use serde_json::{Value, json};
 fn a_new_tenant_has_nothing() {
     let server = Server::shared();
     let balance = server.tenant().test.balance();
-    for member in ["ledgerNetVes", "reserveVes", "heldVes", "availableVes", "convertedVes", "platformAvailableVes", "sellerPendingVes", "sellerAvailableVes"] {
+    for member in [
+        "ledgerNetVes",
+        "reserveVes",
+        "heldVes",
+        "availableVes",
+        "convertedVes",
+        "platformAvailableVes",
+        "sellerPendingVes",
+        "sellerAvailableVes",
+    ] {
         assert_eq!(text(&balance, member), "0.00", "{member}");
     }
     assert_eq!((&balance["balanceHoldHours"], &balance["nextReleaseAt"]), (&json!(24), &Value::Null));
@@ -63,7 +73,8 @@ fn every_sale_has_a_hold_of_its_own() {
     }
     let next = |at: usize| sales.get(at).map_or(Value::Null, |sale: &Value| sale["availableAt"].clone());
     assert_eq!(api.balance()["nextReleaseAt"], next(0));
-    for (at, held, available) in [(0, "1182.00", "1970.00"), (1, "197.00", "2955.00"), (2, "0.00", "3152.00")] {
+    for (at, held, available) in [(0, "1182.00", "1970.00"), (1, "197.00", "2955.00"), (2, "0.00", "3152.00")]
+    {
         api.advance_to(instant(&next(at)));
         let balance = api.books();
         assert_eq!(figures(&balance), ["3152.00", held, available]);
@@ -76,7 +87,10 @@ fn held_money_can_not_be_paid_out() {
     let server = Server::shared();
     let api = server.tenant().test;
     let (merchant, paid) = (api.merchant(), api.pay(10));
-    assert_eq!(text(&api.payout(&merchant, "0.01", json!({})).refused(422, "insufficient_balance"), "availableVes"), "0.00");
+    assert_eq!(
+        text(&api.payout(&merchant, "0.01", json!({})).refused(422, "insufficient_balance"), "availableVes"),
+        "0.00"
+    );
     api.advance_to(instant(&paid["availableAt"]));
     api.payout(&merchant, "1970.00", json!({})).expect(201);
     api.assert_books("0.00", "0.00", "0.00");
@@ -91,7 +105,10 @@ fn the_hold_counts_from_completion() {
     let payment = api.payment(&pending);
     let completed = instant(&payment["completedAt"]);
     let waited = completed - instant(&payment["createdAt"]);
-    assert!(waited >= TimeDelta::seconds(60) && waited < TimeDelta::seconds(75), "it bears the instant of the poll: {waited}");
+    assert!(
+        waited >= TimeDelta::seconds(60) && waited < TimeDelta::seconds(75),
+        "it bears the instant of the poll: {waited}"
+    );
     assert_eq!(instant(&api.balance()["nextReleaseAt"]), completed + DAY);
 }
 
@@ -99,7 +116,8 @@ fn the_hold_counts_from_completion() {
 fn funding_may_be_held() {
     let server = Server::shared();
     let api = server.tenant().test;
-    let row = api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "40.00", "held": true })).expect(201);
+    let row =
+        api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "40.00", "held": true })).expect(201);
     assert_texts(&row, &[("type", "adjustment"), ("amountVes", "40.00")]);
     api.fund("2.00");
     api.assert_books("42.00", "40.00", "2.00");
@@ -126,7 +144,10 @@ fn the_last_cent_can_be_spent_and_no_more() {
     let refused = api.payout(&merchant, "10.01", json!({})).refused(422, "insufficient_balance");
     assert_eq!(text(&refused, "availableVes"), "10.00");
     api.payout(&merchant, "10.00", json!({})).expect(201);
-    assert_eq!(text(&api.payout(&merchant, "0.01", json!({})).refused(422, "insufficient_balance"), "availableVes"), "0.00");
+    assert_eq!(
+        text(&api.payout(&merchant, "0.01", json!({})).refused(422, "insufficient_balance"), "availableVes"),
+        "0.00"
+    );
     api.assert_books("0.00", "0.00", "0.00");
 }
 
@@ -139,12 +160,24 @@ fn the_reserve_stays() {
     let merchant = api.merchant();
     api.fund("600.00");
     reserve("500.00");
-    assert_texts(&api.books(), &[("ledgerNetVes", "600.00"), ("reserveVes", "500.00"), ("availableVes", "100.00")]);
-    assert_eq!(text(&api.payout(&merchant, "100.01", json!({})).refused(422, "insufficient_balance"), "availableVes"), "100.00");
+    assert_texts(
+        &api.books(),
+        &[("ledgerNetVes", "600.00"), ("reserveVes", "500.00"), ("availableVes", "100.00")],
+    );
+    assert_eq!(
+        text(
+            &api.payout(&merchant, "100.01", json!({})).refused(422, "insufficient_balance"),
+            "availableVes"
+        ),
+        "100.00"
+    );
     api.payout(&merchant, "100.00", json!({})).expect(201);
     reserve("600.00");
     assert_eq!(text(&api.books(), "availableVes"), "-100.00");
-    assert_eq!(text(&api.payout(&merchant, "0.01", json!({})).refused(422, "insufficient_balance"), "availableVes"), "-100.00");
+    assert_eq!(
+        text(&api.payout(&merchant, "0.01", json!({})).refused(422, "insufficient_balance"), "availableVes"),
+        "-100.00"
+    );
     reserve("0.00");
     api.payout(&merchant, "500.00", json!({})).expect(201);
     api.assert_books("0.00", "0.00", "0.00");

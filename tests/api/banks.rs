@@ -1,4 +1,5 @@
-//! The catalogue of banks: what tenants see, what operators change, and the refresh from a feed (`contract.md`, sections 3, 14 and 18).
+//! The catalogue of banks: what tenants see, what operators change, and the refresh from a feed
+//! (`contract.md`, sections 3, 14 and 18).
 
 use crate::harness::client::Api;
 use crate::harness::server::Server;
@@ -20,9 +21,19 @@ fn the_catalogue_is_sorted_and_hides_what_is_hidden() {
     let server = Server::start();
     let api = server.tenant().test;
     let banks = api.get("/v1/banks").expect(200);
-    let codes: Vec<&str> = banks.as_array().expect("a bare array").iter().map(|bank| bank["code"].as_str().expect("a code")).collect();
+    let codes: Vec<&str> = banks
+        .as_array()
+        .expect("a bare array")
+        .iter()
+        .map(|bank| bank["code"].as_str().expect("a code"))
+        .collect();
     assert!(codes.is_sorted() && codes.len() > 20 && !codes.contains(&"0116"));
-    assert_eq!(find(&banks, "0134"), Some(json!({ "code": "0134", "name": "Banesco", "services": ["C2P", "PAGO_MOVIL", "DEBIT", "CREDIT"], "logoUrl": null })));
+    assert_eq!(
+        find(&banks, "0134"),
+        Some(
+            json!({ "code": "0134", "name": "Banesco", "services": ["C2P", "PAGO_MOVIL", "DEBIT", "CREDIT"], "logoUrl": null })
+        )
+    );
     let all = server.admin().get("/admin/banks").expect(200);
     assert_eq!(find(&all, "0116").expect("BOD")["hidden"], true);
     assert_eq!(all.as_array().map(Vec::len), Some(codes.len() + 1));
@@ -47,7 +58,10 @@ fn an_operators_change_counts_at_once_and_survives_a_crash() {
         assert_eq!(shown(&tenant.test, "0134"), None);
         let changed = json!({ "code": "0105", "name": "Mercantil Banco", "services": ["CREDIT"], "logoUrl": "https://logo.example.com/0105.svg" });
         assert_eq!(shown(&tenant.test, "0105"), Some(changed));
-        assert_eq!(find(&server.admin().get("/admin/banks").expect(200), "0134").expect("hidden, not gone")["hidden"], true);
+        assert_eq!(
+            find(&server.admin().get("/admin/banks").expect(200), "0134").expect("hidden, not gone")["hidden"],
+            true
+        );
         for bank in [134, 105] {
             tenant.test.request_c2p(1, json!({ "debtorBankCode": bank })).names(&["debtorBankCode"]);
         }
@@ -86,7 +100,10 @@ fn a_change_that_cannot_be_is_refused() {
     for code in ["9999", "134", "x", "01345"] {
         admin.patch(&format!("/admin/banks/{code}"), &json!({ "hidden": true })).refused(404, "not_found");
     }
-    server.admin_with("wrong").patch("/admin/banks/0134", &json!({ "hidden": true })).refused(401, "unauthorized");
+    server
+        .admin_with("wrong")
+        .patch("/admin/banks/0134", &json!({ "hidden": true }))
+        .refused(401, "unauthorized");
     server.admin_with("wrong").act("/admin/banks/refresh").refused(401, "unauthorized");
     admin.act("/admin/banks/refresh").refused(503, "bank_feed_unavailable");
 }
@@ -98,17 +115,34 @@ fn a_refresh_keeps_what_operators_changed_and_what_history_speaks_of() {
     let feed = |banks: &[Value]| Behaviour::Says(200, Value::from(banks.to_vec()).to_string());
     source.set(
         "/banks",
-        feed(&[bank("0102", "BDV", &["C2P", "DEBIT"]), bank("0134", "Banesco Banco Universal", &["C2P"]), bank("0199", "Banco Nuevo", &["CREDIT", "NEW"])]),
+        feed(&[
+            bank("0102", "BDV", &["C2P", "DEBIT"]),
+            bank("0134", "Banesco Banco Universal", &["C2P"]),
+            bank("0199", "Banco Nuevo", &["CREDIT", "NEW"]),
+        ]),
     );
     let mut server = Server::start_with(&[("PASARELA__BANKS__FEED_URL", &source.url("/banks"))]);
     let api = server.tenant().test;
     server.admin().patch("/admin/banks/0134", &json!({ "name": "Banesco", "hidden": true })).expect(200);
     let refreshed = server.admin().act("/admin/banks/refresh");
-    assert_eq!(find(&refreshed.expect(200), "0199").map(|bank| bank["services"].clone()), Some(json!(["CREDIT"])));
-    assert_eq!(shown(&api, "0102"), Some(json!({ "code": "0102", "name": "BDV", "services": ["C2P", "DEBIT"], "logoUrl": null })));
-    assert_eq!(shown(&api, "0105").expect("it stays")["services"], json!([]), "what is not listed stays, without services");
+    assert_eq!(
+        find(&refreshed.expect(200), "0199").map(|bank| bank["services"].clone()),
+        Some(json!(["CREDIT"]))
+    );
+    assert_eq!(
+        shown(&api, "0102"),
+        Some(json!({ "code": "0102", "name": "BDV", "services": ["C2P", "DEBIT"], "logoUrl": null }))
+    );
+    assert_eq!(
+        shown(&api, "0105").expect("it stays")["services"],
+        json!([]),
+        "what is not listed stays, without services"
+    );
     assert_eq!(shown(&api, "0134"), None);
-    assert_eq!(find(&server.admin().get("/admin/banks").expect(200), "0134").expect("it stays")["name"], "Banesco");
+    assert_eq!(
+        find(&server.admin().get("/admin/banks").expect(200), "0134").expect("it stays")["name"],
+        "Banesco"
+    );
     // A feed that fails changes nothing.
     let before = server.admin().get("/admin/banks").expect(200);
     for behaviour in [

@@ -1,4 +1,5 @@
-//! Batches: one record debits what fits, each item has a fate of its own, and nothing is paid twice (`contract.md`, sections 5, 7 and 17).
+//! Batches: one record debits what fits, each item has a fate of its own, and nothing is paid twice
+//! (`contract.md`, sections 5, 7 and 17).
 
 use crate::credits::{account_body, credit_body};
 use crate::harness::check::{assert_id, assert_movements, assert_texts, list, race, sum, text};
@@ -29,7 +30,11 @@ fn an_item_is_a_payout_of_its_own() {
     let api = server.tenant_with(json!({ "fees": { "payoutVes": "1.00" } })).test;
     let merchant = api.merchant();
     api.fund("100.00");
-    let body = batch_body(vec![payout_body(&merchant, "20.00"), payout_body(&merchant, "30.04"), payout_body(&merchant, "10.05")]);
+    let body = batch_body(vec![
+        payout_body(&merchant, "20.00"),
+        payout_body(&merchant, "30.04"),
+        payout_body(&merchant, "10.05"),
+    ]);
     let answer = api.post(BATCH, &body);
     let batch = answer.expect(201);
     assert!(answer.wal_seq() > 0);
@@ -37,7 +42,15 @@ fn an_item_is_a_payout_of_its_own() {
     assert_eq!(batch["externalRef"], body["externalRef"]);
     assert_eq!(of(&batch, "status"), ["completed", "failed", "pending"]);
     for item in list(&batch, "items") {
-        assert_texts(item, &[("kind", "merchant"), ("batchId", text(&batch, "batchId")), ("feeVes", "1.00"), ("merchantName", "Bodega La Esquina")]);
+        assert_texts(
+            item,
+            &[
+                ("kind", "merchant"),
+                ("batchId", text(&batch, "batchId")),
+                ("feeVes", "1.00"),
+                ("merchantName", "Bodega La Esquina"),
+            ],
+        );
         assert_eq!(&api.payout_now(item), item);
     }
     api.assert_books("67.95", "0.00", "67.95");
@@ -55,7 +68,8 @@ fn items_are_decided_in_order_and_smaller_later_ones_may_fit() {
     let server = Server::shared();
     let api = server.tenant().test;
     let (merchant, inactive) = (api.merchant(), api.merchant());
-    api.patch(&format!("/v1/merchants/{}", text(&inactive, "merchantId")), &json!({ "isActive": false })).expect(200);
+    api.patch(&format!("/v1/merchants/{}", text(&inactive, "merchantId")), &json!({ "isActive": false }))
+        .expect(200);
     let unverified = api.create_merchant(json!({})).expect(201);
     api.fund("50.00");
     let items = vec![
@@ -141,7 +155,8 @@ fn the_list_has_bounds() {
         api.post(BATCH, &json!({ "externalRef": fresh("b"), "items": items })).names(&["items"]);
     }
     api.post(BATCH, &json!({})).names(&["externalRef", "items"]);
-    api.post(BATCH, &json!({ "externalRef": "b", "items": [payout_body(&merchant, "1.00")], "x": 1 })).names(&["x"]);
+    api.post(BATCH, &json!({ "externalRef": "b", "items": [payout_body(&merchant, "1.00")], "x": 1 }))
+        .names(&["x"]);
 }
 
 #[test]
@@ -150,7 +165,8 @@ fn known_references_and_twins_are_paid_once() {
     let api = server.tenant().test;
     let merchant = api.merchant();
     api.fund("100.00");
-    let (known, twin, poor) = (payout_body(&merchant, "10.00"), payout_body(&merchant, "5.00"), payout_body(&merchant, "1000.00"));
+    let (known, twin, poor) =
+        (payout_body(&merchant, "10.00"), payout_body(&merchant, "5.00"), payout_body(&merchant, "1000.00"));
     let before = api.post("/v1/payouts", &known).expect(201);
     let body = batch_body(vec![
         known.clone(),
@@ -166,9 +182,19 @@ fn known_references_and_twins_are_paid_once() {
     assert_eq!(items[0], before, "paid before, answered in its place");
     assert_eq!(items[1], items[2]);
     assert_eq!(items[1]["status"], "completed");
-    assert_eq!([&items[3]["failureCode"], &items[4]["failureCode"]], ["external_ref_conflict", "external_ref_conflict"]);
-    assert_eq!((&items[5]["failureCode"], &items[6]["status"]), (&json!("insufficient_balance"), &json!("completed")), "a refused reference is free");
-    assert_movements(&api.movements(), &[("adjustment", &["100.00"]), ("payout", &["-10.00", "-5.00", "-1.00"])]);
+    assert_eq!(
+        [&items[3]["failureCode"], &items[4]["failureCode"]],
+        ["external_ref_conflict", "external_ref_conflict"]
+    );
+    assert_eq!(
+        (&items[5]["failureCode"], &items[6]["status"]),
+        (&json!("insufficient_balance"), &json!("completed")),
+        "a refused reference is free"
+    );
+    assert_movements(
+        &api.movements(),
+        &[("adjustment", &["100.00"]), ("payout", &["-10.00", "-5.00", "-1.00"])],
+    );
     assert_eq!(api.post(BATCH, &body).expect(200), batch);
     // A single payout finds what the batch paid.
     assert_eq!(api.post("/v1/payouts", &twin).expect(200), items[1]);
@@ -180,7 +206,11 @@ fn credits_come_in_batches_too() {
     let server = Server::shared();
     let api = server.tenant().test;
     api.fund("100.00");
-    let phones = batch_body(vec![credit_body("10.00"), credit_body("10.04"), merged(credit_body("1.00"), json!({ "banco": "9999" }))]);
+    let phones = batch_body(vec![
+        credit_body("10.00"),
+        credit_body("10.04"),
+        merged(credit_body("1.00"), json!({ "banco": "9999" })),
+    ]);
     let paid = api.post("/v1/payments/credit/disburse", &phones).expect(201);
     assert_eq!(of(&paid, "failureCode"), [&Value::Null, &json!("AM04"), &json!("invalid_data")]);
     assert_eq!(list(&paid, "items")[0]["kind"], "credit");
@@ -221,7 +251,11 @@ fn a_thousand_items_are_paid_by_one_request() {
     let body = batch_body((0..1_000).map(|_| payout_body(&merchant, "1.00")).collect());
     let batch = api.post(BATCH, &body).expect(201);
     let statuses = of(&batch, "status");
-    assert_eq!(statuses.iter().filter(|status| **status == "completed").count(), 999, "the last one does not fit");
+    assert_eq!(
+        statuses.iter().filter(|status| **status == "completed").count(),
+        999,
+        "the last one does not fit"
+    );
     assert_eq!(list(&batch, "items")[999]["failureCode"], "insufficient_balance");
     assert_eq!(api.post(BATCH, &body).expect(200), batch);
     assert_eq!(api.walk("/v1/payouts", &[], 100).len(), 999);
@@ -261,11 +295,21 @@ fn batches_on_the_same_money_never_overdraw() {
     let api = server.tenant().test;
     let merchant = api.merchant();
     api.fund("100.00");
-    let answers = race(8, |_| api.post(BATCH, &batch_body((0..25).map(|_| payout_body(&merchant, "1.00")).collect())).expect(201));
-    let paid: usize = answers.iter().map(|batch| of(batch, "status").iter().filter(|status| **status == "completed").count()).sum();
+    let answers = race(8, |_| {
+        api.post(BATCH, &batch_body((0..25).map(|_| payout_body(&merchant, "1.00")).collect())).expect(201)
+    });
+    let paid: usize = answers
+        .iter()
+        .map(|batch| of(batch, "status").iter().filter(|status| **status == "completed").count())
+        .sum();
     assert_eq!(paid, 100, "money for exactly 100");
     // Within a batch it is the first items that were paid, and a batch is decided as a whole.
-    let cut = answers.iter().filter(|batch| (1..25).contains(&of(batch, "status").iter().filter(|status| **status == "completed").count())).count();
+    let cut = answers
+        .iter()
+        .filter(|batch| {
+            (1..25).contains(&of(batch, "status").iter().filter(|status| **status == "completed").count())
+        })
+        .count();
     assert_eq!(cut, 0, "100 is four whole batches");
     api.assert_books("0.00", "0.00", "0.00");
 }
@@ -279,7 +323,8 @@ fn one_batch_asked_for_many_times_at_once_is_one_batch() {
     let body = batch_body((0..10).map(|_| payout_body(&merchant, "1.00")).collect());
     let answers = race(12, |_| api.post(BATCH, &body));
     assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
-    let ids: BTreeSet<String> = answers.iter().map(|answer| text(&answer.json(), "batchId").to_owned()).collect();
+    let ids: BTreeSet<String> =
+        answers.iter().map(|answer| text(&answer.json(), "batchId").to_owned()).collect();
     assert_eq!(ids.len(), 1);
     api.assert_books("90.00", "0.00", "90.00");
 }

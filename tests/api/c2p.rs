@@ -1,8 +1,11 @@
-//! C2P: the intent, its execution, and everything that may become of it (`contract.md`, sections 4, 5 and 17, "Payments").
+//! C2P: the intent, its execution, and everything that may become of it (`contract.md`, sections 4,
+//! 5 and 17, "Payments").
 //!
 //! 200 VES a dollar, fee 1.5 %: 10 USD are 2000.00 VES, fee 30.00, net 1970.00.
 
-use crate::harness::check::{assert_id, assert_movements, assert_nulls, assert_number, assert_texts, instant, race, stamp, text};
+use crate::harness::check::{
+    assert_id, assert_movements, assert_nulls, assert_number, assert_texts, instant, race, stamp, text,
+};
 use crate::harness::flows::{MS, SECOND, UNKNOWN, execution, fresh, merged, number};
 use crate::harness::server::Server;
 use chrono::TimeDelta;
@@ -103,13 +106,17 @@ fn the_bank_sends_a_code_for_every_intent_that_says_so() {
 fn details_that_make_no_sense_are_refused() {
     let server = Server::shared();
     let api = server.tenant().test;
-    for bank in [json!(9999), json!(1), json!(0), json!(-134), json!(116), json!(178), json!("0134"), json!(134.5)] {
+    for bank in
+        [json!(9999), json!(1), json!(0), json!(-134), json!(116), json!(178), json!("0134"), json!(134.5)]
+    {
         api.request_c2p(1, json!({ "debtorBankCode": bank })).names(&["debtorBankCode"]);
     }
     for document in ["12345678", "X12345678", "V1234", "V1234567890", "V12.345.678", "", "VV1234567"] {
         api.request_c2p(1, json!({ "debtorId": document })).names(&["debtorId"]);
     }
-    for phone in ["04131234567", "02121234567", "0414123456", "041412345678", "4141234567", "+574141234567", ""] {
+    for phone in
+        ["04131234567", "02121234567", "0414123456", "041412345678", "4141234567", "+574141234567", ""]
+    {
         api.request_c2p(1, json!({ "debtorCellPhone": phone })).names(&["debtorCellPhone"]);
     }
     assert_eq!(api.get("/v1/payments").expect(200)["items"], json!([]));
@@ -119,11 +126,19 @@ fn details_that_make_no_sense_are_refused() {
 fn documents_and_phones_in_every_form() {
     let server = Server::shared();
     let api = server.tenant().test;
-    for (given, shown) in [("v-12345678", "V***678"), ("E84211905", "E***905"), ("j-301234567", "J***567"), ("P12345", "P***345"), ("g200099976", "G***976")] {
+    for (given, shown) in [
+        ("v-12345678", "V***678"),
+        ("E84211905", "E***905"),
+        ("j-301234567", "J***567"),
+        ("P12345", "P***345"),
+        ("g200099976", "G***976"),
+    ] {
         let intent = api.request_c2p(1, json!({ "debtorId": given })).expect(201);
         assert_eq!(text(&api.payment(&intent), "debtorId"), shown);
     }
-    for (given, shown) in [("04221234567", "0422***4567"), ("584121234567", "0412***4567"), ("+584261234567", "0426***4567")] {
+    for (given, shown) in
+        [("04221234567", "0422***4567"), ("584121234567", "0412***4567"), ("+584261234567", "0426***4567")]
+    {
         let intent = api.request_c2p(1, json!({ "debtorCellPhone": given })).expect(201);
         assert_eq!(text(&api.payment(&intent), "debtorCellPhone"), shown);
     }
@@ -141,7 +156,9 @@ fn figures_are_exact_to_the_cent() {
     ] {
         let api = server.tenant().test;
         let payment = api.pay(number(usd));
-        for (member, value) in [("usdAmount", usd), ("vesAmount", ves), ("feeVes", fee), ("netVes", net), ("bcvRate", "200")] {
+        for (member, value) in
+            [("usdAmount", usd), ("vesAmount", ves), ("feeVes", fee), ("netVes", net), ("bcvRate", "200")]
+        {
             assert_number(&payment, member, value);
         }
         assert!(payment["bankReference"].is_string(), "{payment}");
@@ -165,12 +182,16 @@ fn fees_are_rounded_half_up_and_never_exceed_the_amount() {
         ("1.5000", "5.50", "10", "35.50", "1964.50"),
         ("1.5000", "5.50", "0.01", "2.00", "0.00"),
     ] {
-        let api = server.tenant_with(json!({ "fees": { "c2p": { "percent": percent, "fixedVes": fixed } } })).test;
+        let api =
+            server.tenant_with(json!({ "fees": { "c2p": { "percent": percent, "fixedVes": fixed } } })).test;
         let payment = api.pay(number(usd));
         assert_number(&payment, "feeVes", fee);
         assert_number(&payment, "netVes", net);
         api.assert_books(net, net, "0.00");
-        assert!(api.movements().iter().all(|row| row["amountVes"] != "0.00"), "a movement of nothing was written");
+        assert!(
+            api.movements().iter().all(|row| row["amountVes"] != "0.00"),
+            "a movement of nothing was written"
+        );
     }
 }
 
@@ -211,7 +232,15 @@ fn tokens_have_6_to_8_digits() {
     let server = Server::shared();
     let api = server.tenant().test;
     let intent = api.intent(1);
-    for token in [json!("12345"), json!("123456789"), json!("12345a"), json!(""), json!("１２３４５６"), json!(12345678), Value::Null] {
+    for token in [
+        json!("12345"),
+        json!("123456789"),
+        json!("12345a"),
+        json!(""),
+        json!("１２３４５６"),
+        json!(12345678),
+        Value::Null,
+    ] {
         api.execute(&intent, "", json!({ "token": token })).names(&["token"]);
     }
     for token in ["123456", "1234567", "00000000"] {
@@ -242,7 +271,8 @@ fn while_the_bank_is_silent_the_payment_is_pending() {
     let intent = api.intent(10);
     let pending = api.execute(&intent, "77777777", json!({})).expect(202);
     assert_eq!(pending["status"], "PENDING");
-    let operation = api.get(&format!("/v1/payments/operations/{}", text(&pending, "operationId"))).expect(200);
+    let operation =
+        api.get(&format!("/v1/payments/operations/{}", text(&pending, "operationId"))).expect(200);
     assert_eq!((text(&operation, "status"), &operation["paymentId"]), ("pending", &intent["intentId"]));
     api.execute(&intent, "12345678", json!({})).refused(409, "charge_in_progress");
     api.request_c2p(10, json!({ "externalRef": intent["externalRef"] })).refused(409, "charge_in_progress");
@@ -254,8 +284,12 @@ fn while_the_bank_is_silent_the_payment_is_pending() {
     assert_eq!(payment["status"], "COMPLETED");
     assert_eq!(instant(&payment["availableAt"]) - instant(&payment["completedAt"]), TimeDelta::hours(24));
     api.assert_books("1970.00", "1970.00", "0.00");
-    let operation = api.get(&format!("/v1/payments/operations/{}", text(&pending, "operationId"))).expect(200);
-    assert_eq!((text(&operation, "status"), &operation["reference"]), ("completed", &payment["bankReference"]));
+    let operation =
+        api.get(&format!("/v1/payments/operations/{}", text(&pending, "operationId"))).expect(200);
+    assert_eq!(
+        (text(&operation, "status"), &operation["reference"]),
+        ("completed", &payment["bankReference"])
+    );
 }
 
 #[test]
@@ -308,7 +342,9 @@ fn a_newer_request_supersedes_the_pending_one() {
     assert_eq!(api.execute(&new, "12345678", json!({})).expect(200)["status"], "COMPLETED");
     let by_ref = api.get(&format!("/v1/payments/by-ref/{}", text(&old, "externalRef"))).expect(200);
     assert_eq!(by_ref["paymentId"], new["intentId"]);
-    let conflict = api.request_c2p(10, json!({ "externalRef": old["externalRef"] })).refused(409, "external_ref_conflict");
+    let conflict = api
+        .request_c2p(10, json!({ "externalRef": old["externalRef"] }))
+        .refused(409, "external_ref_conflict");
     assert_eq!(conflict["existingId"], new["intentId"]);
     api.assert_books("2462.50", "2462.50", "0.00");
 }
@@ -377,7 +413,9 @@ fn payments_are_filtered() {
     let server = Server::shared();
     let api = server.tenant().test;
     let (paid, failed, pending) = (api.pay(1), api.pay_with(1, "99999999"), api.intent(1));
-    let ids = |parameters: &[(&str, &str)]| -> Vec<Value> { api.walk("/v1/payments", parameters, 1).iter().map(|item| item["paymentId"].clone()).collect() };
+    let ids = |parameters: &[(&str, &str)]| -> Vec<Value> {
+        api.walk("/v1/payments", parameters, 1).iter().map(|item| item["paymentId"].clone()).collect()
+    };
     assert_eq!(ids(&[("status", "COMPLETED")]), [paid["paymentId"].clone()]);
     assert_eq!(ids(&[("status", "FAILED")]), [failed["paymentId"].clone()]);
     assert_eq!(ids(&[("status", "PENDING")]), [pending["intentId"].clone()]);
@@ -411,10 +449,19 @@ fn a_marketplace_sale_is_shared() {
     let share = json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": 10 });
     let intent = api.intent(10);
     let payment = api.execute(&intent, "12345678", share.clone()).expect(200);
-    for (member, value) in [("vesAmount", "2000"), ("feeVes", "30"), ("netVes", "1970"), ("applicationFeeVes", "200"), ("sellerNetVes", "1770")] {
+    for (member, value) in [
+        ("vesAmount", "2000"),
+        ("feeVes", "30"),
+        ("netVes", "1970"),
+        ("applicationFeeVes", "200"),
+        ("sellerNetVes", "1770"),
+    ] {
         assert_number(&payment, member, value);
     }
-    assert_movements(&api.movements(), &[("payment", &["2000.00"]), ("fee", &["-30.00"]), ("seller_transfer", &["-1770.00"])]);
+    assert_movements(
+        &api.movements(),
+        &[("payment", &["2000.00"]), ("fee", &["-30.00"]), ("seller_transfer", &["-1770.00"])],
+    );
     api.assert_books("200.00", "200.00", "0.00");
     let path = format!("/v1/merchants/{}/balance", text(&merchant, "merchantId"));
     assert_texts(&api.get(&path).expect(200), &[("pendingVes", "1770.00"), ("availableVes", "0.00")]);
@@ -422,11 +469,18 @@ fn a_marketplace_sale_is_shared() {
     assert_texts(&api.get(&path).expect(200), &[("pendingVes", "0.00"), ("availableVes", "1770.00")]);
     api.assert_books("200.00", "0.00", "200.00");
     api.execute(&intent, "12345678", json!({})).refused(409, "intent_mismatch");
-    api.execute(&api.intent(1), "12345678", merged(share.clone(), json!({ "merchantId": UNKNOWN }))).refused(404, "not_found");
+    api.execute(&api.intent(1), "12345678", merged(share.clone(), json!({ "merchantId": UNKNOWN })))
+        .refused(404, "not_found");
     for percent in [json!(-1), json!(100.5), json!("10"), json!(1.23456)] {
-        api.execute(&api.intent(1), "12345678", merged(share.clone(), json!({ "applicationFeePercent": percent }))).names(&["applicationFeePercent"]);
+        api.execute(
+            &api.intent(1),
+            "12345678",
+            merged(share.clone(), json!({ "applicationFeePercent": percent })),
+        )
+        .names(&["applicationFeePercent"]);
     }
-    api.execute(&api.intent(1), "12345678", json!({ "applicationFeePercent": 10 })).refused(400, "invalid_data");
+    api.execute(&api.intent(1), "12345678", json!({ "applicationFeePercent": 10 }))
+        .refused(400, "invalid_data");
 }
 
 #[test]

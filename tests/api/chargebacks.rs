@@ -1,8 +1,11 @@
-//! Chargebacks of card payments: whole, in part, several, won and lost (`service.md`, "Chargeback"; `contract.md`, sections 8 and 17).
+//! Chargebacks of card payments: whole, in part, several, won and lost (`service.md`, "Chargeback";
+//! `contract.md`, sections 8 and 17).
 //!
 //! 200 VES a dollar, fee 1.5 %: 10 USD are 2000.00 VES, fee 30.00, net 1970.00.
 
-use crate::harness::check::{assert_id, assert_movements, assert_nulls, assert_number, assert_texts, instant, list, race, text};
+use crate::harness::check::{
+    assert_id, assert_movements, assert_nulls, assert_number, assert_texts, instant, list, race, text,
+};
 use crate::harness::client::{Answer, Api};
 use crate::harness::flows::{UNKNOWN, fresh, merged};
 use crate::harness::server::Server;
@@ -12,13 +15,19 @@ impl Api {
     /// The bank takes a payment back; members of `over` are added or replaced.
     #[track_caller]
     fn charge_back(&self, payment: &Value, over: Value) -> Answer {
-        self.post("/v1/test/chargebacks", &merged(json!({ "paymentId": payment["paymentId"], "reason": "fraud" }), over))
+        self.post(
+            "/v1/test/chargebacks",
+            &merged(json!({ "paymentId": payment["paymentId"], "reason": "fraud" }), over),
+        )
     }
 
     /// The dispute ends.
     #[track_caller]
     fn close(&self, chargeback: &Value, outcome: &str) -> Answer {
-        self.post(&format!("/v1/test/chargebacks/{}/close", text(chargeback, "chargebackId")), &json!({ "outcome": outcome }))
+        self.post(
+            &format!("/v1/test/chargebacks/{}/close", text(chargeback, "chargebackId")),
+            &json!({ "outcome": outcome }),
+        )
     }
 }
 
@@ -28,7 +37,12 @@ fn a_whole_chargeback_reverses_the_payment() {
     let api = server.tenant().test;
     let payment = api.vpos_pay(10);
     let debited = "2026-11-20T10:00:00.000Z";
-    let chargeback = api.charge_back(&payment, json!({ "feeVes": "25.00", "reason": "not_received", "bankDebitedAt": debited })).expect(201);
+    let chargeback = api
+        .charge_back(
+            &payment,
+            json!({ "feeVes": "25.00", "reason": "not_received", "bankDebitedAt": debited }),
+        )
+        .expect(201);
     assert_id(&chargeback["chargebackId"]);
     assert_texts(
         &chargeback,
@@ -51,15 +65,37 @@ fn a_whole_chargeback_reverses_the_payment() {
     assert_eq!(now["reversedAt"], chargeback["createdAt"]);
     assert_number(&now, "feeVes", "30");
     let inside = &list(&now, "chargebacks")[0];
-    assert_texts(inside, &[("chargebackId", id), ("status", "open"), ("amountVes", "2000.00"), ("feeVes", "25.00"), ("reason", "not_received")]);
+    assert_texts(
+        inside,
+        &[
+            ("chargebackId", id),
+            ("status", "open"),
+            ("amountVes", "2000.00"),
+            ("feeVes", "25.00"),
+            ("reason", "not_received"),
+        ],
+    );
     // The sale is still held; what was taken comes from what is available.
     api.assert_books("-55.00", "1970.00", "-2025.00");
-    let all: &[(&str, &[&str])] = &[("payment", &["2000.00"]), ("fee", &["-30.00"]), ("chargeback", &["-2000.00"]), ("chargeback_fee", &["-25.00"])];
+    let all: &[(&str, &[&str])] = &[
+        ("payment", &["2000.00"]),
+        ("fee", &["-30.00"]),
+        ("chargeback", &["-2000.00"]),
+        ("chargeback_fee", &["-25.00"]),
+    ];
     assert_movements(&api.movements(), all);
-    let rows = api.query("/v1/balance/transactions", &[("paymentId", text(&payment, "paymentId"))]).expect(200);
+    let rows =
+        api.query("/v1/balance/transactions", &[("paymentId", text(&payment, "paymentId"))]).expect(200);
     assert_movements(list(&rows, "items"), all);
     for row in list(&rows, "items").iter().filter(|row| text(row, "type").starts_with("chargeback")) {
-        assert_texts(row, &[("chargebackId", id), ("paymentId", text(&payment, "paymentId")), ("createdAt", text(&chargeback, "createdAt"))]);
+        assert_texts(
+            row,
+            &[
+                ("chargebackId", id),
+                ("paymentId", text(&payment, "paymentId")),
+                ("createdAt", text(&chargeback, "createdAt")),
+            ],
+        );
         assert!(row.get("availableAt").is_none_or(Value::is_null), "{row}");
     }
     api.charge_back(&payment, json!({})).refused(409, "chargeback_exceeds_payment");
@@ -73,7 +109,10 @@ fn a_won_dispute_brings_everything_back() {
     let chargeback = api.charge_back(&payment, json!({ "feeVes": "25.00" })).expect(201);
     api.advance(3_600);
     let closed = api.close(&chargeback, "won").expect(200);
-    assert_texts(&closed, &[("status", "won"), ("outcome", "won"), ("amountVes", "2000.00"), ("feeVes", "25.00")]);
+    assert_texts(
+        &closed,
+        &[("status", "won"), ("outcome", "won"), ("amountVes", "2000.00"), ("feeVes", "25.00")],
+    );
     assert!(instant(&closed["closedAt"]) > instant(&closed["createdAt"]));
     let now = api.payment(&payment);
     assert_eq!(now["status"], "COMPLETED");
@@ -82,7 +121,8 @@ fn a_won_dispute_brings_everything_back() {
     api.assert_books("1970.00", "1970.00", "0.00");
     let rows = api.query("/v1/balance/transactions", &[("type", "chargeback_reversal")]).expect(200);
     assert_movements(list(&rows, "items"), &[("chargeback_reversal", &["25.00", "2000.00"])]);
-    let rows = api.query("/v1/balance/transactions", &[("paymentId", text(&payment, "paymentId"))]).expect(200);
+    let rows =
+        api.query("/v1/balance/transactions", &[("paymentId", text(&payment, "paymentId"))]).expect(200);
     assert_eq!(list(&rows, "items").len(), 6);
     for outcome in ["won", "lost"] {
         api.close(&chargeback, outcome).refused(409, "chargeback_closed");
@@ -115,7 +155,10 @@ fn several_parts_never_exceed_the_whole() {
     assert_eq!(first["feeVes"], "0.00");
     assert_eq!(api.payment(&payment)["status"], "COMPLETED");
     // No row of 0.00 is written for a fee of nothing.
-    assert_movements(&api.movements(), &[("payment", &["2000.00"]), ("fee", &["-30.00"]), ("chargeback", &["-500.00"])]);
+    assert_movements(
+        &api.movements(),
+        &[("payment", &["2000.00"]), ("fee", &["-30.00"]), ("chargeback", &["-500.00"])],
+    );
     api.charge_back(&payment, json!({ "amountVes": "1500.01" })).refused(409, "chargeback_exceeds_payment");
     let second = api.charge_back(&payment, json!({ "amountVes": "700.00" })).expect(201);
     api.close(&first, "lost").expect(200);
@@ -147,12 +190,8 @@ fn only_completed_card_payments() {
     let card = api.vpos_pay(10);
     api.charge_back(&card, json!({ "reason": "because" })).names(&["reason"]);
     api.charge_back(&card, json!({ "amountVes": "0.00" })).names(&["amountVes"]);
-    api.charge_back(&card, json!({ "amountVes": 10, "feeVes": "-1.00", "bankDebitedAt": "today", "x": 1 })).names(&[
-        "amountVes",
-        "feeVes",
-        "bankDebitedAt",
-        "x",
-    ]);
+    api.charge_back(&card, json!({ "amountVes": 10, "feeVes": "-1.00", "bankDebitedAt": "today", "x": 1 }))
+        .names(&["amountVes", "feeVes", "bankDebitedAt", "x"]);
     let chargeback = api.charge_back(&card, json!({})).expect(201);
     api.close(&chargeback, "settled").names(&["outcome"]);
     other.close(&chargeback, "won").refused(404, "not_found");
@@ -181,7 +220,9 @@ fn the_sellers_share_is_taken_from_the_tenant() {
     let server = Server::shared();
     let api = server.tenant().test;
     let merchant = api.merchant();
-    let payment = api.vpos(10, json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": 10 })).expect(201);
+    let payment = api
+        .vpos(10, json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": 10 }))
+        .expect(201);
     let before = api.balance();
     let chargeback = api.charge_back(&payment, json!({})).expect(201);
     let after = api.books();
@@ -218,7 +259,8 @@ fn they_are_listed_newest_first_by_status() {
     let api = server.tenant().test;
     assert_eq!(api.get("/v1/chargebacks").expect(200), json!({ "items": [], "nextCursor": null }));
     let payments = [api.vpos_pay(1), api.vpos_pay(2), api.vpos_pay(3)];
-    let opened: Vec<Value> = payments.iter().map(|payment| api.charge_back(payment, json!({})).expect(201)).collect();
+    let opened: Vec<Value> =
+        payments.iter().map(|payment| api.charge_back(payment, json!({})).expect(201)).collect();
     let won = api.close(&opened[0], "won").expect(200);
     let lost = api.close(&opened[1], "lost").expect(200);
     assert_eq!(api.walk("/v1/chargebacks", &[], 2), [opened[2].clone(), lost.clone(), won.clone()]);
@@ -237,11 +279,17 @@ fn a_key_keeps_both_answers() {
     let opened = keyed.charge_back(&payment, json!({}));
     let chargeback = opened.expect(201);
     let again = keyed.charge_back(&payment, json!({}));
-    assert_eq!((again.status, again.text(), again.header("idempotent-replayed")), (201, opened.text(), Some("true")));
+    assert_eq!(
+        (again.status, again.text(), again.header("idempotent-replayed")),
+        (201, opened.text(), Some("true"))
+    );
     let keyed = api.keyed(&fresh("key"));
     let closed = keyed.close(&chargeback, "won");
     let again = keyed.close(&chargeback, "won");
-    assert_eq!((again.status, again.text(), again.header("idempotent-replayed")), (200, closed.text(), Some("true")));
+    assert_eq!(
+        (again.status, again.text(), again.header("idempotent-replayed")),
+        (200, closed.text(), Some("true"))
+    );
     assert_eq!(api.movements().len(), 4);
 }
 
@@ -256,18 +304,27 @@ fn operators_do_the_same() {
     let keyed = admin.keyed(&fresh("key"));
     let chargeback = keyed.post(&path, &body).expect(201);
     assert_eq!(keyed.post(&path, &body).expect(201), chargeback);
-    assert_texts(&chargeback, &[("status", "open"), ("amountVes", "500.00"), ("feeVes", "10.00"), ("reason", "duplicate")]);
+    assert_texts(
+        &chargeback,
+        &[("status", "open"), ("amountVes", "500.00"), ("feeVes", "10.00"), ("reason", "duplicate")],
+    );
     let id = text(&chargeback, "chargebackId");
     assert_eq!(api.get(&format!("/v1/chargebacks/{id}")).expect(200), chargeback);
-    admin.post(&path, &merged(body.clone(), json!({ "amountVes": "1500.01" }))).refused(409, "chargeback_exceeds_payment");
+    admin
+        .post(&path, &merged(body.clone(), json!({ "amountVes": "1500.01" })))
+        .refused(409, "chargeback_exceeds_payment");
     admin.post(&path, &merged(body.clone(), json!({ "paymentId": UNKNOWN }))).refused(404, "not_found");
-    admin.post(&format!("/admin/tenants/{}/chargebacks", server.tenant().id), &body).refused(404, "not_found");
+    admin
+        .post(&format!("/admin/tenants/{}/chargebacks", server.tenant().id), &body)
+        .refused(404, "not_found");
     admin.post(&path, &json!({ "reason": "duplicate" })).names(&["paymentId"]);
     let close = format!("/admin/chargebacks/{id}/close");
     let closed = admin.post(&close, &json!({ "outcome": "won" })).expect(200);
     assert_texts(&closed, &[("status", "won"), ("outcome", "won")]);
     admin.post(&close, &json!({ "outcome": "won" })).refused(409, "chargeback_closed");
-    admin.post(&format!("/admin/chargebacks/{UNKNOWN}/close"), &json!({ "outcome": "won" })).refused(404, "not_found");
+    admin
+        .post(&format!("/admin/chargebacks/{UNKNOWN}/close"), &json!({ "outcome": "won" }))
+        .refused(404, "not_found");
     api.assert_books("1970.00", "1970.00", "0.00");
 }
 
@@ -277,7 +334,8 @@ fn a_payment_has_at_most_a_hundred_chargebacks() {
     let api = server.tenant().test;
     let payment = api.vpos_pay(10);
     for _ in 0..100 {
-        let chargeback = api.charge_back(&payment, json!({ "amountVes": "1.00", "feeVes": "0.00" })).expect(201);
+        let chargeback =
+            api.charge_back(&payment, json!({ "amountVes": "1.00", "feeVes": "0.00" })).expect(201);
         api.close(&chargeback, "won").expect(200);
     }
     api.charge_back(&payment, json!({ "amountVes": "1.00" })).refused(409, "too_many_chargebacks");

@@ -1,4 +1,5 @@
-//! How often buyers may open sessions and have codes sent: whoever has a link or a session needs no key for it. What several clients share is in `strangers.rs`.
+//! How often buyers may open sessions and have codes sent: whoever has a link or a session needs no
+//! key for it. What several clients share is in `strangers.rs`.
 
 use crate::checkout::send;
 use crate::harness::buyers::{Page, session};
@@ -10,7 +11,8 @@ use serde_json::json;
 
 /// Where a new link opens sessions.
 fn link(api: &Api) -> String {
-    let product = api.post("/v1/products", &json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })).expect(201);
+    let product =
+        api.post("/v1/products", &json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })).expect(201);
     let link = api.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({})).expect(201);
     format!("/pay/{}/sessions", text(&link, "slug"))
 }
@@ -18,7 +20,12 @@ fn link(api: &Api) -> String {
 #[track_caller]
 fn told_to_wait(answer: &Answer, words: &str) {
     assert_eq!(answer.status, 429, "{}", answer.text());
-    assert!(answer.header("retry-after").and_then(|seconds| seconds.parse().ok()).is_some_and(|seconds: u32| (1..=60).contains(&seconds)));
+    assert!(
+        answer
+            .header("retry-after")
+            .and_then(|seconds| seconds.parse().ok())
+            .is_some_and(|seconds: u32| (1..=60).contains(&seconds))
+    );
     assert!(answer.text().contains(words), "{}", answer.text());
 }
 
@@ -64,13 +71,22 @@ fn a_client_opens_so_many_sessions_of_a_link_at_once_and_no_more() {
     let server = Server::shared();
     let api = server.tenant().test;
     let (busy, quiet) = (link(&api), link(&api));
-    let opened = (0..5_000).map(|_| server.nobody().post(&busy, &json!({}))).take_while(|answer| answer.status == 201).count();
+    let opened = (0..5_000)
+        .map(|_| server.nobody().post(&busy, &json!({})))
+        .take_while(|answer| answer.status == 201)
+        .count();
     assert!((50..4_000).contains(&opened), "{opened}");
     // One a second comes back: these are sent faster than that.
-    let refused = (0..100).map(|_| server.nobody().post(&busy, &json!({}))).find(|answer| answer.status != 201).expect("a refusal");
+    let refused = (0..100)
+        .map(|_| server.nobody().post(&busy, &json!({})))
+        .find(|answer| answer.status != 201)
+        .expect("a refusal");
     told_to_wait(&refused, "too many sessions");
     for (lang, words) in [("es", "Demasiados intentos"), ("en", "Too many tries")] {
-        let page = (0..100).map(|_| send(&server, &busy, &[("lang", lang)], &[])).find(|answer| answer.status != 303).expect("a refusal");
+        let page = (0..100)
+            .map(|_| send(&server, &busy, &[("lang", lang)], &[]))
+            .find(|answer| answer.status != 303)
+            .expect("a refusal");
         told_to_wait(&page, words);
     }
     server.nobody().post(&quiet, &json!({})).expect(201);

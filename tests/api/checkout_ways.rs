@@ -1,4 +1,5 @@
-//! Checkout sessions paid in pesos and in USDT, and by several ways at once (`service.md`, "Hosted checkout"; `contract.md`, section 18, "Checkout").
+//! Checkout sessions paid in pesos and in USDT, and by several ways at once (`service.md`, "Hosted
+//! checkout"; `contract.md`, section 18, "Checkout").
 
 use crate::harness::buyers::{Page, of, session};
 use crate::harness::check::{list, race, text};
@@ -16,7 +17,11 @@ fn way(state: &Value, name: &str) -> Option<Value> {
 /// What the tenant was told, oldest first.
 fn told(api: &Api, event: &str) -> Vec<Value> {
     let events = api.get("/v1/events?limit=100").expect(200);
-    list(&events, "items").iter().filter(|told| told["event"] == event).map(|told| told["data"].clone()).collect()
+    list(&events, "items")
+        .iter()
+        .filter(|told| told["event"] == event)
+        .map(|told| told["data"].clone())
+        .collect()
 }
 
 fn payments(api: &Api, status: &str) -> Vec<Value> {
@@ -25,7 +30,8 @@ fn payments(api: &Api, status: &str) -> Vec<Value> {
 
 /// A link to a product of so many dollars, and a session of it.
 fn link_session(server: &Server, tenant: &Tenant, price: &str, link: Value, quantity: Value) -> Value {
-    let product = tenant.test.post("/v1/products", &json!({ "name": fresh("Hamaca"), "priceUsd": price })).expect(201);
+    let product =
+        tenant.test.post("/v1/products", &json!({ "name": fresh("Hamaca"), "priceUsd": price })).expect(201);
     let link = tenant.test.post(&format!("/v1/products/{}/links", text(&product, "id")), &link).expect(201);
     server.nobody().post(&format!("{}/sessions", text(&link, "hostedCheckoutPath")), &quantity).expect(201)
 }
@@ -37,22 +43,43 @@ fn a_buyer_pays_in_pesos_and_the_tenant_is_told_at_which_rate() {
     let made = session(&tenant, json!({ "reference": "P-9", "metadata": { "cart": 81 } }));
     let page = Page::of(&server, &made);
     // 4,000 a dollar on the market, and 2.5 percent.
-    assert_eq!(way(&page.state(), "cop"), Some(json!({ "method": "cop", "enabled": true, "reason": null, "amountCop": 41_000 })));
+    assert_eq!(
+        way(&page.state(), "cop"),
+        Some(json!({ "method": "cop", "enabled": true, "reason": null, "amountCop": 41_000 }))
+    );
     let begun = page.pesos("qr").expect(201);
-    assert_eq!((&begun["amountCop"], text(&begun, "status"), text(&begun["next"], "type")), (&json!(41_000), "pending", "show_qr"));
-    assert_eq!((text(&begun, "amountUsd"), text(&begun, "copRate"), text(&begun, "copMarketRate")), ("10.00", "4100.0000", "4000.0000"));
+    assert_eq!(
+        (&begun["amountCop"], text(&begun, "status"), text(&begun["next"], "type")),
+        (&json!(41_000), "pending", "show_qr")
+    );
+    assert_eq!(
+        (text(&begun, "amountUsd"), text(&begun, "copRate"), text(&begun, "copMarketRate")),
+        ("10.00", "4100.0000", "4000.0000")
+    );
     assert_eq!((text(&page.state(), "status"), text(&of(&tenant, &made), "status")), ("open", "open"));
     tenant.test.cop_buyer(&begun, "pay").expect(200);
     let paid = page.state();
     assert_eq!((text(&paid, "status"), &paid["paymentId"]), ("paid", &begun["id"]));
-    assert_eq!((text(&of(&tenant, &made), "status"), &of(&tenant, &made)["paymentId"]), ("paid", &begun["id"]));
+    assert_eq!(
+        (text(&of(&tenant, &made), "status"), &of(&tenant, &made)["paymentId"]),
+        ("paid", &begun["id"])
+    );
     let data = &told(&tenant.test, "payment.completed")[0];
     let checkout = json!({ "id": made["id"], "reference": "P-9", "metadata": { "cart": 81 } });
-    assert_eq!((&data["checkoutSession"], text(data, "amountUsd"), text(data, "copRate")), (&checkout, "10.00", "4100.0000"));
-    assert_eq!((text(data, "currency"), text(data, "channel"), &data["amountCop"], &data["feeCop"]), ("COP", "qr", &json!(41_000), &json!(3_345)));
+    assert_eq!(
+        (&data["checkoutSession"], text(data, "amountUsd"), text(data, "copRate")),
+        (&checkout, "10.00", "4100.0000")
+    );
+    assert_eq!(
+        (text(data, "currency"), text(data, "channel"), &data["amountCop"], &data["feeCop"]),
+        ("COP", "qr", &json!(41_000), &json!(3_345))
+    );
     assert_eq!((text(data, "reference"), &data["metadata"]), ("P-9", &json!({ "cart": 81 })));
     let payment = tenant.test.get(&format!("/v1/payments/{}", text(&begun, "id"))).expect(200);
-    assert_eq!((&payment["checkoutSession"], payment["usdAmount"].to_string().as_str(), text(&payment, "status")), (&checkout, "10.00", "COMPLETED"));
+    assert_eq!(
+        (&payment["checkoutSession"], payment["usdAmount"].to_string().as_str(), text(&payment, "status")),
+        (&checkout, "10.00", "COMPLETED")
+    );
     tenant.test.assert_pesos("37655", "37655", "0");
     page.pesos("qr").refused(409, "session_paid");
     page.request(json!({})).refused(409, "session_paid");
@@ -71,11 +98,17 @@ fn by_sms_the_code_is_the_buyers() {
     let page = Page::of(&server, &made);
     page.code("123456").refused(409, "payment_not_pending");
     let begun = page.pesos("sms").expect(201);
-    assert_eq!((text(&begun["next"], "type"), text(&begun["next"], "phoneMasked")), ("submit_otp", "300***4567"));
+    assert_eq!(
+        (text(&begun["next"], "type"), text(&begun["next"], "phoneMasked")),
+        ("submit_otp", "300***4567")
+    );
     page.code("000000").refused(400, "invalid_otp");
     page.code("x").refused(400, "invalid_otp");
     let state = page.api.get(&format!("{}/state?attempt={}", page.base, text(&begun, "id"))).expect(200);
-    assert_eq!((text(&state, "status"), text(&state, "attemptStatus"), &state["failureCode"]), ("open", "PENDING", &Value::Null));
+    assert_eq!(
+        (text(&state, "status"), text(&state, "attemptStatus"), &state["failureCode"]),
+        ("open", "PENDING", &Value::Null)
+    );
     let paid = page.code("123456").expect(200);
     assert_eq!((text(&paid, "status"), &paid["paymentId"]), ("paid", &begun["id"]));
     page.code("123456").refused(409, "session_paid");
@@ -95,9 +128,18 @@ fn bad_buyers_are_named_and_nothing_begins() {
     post(json!({ "channel": "sms", "buyer": half })).names(&["buyer.phone"]);
     let post = |body: Value| page.api.post(&format!("{}/usdt", page.base), &body);
     post(json!({ "network": "TRON" })).names(&["network", "asset"]);
-    assert_eq!((payments(&tenant.test, "PENDING"), told(&tenant.test, "payment.canceled")), (Vec::new(), Vec::new()));
-    server.nobody().post(&format!("{}/cop", page.base), &json!({ "channel": "qr" })).refused(401, "unauthorized");
-    server.nobody().post(&format!("{}/usdt", page.base), &json!({ "network": "TRC20", "asset": "USDT" })).refused(401, "unauthorized");
+    assert_eq!(
+        (payments(&tenant.test, "PENDING"), told(&tenant.test, "payment.canceled")),
+        (Vec::new(), Vec::new())
+    );
+    server
+        .nobody()
+        .post(&format!("{}/cop", page.base), &json!({ "channel": "qr" }))
+        .refused(401, "unauthorized");
+    server
+        .nobody()
+        .post(&format!("{}/usdt", page.base), &json!({ "network": "TRC20", "asset": "USDT" }))
+        .refused(401, "unauthorized");
 }
 
 #[test]
@@ -118,7 +160,10 @@ fn the_total_in_pesos_is_fixed_when_the_buyer_begins_and_anew_at_a_new_start() {
     // 4202.5000 a dollar after rounding: 42,067.025 are 42,068.
     assert_eq!(total(), 42_068);
     let again = page.pesos("qr").expect(201);
-    assert_eq!((&again["amountCop"], text(&again, "copRate"), text(&again, "copMarketRate")), (&json!(42_068), "4202.5000", "4100.0000"));
+    assert_eq!(
+        (&again["amountCop"], text(&again, "copRate"), text(&again, "copMarketRate")),
+        (&json!(42_068), "4202.5000", "4100.0000")
+    );
 }
 
 #[test]
@@ -128,11 +173,18 @@ fn pesos_are_hidden_or_disabled_by_their_rules() {
     let page = Page::of(&server, &session(&tenant, json!({ "amountUsd": number("4.87") })));
     assert_eq!(way(&page.state(), "cop"), None, "19,967 pesos are too few");
     assert_eq!(page.pesos("qr").refused(400, "amount_below_minimum")["minimumCop"], 20_000);
-    assert!(way(&Page::of(&server, &session(&tenant, json!({ "amountUsd": number("4.88") }))).state(), "cop").is_some());
+    assert!(
+        way(&Page::of(&server, &session(&tenant, json!({ "amountUsd": number("4.88") }))).state(), "cop")
+            .is_some()
+    );
     // Where the buyer says how many, they stay to be seen.
-    let few = link_session(&server, &tenant, "2.00", json!({ "allowQuantity": true }), json!({ "quantity": 2 }));
+    let few =
+        link_session(&server, &tenant, "2.00", json!({ "allowQuantity": true }), json!({ "quantity": 2 }));
     let cop = way(&Page::of(&server, &few).state(), "cop").expect("shown");
-    assert_eq!(cop, json!({ "method": "cop", "enabled": false, "reason": "amount_below_minimum", "amountCop": null }));
+    assert_eq!(
+        cop,
+        json!({ "method": "cop", "enabled": false, "reason": "amount_below_minimum", "amountCop": null })
+    );
     let one = link_session(&server, &tenant, "2.00", json!({}), json!({}));
     assert_eq!(way(&Page::of(&server, &one).state(), "cop"), None);
     let named = Page::of(&server, &session(&tenant, json!({ "methods": ["c2p", "usdt"] })));
@@ -157,7 +209,8 @@ fn without_a_rate_there_are_no_pesos() {
     let page = Page::of(&server, &session(&tenant, json!({})));
     assert_eq!(way(&page.state(), "cop"), None);
     page.pesos("qr").refused(503, "rate_unavailable");
-    let many = link_session(&server, &tenant, "20.00", json!({ "allowQuantity": true }), json!({ "quantity": 2 }));
+    let many =
+        link_session(&server, &tenant, "20.00", json!({ "allowQuantity": true }), json!({ "quantity": 2 }));
     assert_eq!(way(&Page::of(&server, &many).state(), "cop").expect("shown")["reason"], "rate_unavailable");
 }
 
@@ -167,9 +220,20 @@ fn usdt_pays_when_what_came_reaches_the_amount_whatever_the_networks() {
     let tenant = server.tenant();
     let made = session(&tenant, json!({ "reference": "U-1" }));
     let page = Page::of(&server, &made);
-    assert_eq!(way(&page.state(), "usdt"), Some(json!({ "method": "usdt", "enabled": true, "reason": null, "amountCop": null })));
+    assert_eq!(
+        way(&page.state(), "usdt"),
+        Some(json!({ "method": "usdt", "enabled": true, "reason": null, "amountCop": null }))
+    );
     let tron = page.usdt("TRC20").expect(201);
-    assert_eq!((text(&tron, "amountUsdt"), text(&tron, "receivedUsdt"), text(&tron, "network"), text(&tron, "asset")), ("10.00", "0.00", "TRC20", "USDT"));
+    assert_eq!(
+        (
+            text(&tron, "amountUsdt"),
+            text(&tron, "receivedUsdt"),
+            text(&tron, "network"),
+            text(&tron, "asset")
+        ),
+        ("10.00", "0.00", "TRC20", "USDT")
+    );
     assert_eq!(page.usdt("TRC20").expect(200), tron, "the same whenever it is asked for");
     let polygon = page.usdt("POLYGON").expect(201);
     assert!(text(&tron, "address").starts_with('T') && text(&polygon, "address").starts_with("0x"));
@@ -177,7 +241,10 @@ fn usdt_pays_when_what_came_reaches_the_amount_whatever_the_networks() {
     assert_ne!(other["address"], tron["address"], "an address is one session's");
     tenant.test.buyer_sends(&tron, "4.00");
     let state = page.state();
-    assert_eq!((text(&state, "status"), text(&state, "receivedUsdt"), &state["paymentId"]), ("open", "4.00", &Value::Null));
+    assert_eq!(
+        (text(&state, "status"), text(&state, "receivedUsdt"), &state["paymentId"]),
+        ("open", "4.00", &Value::Null)
+    );
     assert_eq!(payments(&tenant.test, "COMPLETED"), Vec::<Value>::new());
     tenant.test.buyer_sends(&polygon, "5.99");
     assert_eq!(text(&page.state(), "status"), "open");
@@ -186,16 +253,35 @@ fn usdt_pays_when_what_came_reaches_the_amount_whatever_the_networks() {
     assert_eq!((text(&state, "status"), text(&state, "receivedUsdt")), ("paid", "10.01"));
     assert_eq!(of(&tenant, &made)["paymentId"], state["paymentId"]);
     let payment = tenant.test.get(&format!("/v1/payments/{}", text(&state, "paymentId"))).expect(200);
-    assert_eq!((text(&payment, "method"), text(&payment, "status"), payment["usdAmount"].to_string().as_str()), ("USDT", "COMPLETED", "10.00"));
-    assert_eq!((&payment["vesAmount"], &payment["bcvRate"], &payment["feeVes"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert_eq!(
+        (text(&payment, "method"), text(&payment, "status"), payment["usdAmount"].to_string().as_str()),
+        ("USDT", "COMPLETED", "10.00")
+    );
+    assert_eq!(
+        (&payment["vesAmount"], &payment["bcvRate"], &payment["feeVes"]),
+        (&Value::Null, &Value::Null, &Value::Null)
+    );
     assert_eq!(payment["externalRef"], Value::Null);
-    assert_eq!((text(&payment, "amountUsdt"), &payment["txHash"], &payment["checkoutSession"]["id"]), ("10.01", &last["txHash"], &made["id"]));
+    assert_eq!(
+        (text(&payment, "amountUsdt"), &payment["txHash"], &payment["checkoutSession"]["id"]),
+        ("10.01", &last["txHash"], &made["id"])
+    );
     assert_eq!(tenant.test.query("/v1/payments", &[("method", "USDT")]).expect(200)["items"][0], payment);
     let data = &told(&tenant.test, "payment.completed")[0];
-    assert_eq!((text(data, "amountUsd"), text(data, "amountUsdt"), &data["txHash"]), ("10.00", "10.01", &last["txHash"]));
-    assert_eq!((&data["checkoutSession"]["reference"], told(&tenant.test, "crypto_deposit.completed").len()), (&json!("U-1"), 3));
+    assert_eq!(
+        (text(data, "amountUsd"), text(data, "amountUsdt"), &data["txHash"]),
+        ("10.00", "10.01", &last["txHash"])
+    );
+    assert_eq!(
+        (&data["checkoutSession"]["reference"], told(&tenant.test, "crypto_deposit.completed").len()),
+        (&json!("U-1"), 3)
+    );
     let balance = tenant.test.get("/v1/crypto/balance").expect(200);
-    assert_eq!((text(&balance, "heldUsdt"), text(&balance, "availableUsdt")), ("10.01", "0.00"), "no fee, and held for a day");
+    assert_eq!(
+        (text(&balance, "heldUsdt"), text(&balance, "availableUsdt")),
+        ("10.01", "0.00"),
+        "no fee, and held for a day"
+    );
     tenant.test.advance(24 * 3600);
     assert_eq!(text(&tenant.test.get("/v1/crypto/balance").expect(200), "availableUsdt"), "10.01");
     // What comes to a network that it was not asked for has not come.
@@ -205,7 +291,10 @@ fn usdt_pays_when_what_came_reaches_the_amount_whatever_the_networks() {
     tenant.test.buyer_sends(&polygon, "3.00");
     assert_eq!(of(&tenant, &made)["paymentId"], state["paymentId"]);
     let late = &payments(&tenant.test, "COMPLETED")[0];
-    assert_eq!((late["usdAmount"].to_string().as_str(), &late["checkoutSession"]["id"]), ("3.00", &made["id"]));
+    assert_eq!(
+        (late["usdAmount"].to_string().as_str(), &late["checkoutSession"]["id"]),
+        ("3.00", &made["id"])
+    );
     assert_eq!(told(&tenant.test, "payment.completed").len(), 2);
 }
 
@@ -264,7 +353,10 @@ fn usdt_that_comes_while_the_bank_has_the_charge_pays_first() {
     assert_eq!(page.state()["paymentId"], deposit["id"], "it keeps its first");
     assert_eq!(payments(&tenant.test, "COMPLETED").len(), 2);
     // The other is the tenant's to give back.
-    let second = payments(&tenant.test, "COMPLETED").into_iter().find(|payment| payment["method"] == "C2P").expect("paid too");
+    let second = payments(&tenant.test, "COMPLETED")
+        .into_iter()
+        .find(|payment| payment["method"] == "C2P")
+        .expect("paid too");
     tenant.test.reverse(&second).expect(200);
     tenant.test.assert_books("0.00", "0.00", "0.00");
 }
@@ -289,7 +381,10 @@ fn two_ways_in_two_tabs_pay_once_or_are_both_the_tenants() {
             }
         });
         let now = of(&tenant, &made);
-        let paid: Vec<Value> = payments(&tenant.test, "COMPLETED").into_iter().filter(|payment| payment["checkoutSession"]["id"] == made["id"]).collect();
+        let paid: Vec<Value> = payments(&tenant.test, "COMPLETED")
+            .into_iter()
+            .filter(|payment| payment["checkoutSession"]["id"] == made["id"])
+            .collect();
         assert!(paid.len() <= 1, "by C2P and in pesos it is one at a time: {paid:?}");
         assert_eq!(paid.first().map_or(&Value::Null, |payment| &payment["id"]), &now["paymentId"]);
         assert_eq!(text(&now, "status"), if paid.is_empty() { "open" } else { "paid" });
@@ -316,7 +411,10 @@ fn pesos_do_not_outlive_their_session_and_late_usdt_pays_it() {
         page.usdt("TRC20").refused(409, "session_expired");
     }
     let deposit = tenant.test.buyer_sends(&address, "10.00");
-    assert_eq!((text(&of(&tenant, &other), "status"), &of(&tenant, &other)["paymentId"]), ("paid", &deposit["id"]));
+    assert_eq!(
+        (text(&of(&tenant, &other), "status"), &of(&tenant, &other)["paymentId"]),
+        ("paid", &deposit["id"])
+    );
 }
 
 #[test]
@@ -337,7 +435,8 @@ fn a_link_paid_in_pesos_gives_the_operator_a_share_and_the_seller_the_rest() {
     tenant.test.cop_buyer(&begun, "pay").expect(200);
     // 4,100 of commission, of which the operator has 205; the seller has what the fee leaves.
     tenant.test.assert_pesos("3895", "3895", "0");
-    let balance = tenant.test.get(&format!("/v1/merchants/{}/balance", text(&merchant, "merchantId"))).expect(200);
+    let balance =
+        tenant.test.get(&format!("/v1/merchants/{}/balance", text(&merchant, "merchantId"))).expect(200);
     assert_eq!((text(&balance, "pendingCop"), text(&balance, "availableCop")), ("33555", "0"));
     let product = list(&tenant.test.get("/v1/products").expect(200), "items")[0].clone();
     tenant.test.delete(&format!("/v1/products/{}", text(&product, "id"))).refused(409, "product_has_sales");
@@ -359,17 +458,30 @@ fn a_sellers_link_paid_in_usdt_credits_the_seller_as_it_comes() {
     assert_eq!(text(&page.state(), "status"), "paid");
     let balance = tenant.test.get("/v1/crypto/balance").expect(200);
     assert_eq!((text(&balance, "heldUsdt"), text(&balance, "availableUsdt")), ("1.00", "0.00"));
-    let sellers = || tenant.test.get(&format!("/v1/merchants/{}/balance", text(&merchant, "merchantId"))).expect(200);
+    let sellers =
+        || tenant.test.get(&format!("/v1/merchants/{}/balance", text(&merchant, "merchantId"))).expect(200);
     assert_eq!((text(&sellers(), "pendingUsdt"), text(&sellers(), "availableUsdt")), ("9.00", "0.00"));
     let payment = &payments(&tenant.test, "COMPLETED")[0];
     assert_eq!((&payment["merchantId"], text(payment, "sellerNetUsdt")), (&merchant["merchantId"], "9.00"));
     let rows = tenant.test.get("/v1/crypto/balance/transactions").expect(200);
-    let rows: Vec<(&str, &str)> = list(&rows, "items").iter().map(|row| (text(row, "type"), text(row, "amountUsdt"))).collect();
-    assert_eq!(rows, [("seller_transfer", "-5.40"), ("deposit", "6.00"), ("seller_transfer", "-3.60"), ("deposit", "4.00")]);
+    let rows: Vec<(&str, &str)> =
+        list(&rows, "items").iter().map(|row| (text(row, "type"), text(row, "amountUsdt"))).collect();
+    assert_eq!(
+        rows,
+        [
+            ("seller_transfer", "-5.40"),
+            ("deposit", "6.00"),
+            ("seller_transfer", "-3.60"),
+            ("deposit", "4.00")
+        ]
+    );
     tenant.test.advance(24 * 3600);
     assert_eq!((text(&sellers(), "pendingUsdt"), text(&sellers(), "availableUsdt")), ("0.00", "9.00"));
     let changes = told(&tenant.test, "merchant.balance.updated");
-    let changes: Vec<_> = changes.iter().map(|told| (text(told, "reason"), text(told, "pendingUsdt"), text(told, "availableUsdt"))).collect();
+    let changes: Vec<_> = changes
+        .iter()
+        .map(|told| (text(told, "reason"), text(told, "pendingUsdt"), text(told, "availableUsdt")))
+        .collect();
     assert_eq!(changes[..2], [("sale", "3.60", "0.00"), ("sale", "9.00", "0.00")]);
     assert_eq!(changes.last(), Some(&("release", "0.00", "9.00")));
 }
@@ -378,7 +490,8 @@ fn a_sellers_link_paid_in_usdt_credits_the_seller_as_it_comes() {
 fn every_way_survives_a_kill() {
     let mut server = Server::start();
     let tenant = server.tenant();
-    let (pesos, usdt, part) = (session(&tenant, json!({})), session(&tenant, json!({})), session(&tenant, json!({})));
+    let (pesos, usdt, part) =
+        (session(&tenant, json!({})), session(&tenant, json!({})), session(&tenant, json!({})));
     let begun = Page::of(&server, &pesos).pesos("sms").expect(201);
     let address = Page::of(&server, &usdt).usdt("TRC20").expect(201);
     let parts = Page::of(&server, &part).usdt("TRC20").expect(201);
@@ -386,7 +499,10 @@ fn every_way_survives_a_kill() {
     tenant.test.buyer_sends(&parts, "6.00");
     server.kill();
     server.restart();
-    let state = Page::of(&server, &pesos).api.get(&format!("/checkout/{}/state?attempt={}", text(&pesos, "id"), text(&begun, "id"))).expect(200);
+    let state = Page::of(&server, &pesos)
+        .api
+        .get(&format!("/checkout/{}/state?attempt={}", text(&pesos, "id"), text(&begun, "id")))
+        .expect(200);
     assert_eq!(text(&state, "attemptStatus"), "PENDING");
     assert_eq!(text(&Page::of(&server, &pesos).code("123456").expect(200), "status"), "paid");
     assert_eq!(text(&of(&tenant, &usdt), "status"), "paid");

@@ -1,4 +1,5 @@
-//! The test clock: forward only, durable, and nothing due is left behind (`contract.md`, sections 4 and 17, "Time").
+//! The test clock: forward only, durable, and nothing due is left behind (`contract.md`, sections 4
+//! and 17, "Time").
 
 use crate::harness::check::{assert_texts, instant, text};
 use crate::harness::flows::SECOND;
@@ -13,7 +14,10 @@ fn it_starts_now_and_moves_forward() {
     let start = api.clock();
     assert!((start - Utc::now()).abs() < SECOND * 30, "{start}");
     let moved = instant(&api.advance(86_400)["now"]);
-    assert!(moved - start >= TimeDelta::days(1) && moved - start < TimeDelta::days(1) + SECOND * 30, "{moved}");
+    assert!(
+        moved - start >= TimeDelta::days(1) && moved - start < TimeDelta::days(1) + SECOND * 30,
+        "{moved}"
+    );
     assert!(api.clock() >= moved, "it ticks on from there");
     let funded = instant(&api.fund("1.00")["createdAt"]);
     assert!(funded >= moved && funded <= api.clock());
@@ -61,7 +65,10 @@ fn everything_due_happens_in_its_order_and_at_its_instant() {
     api.advance(3 * 86_400);
     let payment = api.payment(&silent);
     let completed = instant(&payment["completedAt"]);
-    assert!(completed >= created + SECOND * 60 && completed < created + SECOND * 90, "the poll was due after 60 s: {completed}");
+    assert!(
+        completed >= created + SECOND * 60 && completed < created + SECOND * 90,
+        "the poll was due after 60 s: {completed}"
+    );
     assert_eq!(instant(&payment["availableAt"]), completed + TimeDelta::days(1));
     assert_texts(&api.payment(&expiring), &[("status", "CANCELED"), ("cancelReason", "expired")]);
     let settled = instant(&api.payout_now(&waiting)["settledAt"]);

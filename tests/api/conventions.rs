@@ -22,7 +22,8 @@ fn every_answer_has_a_request_id() {
         api.delete("/v1/balance"),
         server.nobody().get("/v1/balance"),
     ];
-    let ids: BTreeSet<&str> = answers.iter().map(|answer| answer.header("x-request-id").expect("X-Request-Id")).collect();
+    let ids: BTreeSet<&str> =
+        answers.iter().map(|answer| answer.header("x-request-id").expect("X-Request-Id")).collect();
     assert_eq!(ids.len(), answers.len());
 }
 
@@ -60,7 +61,12 @@ fn what_wrote_says_which_record_holds_it() {
     ];
     let sequences: Vec<u64> = answers.iter().map(|answer| answer.wal_seq()).collect();
     assert!(sequences[0] > 0 && sequences.windows(2).all(|pair| pair[0] < pair[1]), "{sequences:?}");
-    for answer in [api.get("/v1/balance"), api.get("/v1/payments"), api.post("/v1/payouts", &json!({})), api.get("/v1/no-such-thing")] {
+    for answer in [
+        api.get("/v1/balance"),
+        api.get("/v1/payments"),
+        api.post("/v1/payouts", &json!({})),
+        api.get("/v1/no-such-thing"),
+    ] {
         assert_eq!(answer.header("wal-seq"), None, "nothing was written");
     }
 }
@@ -160,11 +166,15 @@ fn a_cursor_belongs_to_its_list_and_filter() {
     api.query(path, &[("limit", "1"), ("type", "payment"), ("cursor", cursor)]).names(&["cursor"]);
     api.query("/v1/payments", &[("cursor", cursor)]).names(&["cursor"]);
     let both = api.query(path, &[("limit", "2"), ("type", "adjustment,payment")]).expect(200);
-    let same = api.query(path, &[("type", "payment"), ("type", "adjustment"), ("cursor", text(&both, "nextCursor"))]);
+    let same = api
+        .query(path, &[("type", "payment"), ("type", "adjustment"), ("cursor", text(&both, "nextCursor"))]);
     same.expect(200);
     let foreign = other.query(path, &[("type", "adjustment"), ("cursor", cursor)]);
     if foreign.status == 200 {
-        assert!(list(&foreign.json(), "items").iter().all(|row| row["amountVes"] == "7.00"), "a cursor shows another tenant's rows");
+        assert!(
+            list(&foreign.json(), "items").iter().all(|row| row["amountVes"] == "7.00"),
+            "a cursor shows another tenant's rows"
+        );
     } else {
         foreign.names(&["cursor"]);
     }
@@ -179,13 +189,27 @@ fn ids_times_and_amounts_have_their_forms() {
     let payment = api.pay(1);
     let payout = api.payout(&merchant, "1.00", json!({})).expect(201);
     let row = &api.movements()[0];
-    for id in [&payment["paymentId"], &payout["payoutId"], &merchant["merchantId"], &merchant["payoutMethods"][0]["payoutMethodId"], &row["id"]] {
+    for id in [
+        &payment["paymentId"],
+        &payout["payoutId"],
+        &merchant["merchantId"],
+        &merchant["payoutMethods"][0]["payoutMethodId"],
+        &row["id"],
+    ] {
         assert_id(id);
     }
-    for moment in [&payment["createdAt"], &payment["completedAt"], &payment["availableAt"], &payout["createdAt"], &payout["settledAt"]] {
+    for moment in [
+        &payment["createdAt"],
+        &payment["completedAt"],
+        &payment["availableAt"],
+        &payout["createdAt"],
+        &payout["settledAt"],
+    ] {
         instant(moment);
     }
-    for moment in [&merchant["createdAt"], &merchant["updatedAt"], &row["createdAt"], &api.balance()["nextReleaseAt"]] {
+    for moment in
+        [&merchant["createdAt"], &merchant["updatedAt"], &row["createdAt"], &api.balance()["nextReleaseAt"]]
+    {
         instant(moment);
     }
     for member in ["usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes"] {
@@ -203,7 +227,13 @@ fn ids_times_and_amounts_have_their_forms() {
 fn a_number_is_the_decimal_that_was_written() {
     let server = Server::shared();
     let api = server.tenant().test;
-    for (written, usd, ves) in [("4.35", "4.35", "870"), ("10.000", "10", "2000"), ("1e1", "10", "2000"), ("0.29", "0.29", "58"), ("1.15E0", "1.15", "230")] {
+    for (written, usd, ves) in [
+        ("4.35", "4.35", "870"),
+        ("10.000", "10", "2000"),
+        ("1e1", "10", "2000"),
+        ("0.29", "0.29", "58"),
+        ("1.15E0", "1.15", "230"),
+    ] {
         let intent = api.intent(number(written));
         assert_number(&intent, "usdAmount", usd);
         assert_number(&intent, "vesAmount", ves);
@@ -241,15 +271,24 @@ fn banks_are_a_bare_array_by_code() {
     let banks = server.tenant().test.get("/v1/banks").expect(200);
     let banks = banks.as_array().expect("an array");
     let codes: Vec<&str> = banks.iter().map(|bank| text(bank, "code")).collect();
-    assert!(codes.len() > 20 && codes.is_sorted() && codes.contains(&"0134") && !codes.contains(&"0116"), "{codes:?}");
+    assert!(
+        codes.len() > 20 && codes.is_sorted() && codes.contains(&"0134") && !codes.contains(&"0116"),
+        "{codes:?}"
+    );
     for bank in banks {
-        assert!(!text(bank, "name").is_empty() && bank["services"].is_array() && bank["logoUrl"].is_null(), "{bank}");
+        assert!(
+            !text(bank, "name").is_empty() && bank["services"].is_array() && bank["logoUrl"].is_null(),
+            "{bank}"
+        );
     }
 }
 
 #[test]
 fn too_many_requests_are_told_when_to_come_back() {
-    let server = Server::start_with(&[("PASARELA__LIMITS__REQUESTS_PER_SECOND", "2"), ("PASARELA__LIMITS__BURST", "5")]);
+    let server = Server::start_with(&[
+        ("PASARELA__LIMITS__REQUESTS_PER_SECOND", "2"),
+        ("PASARELA__LIMITS__BURST", "5"),
+    ]);
     let (busy, calm) = (server.tenant().test, server.tenant().test);
     let body = json!({ "currency": "VES", "amount": "1.00" });
     let answers: Vec<_> = (0..20)
@@ -262,7 +301,8 @@ fn too_many_requests_are_told_when_to_come_back() {
     let (refused, api) = answers.iter().rfind(|(answer, _)| answer.status != 201).expect("some are refused");
     refused.refused(429, "rate_limited");
     calm.get("/v1/balance").expect(200);
-    let seconds: u64 = refused.header("retry-after").and_then(|text| text.parse().ok()).expect("Retry-After in seconds");
+    let seconds: u64 =
+        refused.header("retry-after").and_then(|text| text.parse().ok()).expect("Retry-After in seconds");
     assert!((1..=5).contains(&seconds), "{seconds}");
     sleep(Duration::from_secs(seconds));
     let again = api.post("/v1/test/fund", &body);

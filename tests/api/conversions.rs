@@ -1,4 +1,5 @@
-//! Conversions of bolívares and pesos to USDT (`service.md`, "Conversions"; `contract.md`, sections 9 and 18).
+//! Conversions of bolívares and pesos to USDT (`service.md`, "Conversions"; `contract.md`, sections
+//! 9 and 18).
 //!
 //! Market 245 VES and 4000 COP; spreads 1.5 % and 2 %: a USDT costs 248.6750 VES or 4080.0000 COP.
 
@@ -16,7 +17,8 @@ impl Api {
     /// Test money, held or not.
     #[track_caller]
     pub fn fund_in(&self, currency: &str, amount: &str, held: bool) {
-        self.post("/v1/test/fund", &json!({ "currency": currency, "amount": amount, "held": held })).expect(201);
+        self.post("/v1/test/fund", &json!({ "currency": currency, "amount": amount, "held": held }))
+            .expect(201);
     }
 
     /// A quote for so many bolívares.
@@ -111,14 +113,29 @@ fn bolivares_become_usdt() {
         ],
     );
     assert_nulls(&conversion, &["origin", "paymentId", "canceledAt", "cancelReason"]);
-    assert_eq!((&conversion["livemode"], &conversion["completedAt"]), (&json!(false), &conversion["createdAt"]));
+    assert_eq!(
+        (&conversion["livemode"], &conversion["completedAt"]),
+        (&json!(false), &conversion["createdAt"])
+    );
     assert_eq!(api.get(&format!("/v1/conversions/{id}")).expect(200), conversion);
-    assert_texts(&api.books(), &[("ledgerNetVes", "500.00"), ("availableVes", "500.00"), ("convertedVes", "500.00")]);
-    assert_texts(&api.usdt_balance(), &[("availableUsdt", "2.01"), ("heldUsdt", "0.00"), ("held", "0.00"), ("pendingPayoutsUsdt", "0.00")]);
+    assert_texts(
+        &api.books(),
+        &[("ledgerNetVes", "500.00"), ("availableVes", "500.00"), ("convertedVes", "500.00")],
+    );
+    assert_texts(
+        &api.usdt_balance(),
+        &[("availableUsdt", "2.01"), ("heldUsdt", "0.00"), ("held", "0.00"), ("pendingPayoutsUsdt", "0.00")],
+    );
     let rows = api.query("/v1/balance/transactions", &[("type", "conversion")]).expect(200);
-    assert_texts(&list(&rows, "items")[0], &[("type", "conversion"), ("amountVes", "-500.00"), ("conversionId", id)]);
+    assert_texts(
+        &list(&rows, "items")[0],
+        &[("type", "conversion"), ("amountVes", "-500.00"), ("conversionId", id)],
+    );
     let rows = api.get("/v1/crypto/balance/transactions").expect(200);
-    assert_texts(&list(&rows, "items")[0], &[("type", "conversion"), ("amountUsdt", "2.01"), ("currency", "USDT")]);
+    assert_texts(
+        &list(&rows, "items")[0],
+        &[("type", "conversion"), ("amountUsdt", "2.01"), ("currency", "USDT")],
+    );
     assert_eq!(events(&api), ["conversion.created", "conversion.completed"]);
     let told = api.get("/v1/events?after=1").expect(200);
     assert_eq!(list(&told, "items")[0]["data"], conversion);
@@ -130,13 +147,30 @@ fn pesos_become_usdt() {
     let api = server.tenant().test;
     api.fund_in("COP", "200000", false);
     let quote = api.quote_cop("100000");
-    assert_texts(&quote, &[("rate", "4080.0000"), ("marketRate", "4000.0000"), ("spreadPercent", "2.0000"), ("targetAmountUsdt", "24.50")]);
+    assert_texts(
+        &quote,
+        &[
+            ("rate", "4080.0000"),
+            ("marketRate", "4000.0000"),
+            ("spreadPercent", "2.0000"),
+            ("targetAmountUsdt", "24.50"),
+        ],
+    );
     assert_texts(&quote, &[("sourceCurrency", "COP"), ("sourceAmount", "100000")]);
     assert_nulls(&quote, &["sourceAmountVes"]);
     let conversion = api.accept_quote(&quote, json!({})).expect(201);
-    assert_texts(&conversion, &[("status", "COMPLETED"), ("sourceCurrency", "COP"), ("sourceAmount", "100000"), ("targetAmountUsdt", "24.50")]);
+    assert_texts(
+        &conversion,
+        &[
+            ("status", "COMPLETED"),
+            ("sourceCurrency", "COP"),
+            ("sourceAmount", "100000"),
+            ("targetAmountUsdt", "24.50"),
+        ],
+    );
     assert_nulls(&conversion, &["sourceAmountVes", "reference"]);
-    let quote = api.post(QUOTES, &json!({ "sourceCurrency": "COP", "targetAmountUsdt": "24.51" })).expect(201);
+    let quote =
+        api.post(QUOTES, &json!({ "sourceCurrency": "COP", "targetAmountUsdt": "24.51" })).expect(201);
     assert_texts(&quote, &[("sourceAmount", "100001"), ("targetAmountUsdt", "24.51")]);
     let body = api.accept_quote(&quote, json!({})).refused(422, "insufficient_balance");
     assert_texts(&body, &[("availableCop", "100000"), ("spendableCop", "100000")]);
@@ -164,9 +198,14 @@ fn amounts_have_a_code_of_their_own() {
         json!({ "targetAmountUsdt": "999999999999.99" }),
     ] {
         let refused = api.post(QUOTES, &body);
-        assert_eq!((refused.status, refused.json()["error"].as_str()), (400, Some("invalid_amount")), "{body}");
+        assert_eq!(
+            (refused.status, refused.json()["error"].as_str()),
+            (400, Some("invalid_amount")),
+            "{body}"
+        );
     }
-    api.post(QUOTES, &json!({ "sourceCurrency": "USD", "targetAmountUsdt": "1.00" })).names(&["sourceCurrency"]);
+    api.post(QUOTES, &json!({ "sourceCurrency": "USD", "targetAmountUsdt": "1.00" }))
+        .names(&["sourceCurrency"]);
     api.post(QUOTES, &json!({ "targetAmountUsd": "1.00" })).names(&["targetAmountUsd"]);
     for (given, shown) in [("500", "500.00"), ("500.5", "500.50"), ("500.05", "500.05")] {
         assert_eq!(api.quote_ves(given)["sourceAmountVes"], shown);
@@ -175,7 +214,8 @@ fn amounts_have_a_code_of_their_own() {
     assert_texts(&body, &[("minimumUsdt", "1.00")]);
     let quote = api.post(QUOTES, &json!({ "targetAmountUsdt": "1.11" })).expect(201);
     assert_texts(&quote, &[("sourceAmountVes", "276.03"), ("targetAmountUsdt", "1.11")]);
-    api.post("/v1/conversions", &json!({ "quoteId": "x", "reference": "r".repeat(129) })).names(&["quoteId", "reference"]);
+    api.post("/v1/conversions", &json!({ "quoteId": "x", "reference": "r".repeat(129) }))
+        .names(&["quoteId", "reference"]);
     api.post("/v1/conversions", &json!({ "quoteId": UNKNOWN })).refused(404, "not_found");
 }
 
@@ -185,7 +225,8 @@ fn a_quote_is_used_once_and_for_a_minute() {
     let (api, other) = (server.tenant().test, server.tenant().test);
     api.fund_in("VES", "1000.00", false);
     for pesos in [json!("1000000000000"), json!(1_000_000_000_000_i64)] {
-        api.post("/v1/conversions/quotes", &json!({ "sourceCurrency": "COP", "sourceAmount": pesos })).refused(400, "invalid_amount");
+        api.post("/v1/conversions/quotes", &json!({ "sourceCurrency": "COP", "sourceAmount": pesos }))
+            .refused(400, "invalid_amount");
     }
     let (first, second) = (api.quote_ves("300.00"), api.quote_ves("300.00"));
     other.accept_quote(&first, json!({})).refused(404, "not_found");
@@ -193,7 +234,10 @@ fn a_quote_is_used_once_and_for_a_minute() {
     let conversion = api.keyed(&key).accept_quote(&first, json!({}));
     conversion.expect(201);
     let again = api.keyed(&key).accept_quote(&first, json!({}));
-    assert_eq!((again.status, again.text(), again.header("idempotent-replayed")), (201, conversion.text(), Some("true")));
+    assert_eq!(
+        (again.status, again.text(), again.header("idempotent-replayed")),
+        (201, conversion.text(), Some("true"))
+    );
     api.accept_quote(&first, json!({})).refused(409, "quote_used");
     api.advance(59);
     let third = api.quote_ves("300.00");
@@ -225,7 +269,13 @@ fn conversions_and_payouts_never_overdraw() {
     let merchant = api.merchant();
     api.fund_in("VES", "3000.00", false);
     let quotes: Vec<Value> = (0..10).map(|_| api.quote_ves("300.00")).collect();
-    let outcomes = race(20, |n| if n % 2 == 0 { api.accept_quote(&quotes[n / 2], json!({})) } else { api.payout(&merchant, "300.00", json!({})) });
+    let outcomes = race(20, |n| {
+        if n % 2 == 0 {
+            api.accept_quote(&quotes[n / 2], json!({}))
+        } else {
+            api.payout(&merchant, "300.00", json!({}))
+        }
+    });
     let (won, lost): (Vec<&Answer>, Vec<&Answer>) = outcomes.iter().partition(|answer| answer.status == 201);
     assert_eq!(won.len(), 10);
     for answer in lost {
@@ -248,7 +298,10 @@ fn held_money_is_spent_and_its_hold_goes_along() {
     assert_texts(&body, &[("availableVes", "-100.00"), ("spendableVes", "0.00")]);
     api.fund_in("VES", "300.00", false);
     let conversion = api.accept_quote(&quote, json!({})).expect(201);
-    assert_texts(&api.books(), &[("ledgerNetVes", "700.00"), ("heldVes", "600.00"), ("availableVes", "0.00")]);
+    assert_texts(
+        &api.books(),
+        &[("ledgerNetVes", "700.00"), ("heldVes", "600.00"), ("availableVes", "0.00")],
+    );
     let usdt = api.usdt_balance();
     assert_texts(&usdt, &[("availableUsdt", "0.00"), ("heldUsdt", text(&conversion, "targetAmountUsdt"))]);
     assert_eq!(instant(&usdt["nextReleaseAt"]), released);
@@ -257,7 +310,10 @@ fn held_money_is_spent_and_its_hold_goes_along() {
     let body = api.accept_quote(&api.quote_ves("600.01"), json!({})).refused(422, "insufficient_balance");
     assert_texts(&body, &[("availableVes", "0.00"), ("spendableVes", "600.00")]);
     api.advance_to(released);
-    assert_texts(&api.usdt_balance(), &[("availableUsdt", text(&conversion, "targetAmountUsdt")), ("heldUsdt", "0.00")]);
+    assert_texts(
+        &api.usdt_balance(),
+        &[("availableUsdt", text(&conversion, "targetAmountUsdt")), ("heldUsdt", "0.00")],
+    );
 }
 
 #[test]
@@ -290,7 +346,14 @@ fn what_waits_is_canceled_fulfilled_or_rejected() {
     assert_eq!(fulfilled["createdAt"], waiting["createdAt"]);
     assert_texts(&api.usdt_balance(), &[("heldUsdt", "1.60"), ("availableUsdt", "0.00")]);
     assert_texts(&api.books(), &[("ledgerNetVes", "600.00"), ("convertedVes", "400.00")]);
-    let expected = ["conversion.created", "conversion.canceled", "conversion.created", "conversion.canceled", "conversion.created", "conversion.completed"];
+    let expected = [
+        "conversion.created",
+        "conversion.canceled",
+        "conversion.created",
+        "conversion.canceled",
+        "conversion.created",
+        "conversion.completed",
+    ];
     assert_eq!(events(&api), expected);
     let reversals = api.walk("/v1/balance/transactions", &[("type", "conversion_reversal")], 10);
     assert_eq!(sum(&reversals, "amountVes"), Decimal::from(800));
@@ -303,10 +366,15 @@ fn lists_are_by_creation_and_filtered() {
     api.fund_in("VES", "10000.00", false);
     api.fund_in("COP", "1000000", false);
     let (older, newer) = (api.quote_ves("300.00"), api.quote_cop("10000"));
-    let (second, first) = (api.accept_quote(&newer, json!({})).expect(201), { api.pending_conversion(&older) });
+    let (second, first) =
+        (api.accept_quote(&newer, json!({})).expect(201), { api.pending_conversion(&older) });
     let third = api.accept_quote(&api.quote_ves("301.00"), json!({})).expect(201);
     let of = |parameters: &[(&str, &str)]| api.walk("/v1/conversions", parameters, 1);
-    assert_eq!(of(&[]), [third.clone(), first.clone(), second.clone()], "newest first, by when they were accepted");
+    assert_eq!(
+        of(&[]),
+        [third.clone(), first.clone(), second.clone()],
+        "newest first, by when they were accepted"
+    );
     assert_eq!(of(&[("status", "PENDING")]), std::slice::from_ref(&first));
     assert_eq!(of(&[("sourceCurrency", "COP")]), [second]);
     assert_eq!(of(&[("sourceCurrency", "VES"), ("status", "COMPLETED")]), [third]);
@@ -321,7 +389,9 @@ fn lists_are_by_creation_and_filtered() {
 #[test]
 fn daily_limits_leave_the_quote_unused() {
     let server = Server::shared();
-    let api = server.tenant_with(json!({ "conversions": { "dailyLimit": { "VES": "1000.00", "COP": "50000" } } })).test;
+    let api = server
+        .tenant_with(json!({ "conversions": { "dailyLimit": { "VES": "1000.00", "COP": "50000" } } }))
+        .test;
     api.fund_in("VES", "10000.00", false);
     api.fund_in("COP", "1000000", false);
     let waiting = api.pending_conversion(&api.quote_ves("600.00"));
@@ -356,20 +426,30 @@ fn settings_show_what_the_operator_set_and_take_what_the_tenant_may() {
     api.patch(path, &json!({ "autoConvert": { "COP": { "percent": 100 } } })).expect(200);
     api.patch(path, &json!({ "autoConvert": { "COP": { "percent": 0 } } })).expect(200);
     for percent in [json!(101), json!(-1), json!(1.5), json!("50"), json!(null)] {
-        api.patch(path, &json!({ "autoConvert": { "COP": { "percent": percent } } })).names(&["autoConvert.COP.percent"]);
+        api.patch(path, &json!({ "autoConvert": { "COP": { "percent": percent } } }))
+            .names(&["autoConvert.COP.percent"]);
     }
-    api.patch(path, &json!({ "minimumUsdt": "5.00", "autoConvert": { "COP": { "percent": 5 } } })).names(&["minimumUsdt"]);
-    api.patch(path, &json!({ "autoConvert": { "VES": { "percent": 5 }, "COP": { "percent": 5 } } })).names(&["autoConvert.VES"]);
+    api.patch(path, &json!({ "minimumUsdt": "5.00", "autoConvert": { "COP": { "percent": 5 } } }))
+        .names(&["minimumUsdt"]);
+    api.patch(path, &json!({ "autoConvert": { "VES": { "percent": 5 }, "COP": { "percent": 5 } } }))
+        .names(&["autoConvert.VES"]);
     api.patch(path, &json!({})).refused(400, "invalid_data");
     // What the operator sets later keeps what the tenant chose.
     api.patch(path, &json!({ "autoConvert": { "COP": { "percent": 40 } } })).expect(200);
     let settings = json!({ "conversions": { "enabled": ["VES"], "minimumUsdt": "2.00" } });
     server.admin().patch(&format!("/admin/tenants/{}/settings", tenant.id), &settings).expect(200);
     let now = api.get(path).expect(200);
-    assert_eq!((&now["autoConvert"]["COP"]["percent"], &now["enabledCurrencies"], &now["minimumUsdt"]), (&json!(40), &json!(["VES"]), &json!("2.00")));
-    api.post(QUOTES, &json!({ "sourceCurrency": "COP", "sourceAmount": "100000" })).refused(403, "conversions_not_enabled");
+    assert_eq!(
+        (&now["autoConvert"]["COP"]["percent"], &now["enabledCurrencies"], &now["minimumUsdt"]),
+        (&json!(40), &json!(["VES"]), &json!("2.00"))
+    );
+    api.post(QUOTES, &json!({ "sourceCurrency": "COP", "sourceAmount": "100000" }))
+        .refused(403, "conversions_not_enabled");
     api.post(QUOTES, &json!({ "targetAmountUsdt": "1.99" })).refused(422, "amount_below_minimum");
-    server.admin().patch(&format!("/admin/tenants/{}/settings", tenant.id), &json!({ "usdt": { "enabled": false } })).expect(200);
+    server
+        .admin()
+        .patch(&format!("/admin/tenants/{}/settings", tenant.id), &json!({ "usdt": { "enabled": false } }))
+        .expect(200);
     api.post(QUOTES, &json!({ "targetAmountUsdt": "5.00" })).refused(403, "conversions_not_enabled");
 }
 
@@ -378,8 +458,7 @@ fn the_rate_is_fresh_or_there_is_none() {
     let server = Server::start_with(&[("PASARELA__RATES__MAX_AGE_SECONDS", "5")]);
     let api = server.tenant().test;
     let rate = |price: &str, as_of: chrono::DateTime<chrono::Utc>| {
-        let sample =
-            json!({ "pair": "USDT/VES", "source": "p2p", "side": "FLOOR", "method": "p2p_floor", "price": price, "asOf": crate::harness::check::stamp(as_of) });
+        let sample = json!({ "pair": "USDT/VES", "source": "p2p", "side": "FLOOR", "method": "p2p_floor", "price": price, "asOf": crate::harness::check::stamp(as_of) });
         server.admin().post("/admin/rates", &sample).expect(201);
     };
     rate("300", chrono::Utc::now());
@@ -407,7 +486,9 @@ fn a_past_balance_knows_what_was_converted() {
     api.advance(10);
     api.end_conversion(&waiting, "cancel").expect(200);
     api.advance(10);
-    for (when, converted, available) in [(start, "0.00", "1000.00"), (during, "400.00", "600.00"), (api.clock(), "0.00", "1000.00")] {
+    for (when, converted, available) in
+        [(start, "0.00", "1000.00"), (during, "400.00", "600.00"), (api.clock(), "0.00", "1000.00")]
+    {
         assert_texts(&api.balance_at(when), &[("convertedVes", converted), ("availableVes", available)]);
     }
     assert!(api.clock() - start < DAY);
@@ -430,8 +511,12 @@ fn scopes_divide_reading_and_converting() {
     reader.accept_quote(&quote, json!({})).refused(403, "scope_missing");
     let waiting = converter.pending_conversion(&quote);
     converter.end_conversion(&waiting, "fulfil").refused(403, "scope_missing");
-    converter.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 1 } } })).refused(403, "scope_missing");
-    manager.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 1 } } })).expect(200);
+    converter
+        .patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 1 } } }))
+        .refused(403, "scope_missing");
+    manager
+        .patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 1 } } }))
+        .expect(200);
     reader.get("/v1/conversions/settings").expect(200);
     converter.end_conversion(&waiting, "cancel").expect(200);
 }
@@ -456,13 +541,24 @@ fn movements_in_usdt_are_all_there_once_whatever_was_converted_and_when() {
         assert_eq!(rows, api.walk(path, kind, 100), "pages of one are the same rows");
         rows.iter().rev().map(|row| (text(row, "type").to_owned(), text(row, amount).to_owned())).collect()
     };
-    let named = |rows: &[(&str, &str)]| -> Vec<(String, String)> { rows.iter().map(|(kind, amount)| ((*kind).to_owned(), (*amount).to_owned())).collect() };
+    let named = |rows: &[(&str, &str)]| -> Vec<(String, String)> {
+        rows.iter().map(|(kind, amount)| ((*kind).to_owned(), (*amount).to_owned())).collect()
+    };
     let (usdt, kind) = ("/v1/crypto/balance/transactions", [("type", "conversion")]);
-    let converted = [("conversion", "2.01"), ("conversion", "24.50"), ("conversion", "1.20"), ("conversion", "1.60")];
+    let converted =
+        [("conversion", "2.01"), ("conversion", "24.50"), ("conversion", "1.20"), ("conversion", "1.60")];
     assert_eq!(rows(usdt, &kind, "amountUsdt"), named(&converted));
     assert_eq!(rows(usdt, &[], "amountUsdt"), named(&[&[("adjustment", "7.00")][..], &converted].concat()));
     let paid = [("conversion", "-500.00"), ("conversion", "-300.00"), ("conversion", "-400.00")];
     assert_eq!(rows("/v1/balance/transactions", &kind, "amountVes"), named(&paid));
     let pesos = rows("/v1/cop/balance/transactions", &[], "amountCop");
-    assert_eq!(pesos, named(&[("adjustment", "200000"), ("conversion", "-20000"), ("conversion", "-100000"), ("conversion_reversal", "20000")]));
+    assert_eq!(
+        pesos,
+        named(&[
+            ("adjustment", "200000"),
+            ("conversion", "-20000"),
+            ("conversion", "-100000"),
+            ("conversion_reversal", "20000")
+        ])
+    );
 }

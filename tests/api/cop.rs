@@ -1,6 +1,9 @@
-//! Payments in Colombian pesos: asking, paying, declining, codes, cancelling, time (`service.md`, "Colombian pesos (COP)"; `contract.md`, sections 11 and 18).
+//! Payments in Colombian pesos: asking, paying, declining, codes, cancelling, time (`service.md`,
+//! "Colombian pesos (COP)"; `contract.md`, sections 11 and 18).
 
-use crate::harness::check::{assert_id, assert_nulls, assert_number, assert_texts, instant, list, race, stamp, text};
+use crate::harness::check::{
+    assert_id, assert_nulls, assert_number, assert_texts, instant, list, race, stamp, text,
+};
 use crate::harness::flows::{DAY, SECOND, UNKNOWN, merged};
 use crate::harness::pesos::{buyer, cop_body, cop_path, rows};
 use crate::harness::server::Server;
@@ -18,7 +21,16 @@ fn a_qr_payment_shows_its_picture_and_key_once() {
     let answer = keyed.post("/v1/cop/payments", &body);
     let payment = answer.expect(201);
     assert_id(&payment["id"]);
-    assert_texts(&payment, &[("object", "cop_payment"), ("status", "pending"), ("method", "COP"), ("channel", "qr"), ("reference", text(&body, "reference"))]);
+    assert_texts(
+        &payment,
+        &[
+            ("object", "cop_payment"),
+            ("status", "pending"),
+            ("method", "COP"),
+            ("channel", "qr"),
+            ("reference", text(&body, "reference")),
+        ],
+    );
     assert_number(&payment, "amountCop", "50000");
     assert_eq!((&payment["metadata"], &payment["livemode"]), (&body["metadata"], &json!(false)));
     assert_nulls(&payment, &["feeCop", "netCop", "failureCode", "completedAt", "refundedAt"]);
@@ -32,7 +44,9 @@ fn a_qr_payment_shows_its_picture_and_key_once() {
     assert!(api.cop_now(&payment)["next"].is_null());
     let again = keyed.post("/v1/cop/payments", &body);
     assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &answer.body));
-    keyed.post("/v1/cop/payments", &merged(body, json!({ "amountCop": 50_001 }))).refused(422, "idempotency_key_reused");
+    keyed
+        .post("/v1/cop/payments", &merged(body, json!({ "amountCop": 50_001 })))
+        .refused(422, "idempotency_key_reused");
 }
 
 #[test]
@@ -53,7 +67,8 @@ fn two_payments_may_share_a_reference() {
     let server = Server::shared();
     let api = server.tenant().test;
     let body = cop_body(20_000, "qr");
-    let (first, second) = (api.post("/v1/cop/payments", &body).expect(201), api.post("/v1/cop/payments", &body).expect(201));
+    let (first, second) =
+        (api.post("/v1/cop/payments", &body).expect(201), api.post("/v1/cop/payments", &body).expect(201));
     assert_ne!(first["id"], second["id"]);
     assert_ne!(first["next"]["transferKey"], second["next"]["transferKey"]);
     let bare = api.post("/v1/cop/payments", &json!({ "amountCop": 20_000, "channel": "qr" })).expect(201);
@@ -64,36 +79,58 @@ fn two_payments_may_share_a_reference() {
 fn every_bad_member_is_named() {
     let server = Server::shared();
     let api = server.tenant().test;
-    let post = |channel: &str, over: Value| api.post("/v1/cop/payments", &merged(cop_body(50_000, channel), over));
+    let post =
+        |channel: &str, over: Value| api.post("/v1/cop/payments", &merged(cop_body(50_000, channel), over));
     api.post("/v1/cop/payments", &json!({})).names(&["amountCop", "channel"]);
     post("qr", json!({ "amountCop": "50000" })).names(&["amountCop"]);
     post("qr", json!({ "amountCop": 1_000_000_000_000_i64 })).names(&["amountCop"]);
     api.post_raw("/v1/cop/payments", r#"{"amountCop": 50000.5, "channel": "qr"}"#).names(&["amountCop"]);
     post("qr", json!({ "channel": "card", "amountCop": 5 })).names(&["amountCop", "channel"]);
-    post("qr", json!({ "reference": "x".repeat(129), "metadata": [1], "extra": 1, "merchantId": UNKNOWN })).names(&[
-        "reference",
-        "metadata",
-        "extra",
-        "merchantId",
-    ]);
+    post("qr", json!({ "reference": "x".repeat(129), "metadata": [1], "extra": 1, "merchantId": UNKNOWN }))
+        .names(&["reference", "metadata", "extra", "merchantId"]);
     post("qr", json!({ "metadata": { "big": "x".repeat(9_000) } })).names(&["metadata"]);
     for channel in ["push", "sms"] {
         post(channel, json!({ "buyer": null })).names(&["buyer"]);
-        post(channel, json!({ "buyer": {} })).names(&["buyer.email", "buyer.phone", "buyer.documentType", "buyer.documentNumber"]);
+        post(channel, json!({ "buyer": {} })).names(&[
+            "buyer.email",
+            "buyer.phone",
+            "buyer.documentType",
+            "buyer.documentNumber",
+        ]);
         let bad = json!({ "email": "ana", "phone": "04141234567", "documentType": "V", "documentNumber": "1 2", "name": "Ana" });
-        post(channel, json!({ "buyer": bad })).names(&["buyer.email", "buyer.phone", "buyer.documentType", "buyer.documentNumber", "buyer.name"]);
+        post(channel, json!({ "buyer": bad })).names(&[
+            "buyer.email",
+            "buyer.phone",
+            "buyer.documentType",
+            "buyer.documentNumber",
+            "buyer.name",
+        ]);
     }
-    for (document, push, sms) in [("CC", true, true), ("CE", true, true), ("TI", true, true), ("NIT", true, false), ("PP", true, false)] {
+    for (document, push, sms) in [
+        ("CC", true, true),
+        ("CE", true, true),
+        ("TI", true, true),
+        ("NIT", true, false),
+        ("PP", true, false),
+    ] {
         let over = json!({ "buyer": merged(buyer(), json!({ "documentType": document })) });
         for (channel, fits) in [("push", push), ("sms", sms)] {
             let answer = post(channel, over.clone());
-            if fits { assert_eq!(answer.status, 201, "{document} {channel}") } else { answer.names(&["buyer.documentType"]) }
+            if fits {
+                assert_eq!(answer.status, 201, "{document} {channel}")
+            } else {
+                answer.names(&["buyer.documentType"])
+            }
         }
     }
     post("qr", json!({ "buyer": { "phone": "3001234567" } })).expect(201);
     post("qr", json!({ "buyer": { "phone": "300" } })).names(&["buyer.phone"]);
     // One number, however it is written.
-    assert_number(&api.post_raw("/v1/cop/payments", r#"{"amountCop": 5e4, "channel": "qr"}"#).expect(201), "amountCop", "50000");
+    assert_number(
+        &api.post_raw("/v1/cop/payments", r#"{"amountCop": 5e4, "channel": "qr"}"#).expect(201),
+        "amountCop",
+        "50000",
+    );
 }
 
 #[test]
@@ -115,10 +152,22 @@ fn who_may_not_collect_pesos() {
     off.test.get("/v1/cop/balance").expect(200);
     let tenant = server.tenant();
     tenant.live.post("/v1/cop/payments", &cop_body(50_000, "qr")).refused(403, "live_mode_not_activated");
-    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active", "reason": "ok" })).expect(200);
+    server
+        .admin()
+        .post(
+            &format!("/admin/tenants/{}/live-status", tenant.id),
+            &json!({ "status": "active", "reason": "ok" }),
+        )
+        .expect(200);
     tenant.live.post("/v1/cop/payments", &cop_body(50_000, "qr")).refused(503, "rail_not_configured");
     tenant.live.act(&format!("/v1/test/cop/payments/{UNKNOWN}/pay")).refused(403, "test_mode_only");
-    let key = server.admin().post(&format!("/admin/tenants/{}/keys", tenant.id), &json!({ "mode": "test", "scopes": ["read", "payout"] })).expect(201);
+    let key = server
+        .admin()
+        .post(
+            &format!("/admin/tenants/{}/keys", tenant.id),
+            &json!({ "mode": "test", "scopes": ["read", "payout"] }),
+        )
+        .expect(201);
     let reader = server.api(text(&key, "key"));
     reader.post("/v1/cop/payments", &cop_body(50_000, "qr")).refused(403, "scope_missing");
     reader.act(&format!("/v1/cop/payments/{UNKNOWN}/refund")).refused(403, "scope_missing");
@@ -143,9 +192,16 @@ fn a_paid_payment_is_credited_net_of_its_fee_and_held_for_a_day() {
     let movements = api.cop_rows();
     assert_eq!(rows(&movements), [("fee", "-3750"), ("payment", "50000")]);
     for row in &movements {
-        assert_texts(row, &[("paymentId", text(&paid, "id")), ("availableAt", &available_at), ("currency", "COP")]);
+        assert_texts(
+            row,
+            &[("paymentId", text(&paid, "id")), ("availableAt", &available_at), ("currency", "COP")],
+        );
     }
-    let of_payment = api.walk("/v1/cop/balance/transactions", &[("paymentId", text(&paid, "id")), ("type", "fee,payment")], 1);
+    let of_payment = api.walk(
+        "/v1/cop/balance/transactions",
+        &[("paymentId", text(&paid, "id")), ("type", "fee,payment")],
+        1,
+    );
     assert_eq!(of_payment, movements);
     assert!(api.walk("/v1/cop/balance/transactions", &[("paymentId", UNKNOWN)], 10).is_empty());
     assert!(api.movements().is_empty(), "no bolívares moved");
@@ -168,10 +224,23 @@ fn what_a_payment_tells() {
     assert_eq!(canceled["status"], "canceled");
     assert_nulls(&canceled, &["failureCode", "next"]);
     let told = api.told();
-    assert_eq!(told.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["payment.completed", "payment.failed", "payment.canceled"]);
+    assert_eq!(
+        told.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["payment.completed", "payment.failed", "payment.canceled"]
+    );
     for ((_, data), payment) in told.iter().zip([&paid, &declined, &canceled]) {
-        assert_texts(data, &[("paymentId", text(payment, "id")), ("currency", "COP"), ("method", "COP"), ("channel", text(payment, "channel"))]);
-        for member in ["status", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "livemode"] {
+        assert_texts(
+            data,
+            &[
+                ("paymentId", text(payment, "id")),
+                ("currency", "COP"),
+                ("method", "COP"),
+                ("channel", text(payment, "channel")),
+            ],
+        );
+        for member in
+            ["status", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "livemode"]
+        {
             assert_eq!(data[member], payment[member], "{member}");
         }
     }
@@ -188,9 +257,11 @@ fn among_all_payments_it_speaks_upper_case() {
     let canceled = api.cop_cancel(&api.cop(20_000, "qr")).expect(200);
     let pending = api.cop(20_000, "sms");
     let refunded = api.cop_refund(&api.cop_paid(30_000)).expect(200);
-    let listed =
-        |parameters: &[(&str, &str)]| -> Vec<String> { api.walk("/v1/payments", parameters, 2).iter().map(|payment| text(payment, "id").to_owned()).collect() };
-    let id = |payment: &Value| payment["id"].as_str().or(payment["paymentId"].as_str()).expect("an id").to_owned();
+    let listed = |parameters: &[(&str, &str)]| -> Vec<String> {
+        api.walk("/v1/payments", parameters, 2).iter().map(|payment| text(payment, "id").to_owned()).collect()
+    };
+    let id =
+        |payment: &Value| payment["id"].as_str().or(payment["paymentId"].as_str()).expect("an id").to_owned();
     let newest_first = [&refunded, &pending, &canceled, &failed, &paid, &bolivares].map(id);
     assert_eq!(listed(&[]), newest_first);
     assert_eq!(listed(&[("method", "COP")]), newest_first[..5]);
@@ -202,29 +273,59 @@ fn among_all_payments_it_speaks_upper_case() {
         ("PENDING", vec![&pending]),
         ("REVERSED", vec![&refunded]),
     ] {
-        assert_eq!(listed(&[("status", status)]), payments.iter().map(|payment| id(payment)).collect::<Vec<_>>(), "{status}");
+        assert_eq!(
+            listed(&[("status", status)]),
+            payments.iter().map(|payment| id(payment)).collect::<Vec<_>>(),
+            "{status}"
+        );
         for payment in payments.iter().filter(|payment| payment["object"] == "cop_payment") {
             let shown = api.get(&format!("/v1/payments/{}", id(payment))).expect(200);
             assert_texts(
                 &shown,
-                &[("paymentId", &id(payment)), ("id", &id(payment)), ("object", "payment"), ("method", "COP"), ("status", status), ("currency", "COP")],
+                &[
+                    ("paymentId", &id(payment)),
+                    ("id", &id(payment)),
+                    ("object", "payment"),
+                    ("method", "COP"),
+                    ("status", status),
+                    ("currency", "COP"),
+                ],
             );
-            assert_eq!((&shown["amountCop"], &shown["channel"], &shown["metadata"]), (&payment["amountCop"], &payment["channel"], &payment["metadata"]));
-            let of_every_payment: BTreeSet<&String> = bolivares.as_object().expect("an object").keys().collect();
+            assert_eq!(
+                (&shown["amountCop"], &shown["channel"], &shown["metadata"]),
+                (&payment["amountCop"], &payment["channel"], &payment["metadata"])
+            );
+            let of_every_payment: BTreeSet<&String> =
+                bolivares.as_object().expect("an object").keys().collect();
             let here: BTreeSet<&String> = shown.as_object().expect("an object").keys().collect();
             assert!(of_every_payment.is_subset(&here), "missing: {:?}", of_every_payment.difference(&here));
-            assert_nulls(&shown, &["externalRef", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "cancelReason", "checkoutSession", "cardLast4"]);
+            assert_nulls(
+                &shown,
+                &[
+                    "externalRef",
+                    "usdAmount",
+                    "vesAmount",
+                    "bcvRate",
+                    "feeVes",
+                    "netVes",
+                    "cancelReason",
+                    "checkoutSession",
+                    "cardLast4",
+                ],
+            );
         }
     }
     let shown = api.get(&format!("/v1/payments/{}", id(&refunded))).expect(200);
     assert_texts(&shown, &[("reversalType", "refund"), ("reversedAt", text(&refunded, "refundedAt"))]);
     // What only bolívares have is not for pesos, and the other way round.
     api.act(&format!("/v1/payments/{}/reverse", id(&paid))).refused(409, "not_reversible");
-    api.post("/v1/test/chargebacks", &json!({ "paymentId": id(&paid), "reason": "fraud" })).refused(409, "chargeback_not_allowed");
+    api.post("/v1/test/chargebacks", &json!({ "paymentId": id(&paid), "reason": "fraud" }))
+        .refused(409, "chargeback_not_allowed");
     api.get(&format!("/v1/cop/payments/{}", id(&bolivares))).refused(404, "not_found");
     api.act(&format!("/v1/cop/payments/{}/refund", id(&bolivares))).refused(404, "not_found");
     api.get(&format!("/v1/payments/{UNKNOWN}")).refused(404, "not_found");
-    let operation = text(&api.get(&format!("/v1/payments/{}", id(&pending))).expect(200), "operationId").to_owned();
+    let operation =
+        text(&api.get(&format!("/v1/payments/{}", id(&pending))).expect(200), "operationId").to_owned();
     let operation = api.get(&format!("/v1/payments/operations/{operation}")).expect(200);
     assert_texts(&operation, &[("kind", "collection"), ("status", "pending"), ("paymentId", &id(&pending))]);
 }
@@ -267,7 +368,10 @@ fn a_wrong_code_is_not_kept_for_its_key() {
     let again = keyed.cop_otp(&pending, "123456");
     assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &paid.body));
     let kept = api.get("/v1/idempotency/code").expect(200);
-    assert_eq!((&kept["state"], &kept["status"], &kept["response"]["status"]), (&json!("done"), &json!(200), &json!("completed")));
+    assert_eq!(
+        (&kept["state"], &kept["status"], &kept["response"]["status"]),
+        (&json!("done"), &json!(200), &json!("completed"))
+    );
     api.keyed("refused").cop_cancel(&pending).refused(409, "payment_not_pending");
     assert_eq!(api.keyed("refused").cop_cancel(&pending).header("idempotent-replayed"), Some("true"));
 }
@@ -286,13 +390,21 @@ fn only_what_is_pending_can_be_called_off_paid_or_declined() {
         }
         assert_eq!(&api.cop_now(over), over);
     }
-    for path in ["/v1/cop/payments/{}/cancel", "/v1/cop/payments/{}/refund", "/v1/test/cop/payments/{}/pay", "/v1/test/cop/payments/{}/decline"] {
+    for path in [
+        "/v1/cop/payments/{}/cancel",
+        "/v1/cop/payments/{}/refund",
+        "/v1/test/cop/payments/{}/pay",
+        "/v1/test/cop/payments/{}/decline",
+    ] {
         api.act(&path.replace("{}", UNKNOWN)).refused(404, "not_found");
         api.post(&path.replace("{}", text(&paid, "id")), &json!({ "amount": 1 })).names(&["amount"]);
     }
     let other = server.tenant().test;
     other.cop_cancel(&api.cop(20_000, "qr")).refused(404, "not_found");
-    assert_eq!(api.request("PATCH", &cop_path(&paid)).refused(405, "method_not_allowed")["error"], "method_not_allowed");
+    assert_eq!(
+        api.request("PATCH", &cop_path(&paid)).refused(405, "method_not_allowed")["error"],
+        "method_not_allowed"
+    );
 }
 
 #[test]
@@ -354,14 +466,23 @@ fn a_code_and_the_end_of_its_time_at_once() {
         let before = api.cop_rows().len();
         let pending = api.cop(50_000, "sms");
         api.advance_to(instant(&pending["expiresAt"]) - SECOND * 20);
-        let answers = race(2, |n| if n == 0 { api.cop_otp(&pending, "123456") } else { api.post("/v1/test/clock", &json!({ "advanceSeconds": 30 })) });
+        let answers = race(2, |n| {
+            if n == 0 {
+                api.cop_otp(&pending, "123456")
+            } else {
+                api.post("/v1/test/clock", &json!({ "advanceSeconds": 30 }))
+            }
+        });
         answers[1].expect(200);
         let now = api.cop_now(&pending);
         match answers[0].status {
             200 => assert_eq!((text(&now, "status"), api.cop_rows().len()), ("completed", before + 2)),
             _ => {
                 answers[0].refused(409, "payment_not_pending");
-                assert_eq!((text(&now, "status"), text(&now, "failureCode"), api.cop_rows().len()), ("failed", "expired", before));
+                assert_eq!(
+                    (text(&now, "status"), text(&now, "failureCode"), api.cop_rows().len()),
+                    ("failed", "expired", before)
+                );
             }
         }
     }
@@ -373,8 +494,10 @@ fn a_slow_processor_settles_it_all_the_same() {
     let api = server.tenant().test;
     let pending = api.cop(50_000, "sms");
     // While the code is on its way, the tenant calls it off; the processor takes what comes first.
-    let answers = race(2, |n| if n == 0 { api.cop_otp(&pending, "123456") } else { api.cop_cancel(&pending) });
-    let (first, second) = if answers[0].status == 200 { (&answers[0], &answers[1]) } else { (&answers[1], &answers[0]) };
+    let answers =
+        race(2, |n| if n == 0 { api.cop_otp(&pending, "123456") } else { api.cop_cancel(&pending) });
+    let (first, second) =
+        if answers[0].status == 200 { (&answers[0], &answers[1]) } else { (&answers[1], &answers[0]) };
     first.expect(200);
     second.refused(409, "charge_in_progress");
     let now = api.cop_now(&pending);

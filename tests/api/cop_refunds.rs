@@ -1,4 +1,5 @@
-//! Refunds in pesos: whole, with the fee, within 96 hours, of money that is there (`service.md`, "Colombian pesos (COP)"; `contract.md`, section 18).
+//! Refunds in pesos: whole, with the fee, within 96 hours, of money that is there (`service.md`,
+//! "Colombian pesos (COP)"; `contract.md`, section 18).
 
 use crate::harness::check::{assert_nulls, assert_texts, instant, race, text};
 use crate::harness::client::Api;
@@ -18,19 +19,33 @@ fn amount_and_fee_go_back() {
     let api = server.tenant().test;
     let paid = api.cop_paid(50_000);
     let refunded = api.cop_refund(&paid).expect(200);
-    assert_texts(&refunded, &[("id", text(&paid, "id")), ("status", "refunded"), ("completedAt", text(&paid, "completedAt"))]);
+    assert_texts(
+        &refunded,
+        &[("id", text(&paid, "id")), ("status", "refunded"), ("completedAt", text(&paid, "completedAt"))],
+    );
     assert!(instant(&refunded["refundedAt"]) >= instant(&refunded["completedAt"]));
     assert_eq!((&refunded["feeCop"], &refunded["netCop"]), (&paid["feeCop"], &paid["netCop"]));
     assert_eq!(api.cop_now(&paid), refunded);
     let movements = api.cop_rows();
-    assert_eq!(rows(&movements), [("fee_reversal", "3750"), ("reversal", "-50000"), ("fee", "-3750"), ("payment", "50000")]);
+    assert_eq!(
+        rows(&movements),
+        [("fee_reversal", "3750"), ("reversal", "-50000"), ("fee", "-3750"), ("payment", "50000")]
+    );
     assert_eq!(api.walk("/v1/cop/balance/transactions", &[("paymentId", text(&paid, "id"))], 3), movements);
     api.assert_pesos("0", "0", "0");
     assert_nulls(&api.cop_books(), &["nextReleaseAt"]);
     let told = api.told();
     assert_eq!(told.last().map(|(name, _)| name.as_str()), Some("payment.reversed"));
     let data = &told[1].1;
-    assert_texts(data, &[("paymentId", text(&paid, "id")), ("currency", "COP"), ("reversalType", "refund"), ("status", "refunded")]);
+    assert_texts(
+        data,
+        &[
+            ("paymentId", text(&paid, "id")),
+            ("currency", "COP"),
+            ("reversalType", "refund"),
+            ("status", "refunded"),
+        ],
+    );
     assert_eq!((&data["reversedAt"], &data["amountCop"]), (&refunded["refundedAt"], &json!(50_000)));
     api.cop_refund(&paid).refused(409, "payment_not_completed");
     assert_eq!(api.told().len(), 2);
@@ -107,7 +122,11 @@ fn in_its_first_minute_a_payment_that_ends_in_503_cannot_be_refunded() {
         let answer = keyed.cop_refund(&paid);
         answer.refused(503, "processor_unavailable");
         assert!(answer.header("retry-after").is_some() && answer.header("idempotent-replayed").is_none());
-        assert_eq!((api.cop_books(), api.cop_now(&paid)), (balance.clone(), paid.clone()), "nothing was debited");
+        assert_eq!(
+            (api.cop_books(), api.cop_now(&paid)),
+            (balance.clone(), paid.clone()),
+            "nothing was debited"
+        );
     }
     api.get("/v1/idempotency/refund").refused(404, "not_found");
     api.advance_to(instant(&paid["completedAt"]) + SECOND * 60);
@@ -144,9 +163,13 @@ fn a_refund_and_a_payout_of_the_same_pesos() {
     for _ in 0..8 {
         let paid = api.cop_paid(50_000);
         api.advance_to(instant(&paid["completedAt"]) + DAY);
-        let answers = race(2, |n| if n == 0 { api.cop_refund(&paid) } else { server.cop_payout(&tenant, 46_250, json!({})) });
+        let answers = race(2, |n| {
+            if n == 0 { api.cop_refund(&paid) } else { server.cop_payout(&tenant, 46_250, json!({})) }
+        });
         match (answers[0].status, answers[1].status) {
-            (200, 422) => assert_texts(&answers[1].refused(422, "insufficient_balance"), &[("availableCop", "0")]),
+            (200, 422) => {
+                assert_texts(&answers[1].refused(422, "insufficient_balance"), &[("availableCop", "0")])
+            }
             (409, 201) => drop(answers[0].refused(409, "insufficient_balance")),
             other => panic!("{other:?}"),
         }
@@ -170,7 +193,10 @@ fn until_not(api: &Api, payment: &Value, status: &str) -> Value {
 
 #[test]
 fn while_the_processor_decides_the_pesos_are_held_and_a_second_refund_waits() {
-    let server = Server::start_with(&[("PASARELA__RAILS__SIMULATOR_DELAY_MS", "1500"), ("PASARELA__RAILS__ANSWER_SECONDS", "1")]);
+    let server = Server::start_with(&[
+        ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "1500"),
+        ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
+    ]);
     let api = server.tenant().test;
     let pending = api.cop(50_000, "qr");
     api.cop_buyer(&pending, "pay").expect(202);

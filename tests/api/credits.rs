@@ -1,4 +1,5 @@
-//! Credits: to a phone, to an account, as change; all of them payouts, debited before the bank hears of them (`contract.md`, sections 5, "Credits", and 17).
+//! Credits: to a phone, to an account, as change; all of them payouts, debited before the bank
+//! hears of them (`contract.md`, sections 5, "Credits", and 17).
 
 use crate::harness::check::{assert_movements, assert_nulls, assert_texts, race, text};
 use crate::harness::client::Api;
@@ -25,11 +26,18 @@ pub fn account_body(monto: &str) -> Value {
 /// An account with both check digits right.
 fn account_number(bank: &str, branch: &str, number: &str) -> String {
     let digit = |digits: String| {
-        let sum: u32 =
-            digits.chars().zip([3, 2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]).map(|(digit, weight)| digit.to_digit(10).expect("a digit") * weight).sum();
+        let sum: u32 = digits
+            .chars()
+            .zip([3, 2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])
+            .map(|(digit, weight)| digit.to_digit(10).expect("a digit") * weight)
+            .sum();
         ["1", "0", "9", "8", "7", "6", "5", "4", "3", "2", "1"][(sum % 11) as usize]
     };
-    format!("{bank}{branch}{}{}{number}", digit(format!("{bank}{branch}")), digit(format!("{branch}{number}")))
+    format!(
+        "{bank}{branch}{}{}{number}",
+        digit(format!("{bank}{branch}")),
+        digit(format!("{branch}{number}"))
+    )
 }
 
 fn funded(amount: &str) -> (Arc<Server>, Api) {
@@ -61,11 +69,20 @@ fn each_kind_shows_where_the_money_went() {
                 ("feeVes", "0.00"),
             ],
         );
-        assert_nulls(&payout, &["merchantId", "merchantName", "payoutMethodId", "batchId", "paymentId", "failureCode"]);
+        assert_nulls(
+            &payout,
+            &["merchantId", "merchantName", "payoutMethodId", "batchId", "paymentId", "failureCode"],
+        );
         assert_eq!((&payout["fromMerchantBalance"], &payout["livemode"]), (&json!(false), &json!(false)));
-        assert!(!payout.to_string().contains("04147654321") && !payout.to_string().contains("0123456789"), "{payout}");
+        assert!(
+            !payout.to_string().contains("04147654321") && !payout.to_string().contains("0123456789"),
+            "{payout}"
+        );
         assert_eq!(api.payout_now(&payout), payout);
-        assert_eq!(api.get(&format!("/v1/payouts/by-ref/{}", text(&body, "externalRef"))).expect(200), payout);
+        assert_eq!(
+            api.get(&format!("/v1/payouts/by-ref/{}", text(&body, "externalRef"))).expect(200),
+            payout
+        );
         assert_eq!(api.post(path, &body).expect(200), payout);
     }
     assert_eq!(api.walk("/v1/payouts", &[], 2).len(), 3);
@@ -77,10 +94,13 @@ fn they_fail_and_wait_like_payouts() {
     let server = Server::shared();
     let api = server.tenant_with(json!({ "fees": { "payoutVes": "1.00" } })).test;
     api.fund("100.00");
-    for (path, make) in [(CREDIT, credit_body as fn(&str) -> Value), (ACCOUNT, account_body), (CHANGE, credit_body)] {
+    for (path, make) in
+        [(CREDIT, credit_body as fn(&str) -> Value), (ACCOUNT, account_body), (CHANGE, credit_body)]
+    {
         let failed = api.post(path, &make("10.04")).expect(201);
         assert_texts(&failed, &[("status", "failed"), ("failureCode", "AM04"), ("feeVes", "1.00")]);
-        let [waiting, doomed, lost] = ["1.05", "1.06", "1.07"].map(|monto| api.post(path, &make(monto)).expect(202));
+        let [waiting, doomed, lost] =
+            ["1.05", "1.06", "1.07"].map(|monto| api.post(path, &make(monto)).expect(202));
         assert!(waiting["operationId"].is_string());
         api.advance(120);
         assert_texts(&api.payout_now(&waiting), &[("status", "completed")]);
@@ -138,7 +158,9 @@ fn change_may_name_its_payment() {
     let body = merged(credit_body("5.00"), json!({ "paymentId": payment["paymentId"] }));
     let payout = api.post(CHANGE, &body).expect(201);
     assert_eq!(payout["paymentId"], payment["paymentId"]);
-    let conflict = api.post(CHANGE, &merged(body.clone(), json!({ "paymentId": null }))).refused(409, "external_ref_conflict");
+    let conflict = api
+        .post(CHANGE, &merged(body.clone(), json!({ "paymentId": null })))
+        .refused(409, "external_ref_conflict");
     assert_eq!(conflict["differs"], json!(["paymentId"]));
     api.post(CHANGE, &merged(body, json!({ "paymentId": UNKNOWN }))).refused(404, "not_found");
     api.post(CHANGE, &merged(credit_body("5.00"), json!({ "paymentId": UNKNOWN }))).refused(404, "not_found");
@@ -152,10 +174,22 @@ fn all_kinds_share_their_references() {
     let body = merged(credit_body("10.00"), reference.clone());
     let first = api.post(CREDIT, &body).expect(201);
     for (path, other, differs) in [
-        (CREDIT, merged(body.clone(), json!({ "monto": "10.01", "telefono": "04247654321" })), json!(["telefono", "monto"])),
+        (
+            CREDIT,
+            merged(body.clone(), json!({ "monto": "10.01", "telefono": "04247654321" })),
+            json!(["telefono", "monto"]),
+        ),
         (CHANGE, body.clone(), json!(["kind"])),
-        (ACCOUNT, merged(account_body("10.00"), reference.clone()), json!(["kind", "cuenta", "cedula", "nombre", "concepto"])),
-        ("/v1/payouts", merged(payout_body(&merchant, "10.00"), reference.clone()), json!(["kind", "merchantId", "concepto"])),
+        (
+            ACCOUNT,
+            merged(account_body("10.00"), reference.clone()),
+            json!(["kind", "cuenta", "cedula", "nombre", "concepto"]),
+        ),
+        (
+            "/v1/payouts",
+            merged(payout_body(&merchant, "10.00"), reference.clone()),
+            json!(["kind", "merchantId", "concepto"]),
+        ),
     ] {
         let conflict = api.post(path, &other).refused(409, "external_ref_conflict");
         assert_eq!((&conflict["existingId"], &conflict["differs"]), (&first["payoutId"], &differs), "{path}");

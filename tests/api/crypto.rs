@@ -1,6 +1,8 @@
-//! USDT: payouts to wallets, reviews, deposit addresses and deposits (`contract.md`, sections 10 and 18).
+//! USDT: payouts to wallets, reviews, deposit addresses and deposits (`contract.md`, sections 10
+//! and 18).
 //!
-//! Network fees: TRC20 1.00, ERC20 5.00, BEP20 0.50, POLYGON 0.20. Payouts above 500.00 are reviewed.
+//! Network fees: TRC20 1.00, ERC20 5.00, BEP20 0.50, POLYGON 0.20. Payouts above 500.00 are
+//! reviewed.
 
 use crate::harness::check::{assert_id, assert_nulls, assert_texts, instant, list, race, text};
 use crate::harness::client::{Answer, Api};
@@ -30,7 +32,10 @@ impl Api {
     #[track_caller]
     fn usdt_rows(&self) -> Vec<(String, String)> {
         let rows = self.walk("/v1/crypto/balance/transactions", &[], 100);
-        rows.iter().rev().map(|row| (text(row, "type").to_owned(), text(row, "amountUsdt").to_owned())).collect()
+        rows.iter()
+            .rev()
+            .map(|row| (text(row, "type").to_owned(), text(row, "amountUsdt").to_owned()))
+            .collect()
     }
 }
 
@@ -65,16 +70,25 @@ fn a_payout_within_the_limit_goes_out_by_itself() {
     assert_eq!(api.usdt_now(&payout), payout);
     assert_eq!(api.get(&format!("{PAYOUTS}/by-ref/{external_ref}")).expect(200), payout);
     assert_texts(&api.usdt_balance(), &[("availableUsdt", "59.00"), ("pendingPayoutsUsdt", "0.00")]);
-    assert_eq!(api.usdt_rows(), rows(&[("adjustment", "100.00"), ("payout", "-40.00"), ("payout_fee", "-1.00")]));
-    let of_payout = api.query("/v1/crypto/balance/transactions", &[("payoutId", text(&payout, "id"))]).expect(200);
+    assert_eq!(
+        api.usdt_rows(),
+        rows(&[("adjustment", "100.00"), ("payout", "-40.00"), ("payout_fee", "-1.00")])
+    );
+    let of_payout =
+        api.query("/v1/crypto/balance/transactions", &[("payoutId", text(&payout, "id"))]).expect(200);
     assert_eq!(list(&of_payout, "items").len(), 2);
     let told = api.get("/v1/events").expect(200);
     let event = &list(&told, "items")[0];
     assert_eq!((&event["event"], &event["data"]), (&json!("crypto_payout.completed"), &payout));
     // The same again is the same payout; something else on the reference is not.
     assert_eq!(api.send_usdt("40.00", json!({ "externalRef": external_ref })).expect(200), payout);
-    let body = api.send_usdt("41.00", json!({ "externalRef": external_ref, "address": EVM, "network": "BEP20" })).refused(409, "external_ref_conflict");
-    assert_eq!((&body["existingId"], &body["differs"]), (&payout["id"], &json!(["amountUsdt", "address", "network"])));
+    let body = api
+        .send_usdt("41.00", json!({ "externalRef": external_ref, "address": EVM, "network": "BEP20" }))
+        .refused(409, "external_ref_conflict");
+    assert_eq!(
+        (&body["existingId"], &body["differs"]),
+        (&payout["id"], &json!(["amountUsdt", "address", "network"]))
+    );
     let body = api.send_usdt("58.01", json!({})).refused(422, "insufficient_balance");
     assert_texts(&body, &[("availableUsdt", "59.00")]);
     api.send_usdt("58.00", json!({})).expect(201);
@@ -86,9 +100,12 @@ fn every_network_has_its_addresses_and_its_fee() {
     let server = Server::shared();
     let api = server.tenant().test;
     api.fund_in("USDT", "100.00", false);
-    for (network, address, fee) in
-        [("TRC20", TRON, "1.00"), ("ERC20", EVM, "5.00"), ("BEP20", EVM, "0.50"), ("POLYGON", &EVM.to_ascii_lowercase().replace("0X", "0x"), "0.20")]
-    {
+    for (network, address, fee) in [
+        ("TRC20", TRON, "1.00"),
+        ("ERC20", EVM, "5.00"),
+        ("BEP20", EVM, "0.50"),
+        ("POLYGON", &EVM.to_ascii_lowercase().replace("0X", "0x"), "0.20"),
+    ] {
         let payout = api.send_usdt("1.00", json!({ "network": network, "address": address })).expect(201);
         assert_texts(&payout, &[("status", "completed"), ("networkFeeUsdt", fee), ("address", address)]);
         assert_eq!(text(&payout, "txHash").starts_with("0x"), network != "TRC20");
@@ -103,7 +120,11 @@ fn every_network_has_its_addresses_and_its_fee() {
     ] {
         api.send_usdt("1.00", json!({ "network": network, "address": address })).names(&["address"]);
     }
-    api.send_usdt("1.001", json!({ "network": "SOLANA", "externalRef": " " })).names(&["amountUsdt", "network", "externalRef"]);
+    api.send_usdt("1.001", json!({ "network": "SOLANA", "externalRef": " " })).names(&[
+        "amountUsdt",
+        "network",
+        "externalRef",
+    ]);
     api.send_usdt("0.00", json!({ "memo": "x" })).names(&["amountUsdt", "memo"]);
 }
 
@@ -119,7 +140,13 @@ fn what_the_network_refuses_comes_back() {
     assert_nulls(&payout, &["txHash", "completedAt"]);
     assert_eq!(api.keyed(&key).post(PAYOUTS, &body).expect(201), payout);
     assert_texts(&api.usdt_balance(), &[("availableUsdt", "100.00"), ("pendingPayoutsUsdt", "0.00")]);
-    let expected = [("adjustment", "100.00"), ("payout", "-40.00"), ("payout_fee", "-0.20"), ("payout_reversal", "40.00"), ("payout_reversal", "0.20")];
+    let expected = [
+        ("adjustment", "100.00"),
+        ("payout", "-40.00"),
+        ("payout_fee", "-0.20"),
+        ("payout_reversal", "40.00"),
+        ("payout_reversal", "0.20"),
+    ];
     assert_eq!(api.usdt_rows(), rows(&expected));
     assert_eq!(list(&api.get("/v1/events").expect(200), "items")[0]["event"], "crypto_payout.failed");
 }
@@ -135,7 +162,9 @@ fn large_payouts_are_reviewed() {
     assert_texts(&waiting[0], &[("status", "pending_review"), ("totalUsdt", "501.01")]);
     assert_nulls(&waiting[0], &["txHash", "completedAt", "failureCode"]);
     assert_texts(&api.usdt_balance(), &[("availableUsdt", "2494.96"), ("pendingPayoutsUsdt", "2004.04")]);
-    let path = |base: &str, n: usize, verb: &str| format!("{base}/crypto/payouts/{}/{verb}", text(&waiting[n], "id"));
+    let path = |base: &str, n: usize, verb: &str| {
+        format!("{base}/crypto/payouts/{}/{verb}", text(&waiting[n], "id"))
+    };
     // By the operator.
     let mine = |status: &str| -> Vec<Value> {
         let all = admin.walk("/admin/crypto/payouts", &[("status", status)], 2);
@@ -146,11 +175,15 @@ fn large_payouts_are_reviewed() {
     let approved = admin.act(&path("/admin", 0, "approve")).expect(200);
     assert_texts(&approved, &[("status", "completed")]);
     assert_eq!(api.usdt_now(&waiting[0]), approved);
-    let rejected = admin.post(&path("/admin", 1, "reject"), &json!({ "reason": "unknown beneficiary" })).expect(200);
+    let rejected =
+        admin.post(&path("/admin", 1, "reject"), &json!({ "reason": "unknown beneficiary" })).expect(200);
     assert_texts(&rejected, &[("status", "rejected"), ("failureCode", "unknown beneficiary")]);
     // By the test twins.
     assert_texts(&api.act(&path("/v1/test", 2, "approve")).expect(200), &[("status", "completed")]);
-    assert_texts(&api.act(&path("/v1/test", 3, "reject")).expect(200), &[("status", "rejected"), ("failureCode", "rejected")]);
+    assert_texts(
+        &api.act(&path("/v1/test", 3, "reject")).expect(200),
+        &[("status", "rejected"), ("failureCode", "rejected")],
+    );
     assert!(mine("pending_review").is_empty());
     assert_eq!((mine("rejected").len(), mine("completed").len()), (2, 3));
     assert_texts(&api.usdt_balance(), &[("availableUsdt", "3496.98"), ("pendingPayoutsUsdt", "0.00")]);
@@ -162,7 +195,8 @@ fn large_payouts_are_reviewed() {
     api.act(&format!("/v1/test/crypto/payouts/{UNKNOWN}/reject")).refused(404, "not_found");
     admin.query("/admin/crypto/payouts", &[("status", "lost")]).names(&["status"]);
     let events = api.get("/v1/events?after=0&limit=100").expect(200);
-    let rejected: Vec<&Value> = list(&events, "items").iter().filter(|event| event["event"] == "crypto_payout.failed").collect();
+    let rejected: Vec<&Value> =
+        list(&events, "items").iter().filter(|event| event["event"] == "crypto_payout.failed").collect();
     assert!(rejected.len() == 2 && rejected.iter().all(|event| event["data"]["status"] == "rejected"));
     assert_eq!(api.walk(PAYOUTS, &[("status", "completed")], 2).len(), 3);
 }
@@ -194,24 +228,33 @@ fn deposits_are_held_and_told() {
     assert_texts(&address, &[("network", "TRC20"), ("asset", "USDT"), ("customerRef", "cliente-1")]);
     assert_id(&address["id"]);
     assert_eq!(api.post(path, &body).expect(200), address);
-    let evm = api.post(path, &merged(body.clone(), json!({ "network": "ERC20", "asset": "USDC" }))).expect(201);
-    assert_ne!(api.post(path, &merged(body.clone(), json!({ "customerRef": "cliente-2" }))).expect(201)["address"], address["address"]);
+    let evm =
+        api.post(path, &merged(body.clone(), json!({ "network": "ERC20", "asset": "USDC" }))).expect(201);
+    assert_ne!(
+        api.post(path, &merged(body.clone(), json!({ "customerRef": "cliente-2" }))).expect(201)["address"],
+        address["address"]
+    );
     assert!(text(&address, "address").starts_with('T') && text(&evm, "address").starts_with("0x"));
     // What we give out we would also send to.
     api.fund_in("USDT", "10.00", false);
     api.send_usdt("1.00", json!({ "address": address["address"] })).expect(201);
     let deposits = "/v1/test/crypto/deposits";
-    let of =
-        |address: &Value, amount: &str| json!({ "address": address["address"], "amount": amount, "network": address["network"], "asset": address["asset"] });
+    let of = |address: &Value, amount: &str| json!({ "address": address["address"], "amount": amount, "network": address["network"], "asset": address["asset"] });
     let deposit = api.post(deposits, &of(&address, "25.00")).expect(201);
-    assert_texts(&deposit, &[("amountUsdt", "25.00"), ("customerRef", "cliente-1"), ("address", text(&address, "address"))]);
+    assert_texts(
+        &deposit,
+        &[("amountUsdt", "25.00"), ("customerRef", "cliente-1"), ("address", text(&address, "address"))],
+    );
     assert_eq!(instant(&deposit["availableAt"]) - instant(&deposit["createdAt"]), DAY);
     let lower = json!({ "address": text(&evm, "address").to_ascii_lowercase(), "amount": "5.00", "network": "ERC20", "asset": "USDC" });
     api.post(deposits, &lower).expect(201);
     assert_texts(&api.usdt_balance(), &[("availableUsdt", "8.00"), ("heldUsdt", "30.00"), ("held", "30.00")]);
     assert_eq!(api.usdt_balance()["nextReleaseAt"], deposit["availableAt"]);
     let events = api.get("/v1/events?after=0&limit=100").expect(200);
-    let told = list(&events, "items").iter().find(|event| event["event"] == "crypto_deposit.completed").expect("an event");
+    let told = list(&events, "items")
+        .iter()
+        .find(|event| event["event"] == "crypto_deposit.completed")
+        .expect("an event");
     assert_eq!(told["data"], deposit);
     let row = api.query("/v1/crypto/balance/transactions", &[("type", "deposit")]).expect(200);
     assert_eq!(list(&row, "items").len(), 2);
@@ -221,7 +264,8 @@ fn deposits_are_held_and_told() {
     api.post(deposits, &merged(of(&address, "1.00"), json!({ "asset": "USDC" }))).names(&["asset"]);
     api.post(deposits, &merged(of(&address, "1.00"), json!({ "address": TRON }))).refused(404, "not_found");
     server.tenant().test.post(deposits, &of(&address, "1.00")).refused(404, "not_found");
-    api.post(deposits, &merged(of(&address, "0.00"), json!({ "network": "SOLANA" }))).names(&["amount", "network"]);
+    api.post(deposits, &merged(of(&address, "0.00"), json!({ "network": "SOLANA" })))
+        .names(&["amount", "network"]);
     api.post(path, &json!({ "customerRef": "x", "network": "TRC20" })).names(&["asset"]);
 }
 

@@ -21,21 +21,30 @@ fn fnv(bytes: &[u8]) -> [u8; 2] {
     let hash = bytes
         .iter()
         .chain(&(bytes.len() as u64).to_be_bytes())
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
     let folded = (hash >> 32) as u32 ^ hash as u32;
     [(folded >> 8) as u8 ^ (folded >> 24) as u8, folded as u8 ^ (folded >> 16) as u8]
 }
 
-/// Cursors with other positions than that of a genuine one, made by somebody who knows how cursors looked before they were authenticated.
+/// Cursors with other positions than that of a genuine one, made by somebody who knows how cursors
+/// looked before they were authenticated.
 fn forged(genuine: &str) -> Vec<String> {
     let bytes = URL_SAFE_NO_PAD.decode(genuine).expect("base64");
-    [vec![0xFF; 18], vec![0; 18], vec![0xFF; 3], Vec::new(), [[0x01; 8].as_slice(), &[0xFF; 8], &[0, 0]].concat()]
-        .into_iter()
-        .map(|position| {
-            let framed = [&bytes[..5], &position].concat();
-            URL_SAFE_NO_PAD.encode([framed.as_slice(), &fnv(&framed)].concat())
-        })
-        .collect()
+    [
+        vec![0xFF; 18],
+        vec![0; 18],
+        vec![0xFF; 3],
+        Vec::new(),
+        [[0x01; 8].as_slice(), &[0xFF; 8], &[0, 0]].concat(),
+    ]
+    .into_iter()
+    .map(|position| {
+        let framed = [&bytes[..5], &position].concat();
+        URL_SAFE_NO_PAD.encode([framed.as_slice(), &fnv(&framed)].concat())
+    })
+    .collect()
 }
 
 #[test]
@@ -49,7 +58,9 @@ fn a_forged_cursor_is_a_bad_field() {
         server.tenant();
     }
     let admin = server.admin();
-    for (api, path) in [(api, MOVEMENTS), (api, "/v1/merchants"), (api, "/v1/events"), (&admin, "/admin/tenants")] {
+    for (api, path) in
+        [(api, MOVEMENTS), (api, "/v1/merchants"), (api, "/v1/events"), (&admin, "/admin/tenants")]
+    {
         let genuine = cursor(api, path);
         for bad in forged(&genuine) {
             api.query(path, &[("cursor", &bad)]).names(&["cursor"]);

@@ -1,4 +1,5 @@
-//! Immediate debit: the code, the charge, its outcomes and repeats (`contract.md`, sections 4, 5 and 17, "Payments").
+//! Immediate debit: the code, the charge, its outcomes and repeats (`contract.md`, sections 4, 5
+//! and 17, "Payments").
 //!
 //! 200 VES a dollar, fee 1.5 %: 100.00 VES are 0.50 USD, fee 1.50, net 98.50.
 
@@ -14,7 +15,10 @@ fn payer(monto: Value) -> Value {
 }
 
 fn debit_body(monto: Value, otp: &str) -> Value {
-    merged(payer(monto), json!({ "nombre": "Ana Pérez", "otp": otp, "concepto": "cobro", "externalRef": fresh("deb") }))
+    merged(
+        payer(monto),
+        json!({ "nombre": "Ana Pérez", "otp": otp, "concepto": "cobro", "externalRef": fresh("deb") }),
+    )
 }
 
 impl Api {
@@ -40,8 +44,11 @@ fn a_code_is_asked_for() {
     assert_id(&otp["operationId"]);
     assert!(instant(&otp["expiresAt"]) > api.clock());
     assert_texts(&api.operation(&otp), &[("kind", "otp"), ("status", "completed")]);
-    api.post("/v1/payments/debit/otp", &json!({ "banco": "0190", "monto": "100", "telefono": "1", "cedula": "1", "otp": "1" }))
-        .names(&["banco", "monto", "telefono", "cedula", "otp"]);
+    api.post(
+        "/v1/payments/debit/otp",
+        &json!({ "banco": "0190", "monto": "100", "telefono": "1", "cedula": "1", "otp": "1" }),
+    )
+    .names(&["banco", "monto", "telefono", "cedula", "otp"]);
     let key = api.keyed(&fresh("key"));
     let first = key.post("/v1/payments/debit/otp", &payer(json!(100)));
     assert_eq!(key.post("/v1/payments/debit/otp", &payer(json!(100))).text(), first.text());
@@ -63,7 +70,13 @@ fn a_debit_pays_at_once() {
             ("description", "cobro"),
         ],
     );
-    for (member, value) in [("usdAmount", "0.50"), ("vesAmount", "100"), ("feeVes", "1.50"), ("netVes", "98.50"), ("bcvRate", "200")] {
+    for (member, value) in [
+        ("usdAmount", "0.50"),
+        ("vesAmount", "100"),
+        ("feeVes", "1.50"),
+        ("netVes", "98.50"),
+        ("bcvRate", "200"),
+    ] {
         assert_number(&payment, member, value);
     }
     assert_nulls(&payment, &["cardLast4", "cardBrand", "failureCode", "operationId"]);
@@ -99,7 +112,10 @@ fn a_silent_bank_is_asked_after_a_minute() {
         let keyed = api.keyed(&fresh("key"));
         let pending = keyed.post("/v1/payments/debit", &body).expect(202);
         assert_eq!(pending["status"], "PENDING");
-        assert_texts(&api.operation(&pending), &[("kind", "debit"), ("status", "pending"), ("paymentId", text(&pending, "paymentId"))]);
+        assert_texts(
+            &api.operation(&pending),
+            &[("kind", "debit"), ("status", "pending"), ("paymentId", text(&pending, "paymentId"))],
+        );
         assert_eq!(api.post("/v1/payments/debit", &body).expect(200), pending);
         api.advance(59);
         assert_eq!(api.payment(&pending)["status"], "PENDING");
@@ -108,10 +124,17 @@ fn a_silent_bank_is_asked_after_a_minute() {
         assert_eq!((settled["status"].as_str(), settled["failureCode"].as_str()), (Some(status), code));
         assert_eq!(api.operation(&pending)["status"], status.to_lowercase());
         if status == "COMPLETED" {
-            assert_eq!(instant(&settled["completedAt"]) - instant(&settled["createdAt"]), TimeDelta::seconds(60));
+            assert_eq!(
+                instant(&settled["completedAt"]) - instant(&settled["createdAt"]),
+                TimeDelta::seconds(60)
+            );
         }
         let kept = keyed.post("/v1/payments/debit", &body);
-        assert_eq!((kept.status, kept.json()), (201, settled), "the outcome takes the place of what was kept");
+        assert_eq!(
+            (kept.status, kept.json()),
+            (201, settled),
+            "the outcome takes the place of what was kept"
+        );
     }
     api.assert_books("98.50", "98.50", "0.00");
     let status = server.admin().get("/admin/status").expect(200);
@@ -124,7 +147,14 @@ fn the_code_is_not_part_of_the_payload() {
     let api = server.tenant().test;
     let body = debit_body(json!(100), "99999999");
     let payment = api.post("/v1/payments/debit", &body).expect(201);
-    assert_eq!(api.post("/v1/payments/debit", &merged(body.clone(), json!({ "otp": "12345678", "telefono": "+584141234567" }))).expect(200), payment);
+    assert_eq!(
+        api.post(
+            "/v1/payments/debit",
+            &merged(body.clone(), json!({ "otp": "12345678", "telefono": "+584141234567" }))
+        )
+        .expect(200),
+        payment
+    );
     for (over, differs) in [
         (json!({ "monto": 101 }), "monto"),
         (json!({ "banco": "0102" }), "banco"),
@@ -133,7 +163,8 @@ fn the_code_is_not_part_of_the_payload() {
         (json!({ "nombre": "Eva" }), "nombre"),
         (json!({ "concepto": "otro" }), "concepto"),
     ] {
-        let conflict = api.post("/v1/payments/debit", &merged(body.clone(), over)).refused(409, "external_ref_conflict");
+        let conflict =
+            api.post("/v1/payments/debit", &merged(body.clone(), over)).refused(409, "external_ref_conflict");
         assert_eq!(conflict["differs"], json!([differs]));
     }
     let body = debit_body(json!(100), "12345678");

@@ -1,4 +1,5 @@
-//! A disk that is nearly full, or full: writes are refused before anything is done, reads go on, and a start is possible (`config.toml`, `[storage] reserve_bytes`).
+//! A disk that is nearly full, or full: writes are refused before anything is done, reads go on,
+//! and a start is possible (`config.toml`, `[storage] reserve_bytes`).
 
 use crate::harness::client::Answer;
 use crate::harness::server::Server;
@@ -29,7 +30,10 @@ fn below_the_reserve_writes_are_refused_and_reads_go_on() {
     for _ in 0..2 {
         let refused = keyed.post("/v1/test/fund", &fund);
         let body = refused.refused(503, "storage_unavailable");
-        assert!(body["message"].as_str().is_some_and(|message| message.contains("nothing was done")), "{body}");
+        assert!(
+            body["message"].as_str().is_some_and(|message| message.contains("nothing was done")),
+            "{body}"
+        );
         assert!(refused.header("retry-after").is_some());
     }
     server.admin().post("/admin/tenants", &json!({ "name": "x" })).refused(503, "storage_unavailable");
@@ -43,8 +47,13 @@ fn below_the_reserve_writes_are_refused_and_reads_go_on() {
     server.admin().get("/admin/status").expect(200);
     let page = server.admin().get("/metrics");
     let figures = page.text();
-    let figure = |name: &str| figures.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse::<u64>().ok());
-    assert_eq!((figure("pasarela_ready"), figure("pasarela_disk_reserve_bytes")), (Some(0), EVERYTHING.parse().ok()));
+    let figure = |name: &str| {
+        figures.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse::<u64>().ok())
+    };
+    assert_eq!(
+        (figure("pasarela_ready"), figure("pasarela_disk_reserve_bytes")),
+        (Some(0), EVERYTHING.parse().ok())
+    );
     assert!(figure("pasarela_disk_free_bytes").is_some_and(|free| free > 0));
 
     assert_eq!(server.terminate().code(), Some(0));
@@ -55,7 +64,8 @@ fn below_the_reserve_writes_are_refused_and_reads_go_on() {
     assert_eq!(api.movements().len(), 2);
 }
 
-/// Runs the server on a small disk of its own, filled to the last byte, with this much kept as its ballast.
+/// Runs the server on a small disk of its own, filled to the last byte, with this much kept as its
+/// ballast.
 fn on_a_full_disk(server: &mut Server, ballast: &str) -> Option<tempfile::TempDir> {
     let may = Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success());
     if !may {
@@ -87,8 +97,15 @@ fn a_start_on_a_full_disk_reads_in_the_room_that_was_kept_for_it() {
     let Some(_place) = on_a_full_disk(&mut server, "33554432") else { return };
     server.restart_until(&|answer| says(answer, "the disk is nearly full"));
     assert_eq!(tenant.test.movements().len(), 1);
-    tenant.test.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).refused(503, "storage_unavailable");
-    assert!(server.log_tail().contains("the room that was kept for this start is used"), "{}", server.log_tail());
+    tenant
+        .test
+        .post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" }))
+        .refused(503, "storage_unavailable");
+    assert!(
+        server.log_tail().contains("the room that was kept for this start is used"),
+        "{}",
+        server.log_tail()
+    );
     assert_eq!(server.terminate().code(), Some(0));
 }
 

@@ -1,4 +1,5 @@
-//! What every call answers when it is asked for something wrong (`contract.md`, sections 1 and 17, "Order of checks", "Values").
+//! What every call answers when it is asked for something wrong (`contract.md`, sections 1 and 17,
+//! "Order of checks", "Values").
 
 use crate::harness::check::text;
 use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged, payout_body};
@@ -91,8 +92,9 @@ fn a_body_that_does_not_say_its_length_may_not_have_more() {
     let tenant = server.tenant();
     let key = tenant.created["testKey"]["key"].as_str().expect("a key");
     let mut stream = TcpStream::connect(server.address()).expect("connects");
-    let head =
-        format!("POST /v1/merchants HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n");
+    let head = format!(
+        "POST /v1/merchants HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).expect("writes");
     let chunk = format!("8000\r\n{}\r\n", " ".repeat(0x8000));
     for _ in 0..33 {
@@ -143,10 +145,18 @@ fn every_bad_field_is_named_at_once() {
     let server = Server::shared();
     let api = server.tenant().test;
     let bad = json!({ "usdAmount": -1, "debtorId": "X1", "debtorCellPhone": "0414", "debtorBankCode": 9999, "externalRef": "   ", "extra": 1 });
-    api.post("/v1/payments/c2p/request", &bad).names(&["usdAmount", "debtorId", "debtorCellPhone", "debtorBankCode", "externalRef", "extra"]);
+    api.post("/v1/payments/c2p/request", &bad).names(&[
+        "usdAmount",
+        "debtorId",
+        "debtorCellPhone",
+        "debtorBankCode",
+        "externalRef",
+        "extra",
+    ]);
     let all = ["usdAmount", "debtorId", "debtorCellPhone", "debtorBankCode", "externalRef"];
     api.post("/v1/payments/c2p/request", &json!({})).names(&all);
-    let nulls: Value = all.iter().map(|name| ((*name).to_owned(), Value::Null)).collect::<serde_json::Map<_, _>>().into();
+    let nulls: Value =
+        all.iter().map(|name| ((*name).to_owned(), Value::Null)).collect::<serde_json::Map<_, _>>().into();
     api.post("/v1/payments/c2p/request", &nulls).names(&all);
     api.post("/v1/payouts", &json!({})).names(&["merchantId", "monto", "concepto", "externalRef"]);
 }
@@ -198,11 +208,20 @@ fn writes_take_no_parameters() {
     api.fund("10.00");
     let path = format!("/v1/merchants/{}", text(&merchant, "merchantId"));
     api.post("/v1/payouts?monto=5.00", &payout_body(&merchant, "1.00")).names(&["monto"]);
-    api.post("/v1/payouts?x=1&y", &json!({ "monto": "1" })).names(&["x", "y", "merchantId", "monto", "concepto", "externalRef"]);
+    api.post("/v1/payouts?x=1&y", &json!({ "monto": "1" })).names(&[
+        "x",
+        "y",
+        "merchantId",
+        "monto",
+        "concepto",
+        "externalRef",
+    ]);
     api.patch(&format!("{path}?isActive=false"), &json!({ "isActive": false })).names(&["isActive"]);
     api.request("DELETE", &format!("{path}?x=1")).names(&["x"]);
     let key = "k".repeat(256);
-    api.keyed(&key).post("/v1/test/fund", &json!({ "currency": "VES" })).names(&["Idempotency-Key", "amount"]);
+    api.keyed(&key)
+        .post("/v1/test/fund", &json!({ "currency": "VES" }))
+        .names(&["Idempotency-Key", "amount"]);
     api.assert_books("10.00", "0.00", "10.00");
     assert_eq!(api.get(&path).expect(200)["isActive"], true);
 }
@@ -214,7 +233,8 @@ fn query_parameters_are_checked_like_fields() {
     for path in ["/v1/balance", "/v1/balance/transactions", "/v1/payments", "/v1/payouts", "/v1/merchants"] {
         api.query(path, &[("limitt", "5")]).names(&["limitt"]);
     }
-    let several = [("limit", "0"), ("cursor", "@@@"), ("from", "yesterday"), ("to", "now"), ("typ", "payment")];
+    let several =
+        [("limit", "0"), ("cursor", "@@@"), ("from", "yesterday"), ("to", "now"), ("typ", "payment")];
     api.query("/v1/balance/transactions", &several).names(&["limit", "cursor", "from", "to", "typ"]);
     api.query("/v1/payments", &[("status", "DONE"), ("method", "CASH")]).names(&["status", "method"]);
     api.query("/v1/payouts", &[("status", "paid")]).names(&["status"]);
@@ -240,7 +260,9 @@ fn an_error_does_not_spoil_the_connection() {
 fn overlong_and_hostile_text_is_refused() {
     let server = Server::shared();
     let api = server.tenant().test;
-    for external_ref in [String::new(), " \t ".to_owned(), "x".repeat(65), "a\nb".to_owned(), "a\u{0}b".to_owned()] {
+    for external_ref in
+        [String::new(), " \t ".to_owned(), "x".repeat(65), "a\nb".to_owned(), "a\u{0}b".to_owned()]
+    {
         let body = merged(merchant_body(), json!({ "externalRef": external_ref }));
         api.post("/v1/merchants", &body).names(&["externalRef"]);
     }

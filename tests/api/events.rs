@@ -1,6 +1,9 @@
-//! Events: numbered without gaps, read from any point, each with the data of its moment (`service.md`, "Events"; `contract.md`, section 13).
+//! Events: numbered without gaps, read from any point, each with the data of its moment
+//! (`service.md`, "Events"; `contract.md`, section 13).
 
-use crate::harness::check::{assert_id, assert_nulls, assert_number, assert_texts, instant, list, race, text};
+use crate::harness::check::{
+    assert_id, assert_nulls, assert_number, assert_texts, instant, list, race, text,
+};
 use crate::harness::client::Api;
 use crate::harness::flows::{UNKNOWN, method_path};
 use crate::harness::server::Server;
@@ -37,7 +40,10 @@ fn they_are_numbered_without_gaps_and_read_from_any_point() {
     race(4, |_| api.pay(1));
     api.reverse(&paid).expect(200);
     let events = api.events_after(0);
-    assert_eq!(events.iter().map(|event| event["sequence"].as_u64()).collect::<Vec<_>>(), (1..=7).map(Some).collect::<Vec<_>>());
+    assert_eq!(
+        events.iter().map(|event| event["sequence"].as_u64()).collect::<Vec<_>>(),
+        (1..=7).map(Some).collect::<Vec<_>>()
+    );
     assert_eq!(names(&events)[..2], ["payment.completed", "payment.failed"]);
     assert_eq!(names(&events)[6], "payment.reversed");
     for event in &events {
@@ -71,13 +77,19 @@ fn a_payment_is_told_as_it_was_then() {
     assert_eq!(completed["timestamp"], paid["completedAt"]);
     api.reverse(&paid).expect(200);
     let reversed = api.newest("payment.reversed");
-    assert_texts(&reversed["data"], &[("status", "REVERSED"), ("reversalType", "reversal"), ("paymentId", text(&paid, "paymentId"))]);
+    assert_texts(
+        &reversed["data"],
+        &[("status", "REVERSED"), ("reversalType", "reversal"), ("paymentId", text(&paid, "paymentId"))],
+    );
     assert_eq!(api.events_after(0)[0], completed, "what is told does not change");
     api.pay_with(1, "88888888");
     assert_texts(&api.newest("payment.failed")["data"], &[("status", "FAILED"), ("failureCode", "TKCM")]);
     api.intent(1);
     api.advance(900);
-    assert_texts(&api.newest("payment.canceled")["data"], &[("status", "CANCELED"), ("cancelReason", "expired")]);
+    assert_texts(
+        &api.newest("payment.canceled")["data"],
+        &[("status", "CANCELED"), ("cancelReason", "expired")],
+    );
 }
 
 #[test]
@@ -110,12 +122,18 @@ fn a_chargeback_is_told_field_by_field() {
     );
     assert!(opened.get("outcome").is_none() && opened.get("closedAt").is_none(), "{opened}");
     let rows = |of: &Value| {
-        let mut ids: Vec<String> = list(of, "ledgerEntryIds").iter().map(|id| id.as_str().expect("an id").to_owned()).collect();
+        let mut ids: Vec<String> =
+            list(of, "ledgerEntryIds").iter().map(|id| id.as_str().expect("an id").to_owned()).collect();
         ids.sort();
         ids
     };
     let moved = |kinds: &[&str]| {
-        let mut ids: Vec<String> = api.movements().iter().filter(|row| kinds.contains(&text(row, "type"))).map(|row| text(row, "id").to_owned()).collect();
+        let mut ids: Vec<String> = api
+            .movements()
+            .iter()
+            .filter(|row| kinds.contains(&text(row, "type")))
+            .map(|row| text(row, "id").to_owned())
+            .collect();
         ids.sort();
         ids
     };
@@ -133,20 +151,43 @@ fn a_chargeback_is_told_field_by_field() {
             ("createdAt", text(&payment, "createdAt")),
         ],
     );
-    for (member, value) in [("usdAmount", "10"), ("vesAmount", "2000"), ("bcvRate", "200"), ("feeVes", "30"), ("netVes", "1970")] {
+    for (member, value) in
+        [("usdAmount", "10"), ("vesAmount", "2000"), ("bcvRate", "200"), ("feeVes", "30"), ("netVes", "1970")]
+    {
         assert_number(reversed, member, value);
     }
     assert_nulls(reversed, &["reversalRef"]);
-    assert_texts(&list(reversed, "chargebacks")[0], &[("status", "open"), ("amountVes", "2000.00"), ("feeVes", "25.00"), ("reason", "fraud")]);
+    assert_texts(
+        &list(reversed, "chargebacks")[0],
+        &[("status", "open"), ("amountVes", "2000.00"), ("feeVes", "25.00"), ("reason", "fraud")],
+    );
 
-    let close =
-        |of: &Value, outcome: &str| api.post(&format!("/v1/test/chargebacks/{}/close", text(of, "chargebackId")), &json!({ "outcome": outcome })).expect(200);
+    let close = |of: &Value, outcome: &str| {
+        api.post(
+            &format!("/v1/test/chargebacks/{}/close", text(of, "chargebackId")),
+            &json!({ "outcome": outcome }),
+        )
+        .expect(200)
+    };
     let closed = close(&chargeback, "won");
     let told = api.newest("payment.chargeback_closed");
-    assert_texts(&told["data"], &[("status", "won"), ("outcome", "won"), ("paymentStatus", "COMPLETED"), ("closedAt", text(&closed, "closedAt"))]);
+    assert_texts(
+        &told["data"],
+        &[
+            ("status", "won"),
+            ("outcome", "won"),
+            ("paymentStatus", "COMPLETED"),
+            ("closedAt", text(&closed, "closedAt")),
+        ],
+    );
     assert_eq!(rows(&told["data"]), moved(&["chargeback_reversal"]));
 
-    let part = api.post("/v1/test/chargebacks", &json!({ "paymentId": payment["paymentId"], "reason": "other", "amountVes": "1.00" })).expect(201);
+    let part = api
+        .post(
+            "/v1/test/chargebacks",
+            &json!({ "paymentId": payment["paymentId"], "reason": "other", "amountVes": "1.00" }),
+        )
+        .expect(201);
     let told = api.newest("payment.chargeback");
     assert_texts(&told["data"], &[("paymentStatus", "COMPLETED"), ("amountVes", "1.00"), ("feeVes", "0.00")]);
     assert_eq!(list(&told["data"], "ledgerEntryIds").len(), 1);
@@ -165,12 +206,26 @@ fn payouts_merchants_and_the_account() {
     let merchant = api.merchant();
     let verified = api.newest("merchant.verified");
     let method = &list(&merchant, "payoutMethods")[0];
-    assert_texts(&verified["data"], &[("merchantId", text(&merchant, "merchantId")), ("payoutMethodId", text(method, "payoutMethodId"))]);
+    assert_texts(
+        &verified["data"],
+        &[("merchantId", text(&merchant, "merchantId")), ("payoutMethodId", text(method, "payoutMethodId"))],
+    );
     let payout = api.payout(&merchant, "10.00", json!({})).expect(201);
     let told = api.newest("payout.completed");
-    assert_texts(&told["data"], &[("payoutId", text(&payout, "payoutId")), ("status", "completed"), ("monto", "10.00"), ("currency", "VES")]);
+    assert_texts(
+        &told["data"],
+        &[
+            ("payoutId", text(&payout, "payoutId")),
+            ("status", "completed"),
+            ("monto", "10.00"),
+            ("currency", "VES"),
+        ],
+    );
     api.payout(&merchant, "10.04", json!({})).expect(201);
-    assert_texts(&api.newest("payout.failed")["data"], &[("status", "failed"), ("failureCode", "AM04"), ("currency", "VES")]);
+    assert_texts(
+        &api.newest("payout.failed")["data"],
+        &[("status", "failed"), ("failureCode", "AM04"), ("currency", "VES")],
+    );
     let path = format!("/v1/merchants/{}", text(&merchant, "merchantId"));
     for (active, name) in [(false, "merchant.deactivated"), (true, "merchant.reactivated")] {
         api.patch(&path, &json!({ "isActive": active })).expect(200);
@@ -188,9 +243,18 @@ fn payouts_merchants_and_the_account() {
             ("action", "payout_method_deleted"),
         ],
     );
-    assert_texts(&told["data"], &[("payoutMethodId", text(&list(&unlucky, "payoutMethods")[0], "payoutMethodId"))]);
+    assert_texts(
+        &told["data"],
+        &[("payoutMethodId", text(&list(&unlucky, "payoutMethods")[0], "payoutMethodId"))],
+    );
     assert!(!text(&told["data"], "reason").is_empty());
-    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active", "reason": "approved" })).expect(200);
+    server
+        .admin()
+        .post(
+            &format!("/admin/tenants/{}/live-status", tenant.id),
+            &json!({ "status": "active", "reason": "approved" }),
+        )
+        .expect(200);
     for (api, livemode) in [(api, false), (tenant.live, true)] {
         let told = api.newest("tenant.live_status_changed");
         let expected = json!({ "tenantId": tenant.id, "status": "active", "previousStatus": "inactive", "reason": "approved", "livemode": livemode });
@@ -203,10 +267,15 @@ fn what_can_be_offered_now() {
     let server = Server::shared();
     let tenant = server.tenant();
     let offered = tenant.test.get("/v1/payment-methods").expect(200);
-    let items: Vec<Value> =
-        ["C2P", "VPOS", "DEBIT", "PAGO_MOVIL"].iter().map(|method| json!({ "method": method, "enabled": true, "currency": "VES", "reason": null })).collect();
+    let items: Vec<Value> = ["C2P", "VPOS", "DEBIT", "PAGO_MOVIL"]
+        .iter()
+        .map(|method| json!({ "method": method, "enabled": true, "currency": "VES", "reason": null }))
+        .collect();
     assert_eq!(offered, json!({ "items": items }));
-    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" })).expect(200);
+    server
+        .admin()
+        .post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" }))
+        .expect(200);
     let offered = tenant.live.get("/v1/payment-methods").expect(200);
     for item in list(&offered, "items") {
         assert_eq!((&item["enabled"], &item["reason"]), (&json!(false), &json!("rail_not_configured")));

@@ -1,4 +1,5 @@
-//! Feeds over HTTP: sources that are good, and sources that are slow, wrong, endless or gone (`contract.md`, section 14).
+//! Feeds over HTTP: sources that are good, and sources that are slow, wrong, endless or gone
+//! (`contract.md`, section 14).
 
 use crate::harness::check::{assert_number, decimal, list};
 use crate::harness::server::Server;
@@ -17,7 +18,8 @@ fn feed(pair: &str, url: &str, more: &str) -> String {
 }
 
 fn start(feeds: &[String]) -> Server {
-    let bcv = r#"{ pair = "USD/VES", source = "bcv", side = "OFFICIAL", kind = "fixed", price = "200" }"#.to_owned();
+    let bcv = r#"{ pair = "USD/VES", source = "bcv", side = "OFFICIAL", kind = "fixed", price = "200" }"#
+        .to_owned();
     let list = [feeds, &[bcv]].concat().join(", ");
     Server::start_with(&[("PASARELA__RATES__FEEDS", &format!("[{list}]"))])
 }
@@ -26,7 +28,11 @@ fn start(feeds: &[String]) -> Server {
 #[track_caller]
 fn state(server: &Server, pair: &str) -> Value {
     let status = server.admin().get("/admin/status").expect(200);
-    list(&status["rates"], "feeds").iter().find(|feed| feed["pair"] == pair).unwrap_or_else(|| panic!("no feed of {pair}: {status}")).clone()
+    list(&status["rates"], "feeds")
+        .iter()
+        .find(|feed| feed["pair"] == pair)
+        .unwrap_or_else(|| panic!("no feed of {pair}: {status}"))
+        .clone()
 }
 
 #[track_caller]
@@ -56,7 +62,8 @@ fn a_source_that_misbehaves_gives_no_price_and_harms_nobody() {
         ("AAK/VES", Behaviour::CutsOff, ""),
         ("AAL/VES", says("{\"price\":\"1000000000000\"}"), "too large"),
     ];
-    let mut feeds: Vec<String> = cases.iter().map(|(pair, ..)| feed(pair, &source.url(&format!("/{}", &pair[..3])), "")).collect();
+    let mut feeds: Vec<String> =
+        cases.iter().map(|(pair, ..)| feed(pair, &source.url(&format!("/{}", &pair[..3])), "")).collect();
     feeds.push(feed("USDT/VES", &source.url("/good"), ""));
     for (pair, behaviour, _) in &cases {
         source.set(&format!("/{}", &pair[..3]), behaviour.clone());
@@ -65,9 +72,16 @@ fn a_source_that_misbehaves_gives_no_price_and_harms_nobody() {
     let server = start(&feeds);
     let api = server.nobody();
     for (pair, behaviour, why) in &cases {
-        until(&format!("{pair} fails: {behaviour:?}"), || state(&server, pair)["failures"].as_u64().is_some_and(|failures| failures > 0));
+        until(&format!("{pair} fails: {behaviour:?}"), || {
+            state(&server, pair)["failures"].as_u64().is_some_and(|failures| failures > 0)
+        });
         let state = state(&server, pair);
-        assert!(state["lastError"].as_str().is_some_and(|error| error.contains(why) && !error.contains("127.0.0.1")), "{pair}: {state}");
+        assert!(
+            state["lastError"]
+                .as_str()
+                .is_some_and(|error| error.contains(why) && !error.contains("127.0.0.1")),
+            "{pair}: {state}"
+        );
         assert!(state["ageSeconds"].is_null(), "{state}");
         assert_eq!(api.get(&format!("/api/v1/fx/latest?pair={pair}")).status, 404, "{pair}");
     }
@@ -86,20 +100,32 @@ fn the_last_price_stays_while_a_source_is_gone() {
     let api = server.nobody();
     until("a first price", || api.get("/api/v1/fx/latest").status == 200);
     source.set("/price", Behaviour::Says(503, String::new()));
-    until("it fails", || state(&server, "USDT/VES")["failuresInARow"].as_u64().is_some_and(|failures| failures >= 2));
+    until("it fails", || {
+        state(&server, "USDT/VES")["failuresInARow"].as_u64().is_some_and(|failures| failures >= 2)
+    });
     assert_number(&api.get("/api/v1/fx/latest").expect(200), "price", "245");
     source.set("/price", Behaviour::Says(200, "{\"price\":\"246.00\"}".to_owned()));
     until("it is back", || decimal(&api.get("/api/v1/fx/latest").expect(200)["price"]) == Decimal::from(246));
     let state = state(&server, "USDT/VES");
     assert_eq!(state["failuresInARow"], 0);
-    assert!(state["failures"].as_u64().is_some_and(|failures| failures >= 2) && state["ageSeconds"].as_u64().is_some_and(|age| age <= 2), "{state}");
+    assert!(
+        state["failures"].as_u64().is_some_and(|failures| failures >= 2)
+            && state["ageSeconds"].as_u64().is_some_and(|age| age <= 2),
+        "{state}"
+    );
 }
 
 #[test]
 fn several_offers_become_their_median_and_the_call_is_as_configured() {
     let source = Source::start();
-    let offers: Vec<String> = ["251.10", "250.00", "252.40", "249.90"].iter().map(|price| format!(r#"{{"adv":{{"price":"{price}","x":1.5}}}}"#)).collect();
-    source.set("/search", Behaviour::Says(200, format!(r#"{{"code":"000000","data":[{}]}}"#, offers.join(","))));
+    let offers: Vec<String> = ["251.10", "250.00", "252.40", "249.90"]
+        .iter()
+        .map(|price| format!(r#"{{"adv":{{"price":"{price}","x":1.5}}}}"#))
+        .collect();
+    source.set(
+        "/search",
+        Behaviour::Says(200, format!(r#"{{"code":"000000","data":[{}]}}"#, offers.join(","))),
+    );
     let feed = format!(
         r#"{{ pair = "USDT/VES", source = "p2p", side = "BUY", kind = "http", url = "{}", http_method = "POST", pointer = "/data/*/adv/price",
             headers = {{ Content-Type = "application/json", Authorization = "{{hmac}}" }}, body = '{{"day":"{{caracas_date}}"}}', hmac_key = "k", hmac_message = "m" }}"#,
@@ -113,7 +139,10 @@ fn several_offers_become_their_median_and_the_call_is_as_configured() {
     assert!(seen.line.starts_with("POST /search"), "{seen:?}");
     let day = (chrono::Utc::now() - chrono::TimeDelta::hours(4)).format("%Y-%m-%d").to_string();
     assert_eq!(seen.body, format!(r#"{{"day":"{day}"}}"#));
-    assert_eq!((seen.headers["content-type"].as_str(), seen.headers["authorization"].len()), ("application/json", 64));
+    assert_eq!(
+        (seen.headers["content-type"].as_str(), seen.headers["authorization"].len()),
+        ("application/json", 64)
+    );
     assert!(seen.headers["user-agent"].starts_with("pasarela/"));
 }
 

@@ -1,4 +1,5 @@
-//! Texts that mislead whoever reads them, and addresses that are none, are refused wherever they come in.
+//! Texts that mislead whoever reads them, and addresses that are none, are refused wherever they
+//! come in.
 
 use crate::harness::client::Api;
 use crate::harness::flows::{fresh, vpos_body};
@@ -6,7 +7,8 @@ use crate::harness::server::Server;
 use serde_json::{Value, json};
 
 /// Texts that look like others, or like nothing.
-const MISLEADING: [&str; 6] = ["a\0b", "a\u{202e}b", "\u{2066}a\u{2069}", "a\u{200f}", "\u{61c}a", "a\u{1b}[2Jb"];
+const MISLEADING: [&str; 6] =
+    ["a\0b", "a\u{202e}b", "\u{2066}a\u{2069}", "a\u{200f}", "\u{61c}a", "a\u{1b}[2Jb"];
 
 /// Sends a body with a bad member, which is named.
 #[track_caller]
@@ -36,13 +38,20 @@ fn misleading_texts_are_named_wherever_they_come_in() {
         api.post("/v1/payments/vpos", &body).names(&["card.holderName"]);
     }
     names(api, "/v1/products", json!({ "name": "x", "priceUsd": "10.00" }), "name");
-    names(api, "/v1/products", json!({ "name": "x", "priceUsd": "10.00", "description": "x" }), "description");
+    names(
+        api,
+        "/v1/products",
+        json!({ "name": "x", "priceUsd": "10.00", "description": "x" }),
+        "description",
+    );
     names(api, "/v1/checkout/sessions", json!({ "amountUsd": 10 }), "description");
     names(api, "/v1/checkout/sessions", json!({ "amountUsd": 10 }), "reference");
     assert!(api.movements().is_empty());
     // What people write is taken.
     for text in ["Ñandú & Cía.", "línea uno\nlínea dos", "日本語", "مرحبا"] {
-        let product = api.post("/v1/products", &json!({ "name": "x", "priceUsd": "10.00", "description": text })).expect(201);
+        let product = api
+            .post("/v1/products", &json!({ "name": "x", "priceUsd": "10.00", "description": text }))
+            .expect(201);
         assert_eq!(product["description"], text);
     }
 }
@@ -53,7 +62,13 @@ fn addresses_without_their_slashes_are_refused() {
     let api = server.tenant().test;
     let product = api.post("/v1/products", &json!({ "name": fresh("x"), "priceUsd": "10.00" })).expect(201);
     let links = format!("/v1/products/{}/links", product["id"].as_str().expect("an id"));
-    for address in ["https:evil.example", "https:/evil.example", "https:///evil.example", "https:\\\\evil.example", "https:evil.example/https://shop.example"] {
+    for address in [
+        "https:evil.example",
+        "https:/evil.example",
+        "https:///evil.example",
+        "https:\\\\evil.example",
+        "https:evil.example/https://shop.example",
+    ] {
         for member in ["successUrl", "cancelUrl"] {
             let mut body = json!({ "amountUsd": 10 });
             body[member] = json!(address);

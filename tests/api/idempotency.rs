@@ -1,4 +1,5 @@
-//! The Idempotency-Key: the first answer again, to the byte, also after a crash (`contract.md`, sections 1 and 17).
+//! The Idempotency-Key: the first answer again, to the byte, also after a crash (`contract.md`,
+//! sections 1 and 17).
 
 use crate::harness::check::{instant, race, text};
 use crate::harness::client::Answer;
@@ -110,7 +111,10 @@ fn of_many_at_once_one_is_done() {
     let keyed = api.keyed(&fresh("key"));
     let body = json!({ "currency": "VES", "amount": "1.00" });
     let answers = race(32, |_| keyed.post(FUND, &body));
-    let fresh_ones = answers.iter().filter(|answer| answer.status == 201 && answer.header("idempotent-replayed").is_none()).count();
+    let fresh_ones = answers
+        .iter()
+        .filter(|answer| answer.status == 201 && answer.header("idempotent-replayed").is_none())
+        .count();
     assert_eq!(fresh_ones, 1);
     for answer in answers.iter().filter(|answer| answer.status != 201) {
         answer.refused(409, "idempotency_in_progress");
@@ -190,12 +194,16 @@ fn the_kept_answer_survives_a_crash() {
 
 #[test]
 fn an_outcome_that_comes_a_day_later_leaves_the_newer_use_of_its_key() {
-    let server = Server::start_with(&[("PASARELA__RAILS__ANSWER_SECONDS", "1"), ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "8000")]);
+    let server = Server::start_with(&[
+        ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
+        ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "8000"),
+    ]);
     let api = server.tenant().test;
     let payment = api.cop(50_000, "qr");
     let (keyed, path) = (api.keyed(&fresh("key")), format!("{}/cancel", cop_path(&payment)));
     keyed.act(&path).expect(202);
-    // The processor has not answered when the key's day is over, and the key is used anew, with another body.
+    // The processor has not answered when the key's day is over, and the key is used anew, with
+    // another body.
     api.advance(24 * 60 * 60);
     let newer = keyed.post(&path, &json!({}));
     newer.refused(409, "charge_in_progress");

@@ -35,7 +35,15 @@ fn money_goes_to_a_proved_account_of_ones_own() {
     api.act(&format!("{ACCOUNT}/verify/start")).refused(404, "not_found");
     api.post(INSTANT, &instant_body("1.00")).refused(409, "payout_account_not_verified");
     let account = api.put(ACCOUNT, &account_body()).expect(201);
-    assert_texts(&account, &[("bankCode", "0134"), ("phone", "04147654321"), ("identification", "J301234567"), ("status", "unverified")]);
+    assert_texts(
+        &account,
+        &[
+            ("bankCode", "0134"),
+            ("phone", "04147654321"),
+            ("identification", "J301234567"),
+            ("status", "unverified"),
+        ],
+    );
     assert_nulls(&account, &["verifiedAt"]);
     assert_eq!(account["livemode"], false);
     assert_eq!(api.get(ACCOUNT).expect(200), account);
@@ -50,14 +58,27 @@ fn money_goes_to_a_proved_account_of_ones_own() {
     api.act(&format!("{ACCOUNT}/verify/start")).refused(409, "already_verified");
     let body = instant_body("30.00");
     let payout = api.post(INSTANT, &body).expect(201);
-    assert_texts(&payout, &[("kind", "instant"), ("status", "completed"), ("monto", "30.00"), ("destination", "…4321"), ("bankCode", "0134")]);
+    assert_texts(
+        &payout,
+        &[
+            ("kind", "instant"),
+            ("status", "completed"),
+            ("monto", "30.00"),
+            ("destination", "…4321"),
+            ("bankCode", "0134"),
+        ],
+    );
     assert_nulls(&payout, &["merchantId", "merchantName", "payoutMethodId", "batchId"]);
     assert_eq!(api.post(INSTANT, &body).expect(200), payout);
-    let conflict = api.post(INSTANT, &merged(body, json!({ "monto": "31.00" }))).refused(409, "external_ref_conflict");
+    let conflict =
+        api.post(INSTANT, &merged(body, json!({ "monto": "31.00" }))).refused(409, "external_ref_conflict");
     assert_eq!(conflict["differs"], json!(["monto"]));
     assert_eq!(api.payout_now(&payout), payout);
     api.post(INSTANT, &instant_body("70.01")).refused(422, "insufficient_balance");
-    assert_texts(&api.post(INSTANT, &instant_body("1.04")).expect(201), &[("status", "failed"), ("failureCode", "AM04")]);
+    assert_texts(
+        &api.post(INSTANT, &instant_body("1.04")).expect(201),
+        &[("status", "failed"), ("failureCode", "AM04")],
+    );
     api.assert_books("70.00", "0.00", "70.00");
 }
 
@@ -73,7 +94,8 @@ fn another_account_has_to_be_proved_anew() {
     // The same again changes nothing, however it is written.
     let same = api.put(ACCOUNT, &merged(account_body(), json!({ "phone": "+584147654321" }))).expect(200);
     assert_eq!(text(&same, "status"), "verified");
-    for (member, value) in [("phone", "04247654321"), ("bankCode", "0105"), ("identification", "J301234568")] {
+    for (member, value) in [("phone", "04247654321"), ("bankCode", "0105"), ("identification", "J301234568")]
+    {
         let changed = api.put(ACCOUNT, &merged(account_body(), json!({ member: value }))).expect(200);
         assert_eq!(text(&changed, "status"), "unverified", "{member}");
         api.post(INSTANT, &instant_body("1.00")).refused(409, "payout_account_not_verified");
@@ -91,7 +113,10 @@ fn somebody_elses_account_is_taken_away() {
     api.put(ACCOUNT, &merged(account_body(), json!({ "phone": "04147650001" }))).expect(201);
     let keyed = api.keyed(&fresh("key"));
     let first = keyed.act(&format!("{ACCOUNT}/verify/start"));
-    assert_eq!(first.expect(202), json!({ "status": "rejected", "failureCode": "BE01", "action": "payout_account_deleted" }));
+    assert_eq!(
+        first.expect(202),
+        json!({ "status": "rejected", "failureCode": "BE01", "action": "payout_account_deleted" })
+    );
     assert_eq!(keyed.act(&format!("{ACCOUNT}/verify/start")).text(), first.text());
     api.get(ACCOUNT).refused(404, "not_found");
     api.put(ACCOUNT, &account_body()).expect(201);
@@ -103,7 +128,8 @@ fn bad_accounts_and_bodies_are_named() {
     let tenant = server.tenant();
     let api = tenant.test;
     api.put(ACCOUNT, &json!({})).names(&["bankCode", "phone", "identification"]);
-    api.put(ACCOUNT, &merged(account_body(), json!({ "bankCode": "9999", "phone": "1", "x": 1 }))).names(&["bankCode", "phone", "x"]);
+    api.put(ACCOUNT, &merged(account_body(), json!({ "bankCode": "9999", "phone": "1", "x": 1 })))
+        .names(&["bankCode", "phone", "x"]);
     api.post(INSTANT, &json!({})).names(&["monto", "concepto", "externalRef"]);
     api.post(INSTANT, &merged(instant_body("1.00"), json!({ "merchantId": "x" }))).names(&["merchantId"]);
     for body in [json!({ "amount1": "0.3", "amount2": "0.45" }), json!({ "amount2": "0.45" })] {
@@ -139,10 +165,18 @@ fn a_change_and_withdrawals_at_once_have_an_order() {
     api.put(ACCOUNT, &account_body()).expect(201);
     prove(&api);
     let other = merged(account_body(), json!({ "phone": "04247650009" }));
-    let answers = race(16, |n| if n == 8 { api.put(ACCOUNT, &other) } else { api.post(INSTANT, &instant_body("1.00")) });
+    let answers =
+        race(
+            16,
+            |n| if n == 8 { api.put(ACCOUNT, &other) } else { api.post(INSTANT, &instant_body("1.00")) },
+        );
     for (n, answer) in answers.iter().enumerate().filter(|(n, _)| *n != 8) {
         match answer.status {
-            201 => assert_eq!(text(&answer.json(), "destination"), "…4321", "{n}: only the proved account is paid"),
+            201 => assert_eq!(
+                text(&answer.json(), "destination"),
+                "…4321",
+                "{n}: only the proved account is paid"
+            ),
             _ => drop(answer.refused(409, "payout_account_not_verified")),
         }
     }

@@ -24,7 +24,11 @@ fn without_a_right_key_nothing_goes() {
     for wrong in ["", "pk_test_", "wrong", &key[..key.len() - 1], swapped.as_str(), &format!("{key}x")] {
         server.api(wrong).get("/v1/balance").refused(401, "unauthorized");
     }
-    server.nobody().with("authorization", &format!("Bearer {key}")).get("/v1/balance").refused(401, "unauthorized");
+    server
+        .nobody()
+        .with("authorization", &format!("Bearer {key}"))
+        .get("/v1/balance")
+        .refused(401, "unauthorized");
 }
 
 #[test]
@@ -53,7 +57,10 @@ fn a_key_may_do_what_its_scopes_say() {
         }
     }
     let path = format!("/admin/tenants/{}/keys", tenant.id);
-    server.admin().post(&path, &json!({ "mode": "test", "scopes": ["everything"] })).refused(400, "invalid_data");
+    server
+        .admin()
+        .post(&path, &json!({ "mode": "test", "scopes": ["everything"] }))
+        .refused(400, "invalid_data");
     server.admin().post(&path, &json!({ "mode": "both" })).names(&["mode"]);
 }
 
@@ -85,7 +92,8 @@ fn a_rotated_key_works_on_during_the_overlap() {
     let server = Server::shared();
     let tenant = server.tenant();
     let (id, old) = create(&server, &tenant, json!({ "mode": "test", "scopes": ["read"] }));
-    let rotated = server.admin().post(&format!("/admin/keys/{id}/rotate"), &json!({ "overlapSeconds": 2 })).expect(201);
+    let rotated =
+        server.admin().post(&format!("/admin/keys/{id}/rotate"), &json!({ "overlapSeconds": 2 })).expect(201);
     let new = server.api(text(&rotated, "key"));
     old.get("/v1/balance").expect(200);
     new.get("/v1/balance").expect(200);
@@ -160,7 +168,9 @@ fn contains(server: &Server, secret: &str) -> bool {
         for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
             if entry.path().is_dir() {
                 folders.push(entry.path());
-            } else if std::fs::read(entry.path()).is_ok_and(|bytes| bytes.windows(secret.len()).any(|window| window == secret.as_bytes())) {
+            } else if std::fs::read(entry.path())
+                .is_ok_and(|bytes| bytes.windows(secret.len()).any(|window| window == secret.as_bytes()))
+            {
                 return true;
             }
         }

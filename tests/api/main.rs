@@ -1,4 +1,5 @@
-//! Black-box tests of the API: a real server, over HTTP, held against the contract. One file per resource.
+//! Black-box tests of the API: a real server, over HTTP, held against the contract. One file per
+//! resource.
 
 mod harness;
 

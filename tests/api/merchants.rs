@@ -1,4 +1,5 @@
-//! Merchants: registration, the rules of their reference, activity, deletion (`contract.md`, sections 7 and 17).
+//! Merchants: registration, the rules of their reference, activity, deletion (`contract.md`,
+//! sections 7 and 17).
 
 use crate::harness::check::{assert_id, assert_texts, instant, list, race, text};
 use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged};
@@ -19,7 +20,10 @@ fn shell_body() -> Value {
 fn a_merchant_shows_what_was_registered() {
     let server = Server::shared();
     let api = server.tenant().test;
-    let body = merged(merchant_body(), json!({ "identification": "v-87654321", "contactPhone": "+584147654321", "phone": "584147654321" }));
+    let body = merged(
+        merchant_body(),
+        json!({ "identification": "v-87654321", "contactPhone": "+584147654321", "phone": "584147654321" }),
+    );
     let merchant = api.post("/v1/merchants", &body).expect(201);
     assert_id(&merchant["merchantId"]);
     assert_texts(
@@ -39,7 +43,10 @@ fn a_merchant_shows_what_was_registered() {
     let methods = list(&merchant, "payoutMethods");
     assert_eq!(methods.len(), 1);
     assert_texts(&methods[0], &[("bankCode", "0134"), ("phone", "04147654321"), ("status", "unverified")]);
-    assert_eq!((&methods[0]["payoutMethodId"], &methods[0]["isDefault"]), (&methods[0]["identifier"], &json!(true)));
+    assert_eq!(
+        (&methods[0]["payoutMethodId"], &methods[0]["isDefault"]),
+        (&methods[0]["identifier"], &json!(true))
+    );
     assert!(methods[0]["verifiedAt"].is_null());
     assert_eq!(api.merchant_now(&merchant)["payoutMethods"], merchant["payoutMethods"]);
     let by_ref = api.query("/v1/merchants", &[("externalRef", text(&body, "externalRef"))]).expect(200);
@@ -90,12 +97,19 @@ fn the_same_again_is_the_same_merchant() {
     let api = server.tenant().test;
     let body = merchant_body();
     let first = api.post("/v1/merchants", &body).expect(201);
-    let otherwise = merged(body.clone(), json!({ "externalRef": format!("  {} ", text(&body, "externalRef")), "identification": "v-87654321" }));
+    let otherwise = merged(
+        body.clone(),
+        json!({ "externalRef": format!("  {} ", text(&body, "externalRef")), "identification": "v-87654321" }),
+    );
     for again in [body.clone(), otherwise] {
         assert_eq!(api.post("/v1/merchants", &again).expect(200)["merchantId"], first["merchantId"]);
     }
-    for (member, value) in [("name", "Otra"), ("identification", "V1234567"), ("phone", "04241234567"), ("bankCode", "0102")] {
-        let conflict = api.post("/v1/merchants", &merged(body.clone(), json!({ member: value }))).refused(409, "external_ref_conflict");
+    for (member, value) in
+        [("name", "Otra"), ("identification", "V1234567"), ("phone", "04241234567"), ("bankCode", "0102")]
+    {
+        let conflict = api
+            .post("/v1/merchants", &merged(body.clone(), json!({ member: value })))
+            .refused(409, "external_ref_conflict");
         assert_eq!((&conflict["existingId"], &conflict["differs"]), (&first["merchantId"], &json!([member])));
     }
     assert_eq!(api.walk("/v1/merchants", &[], 100).len(), 1);
@@ -124,14 +138,22 @@ fn a_shell_can_be_changed_and_given_a_method() {
     let api = server.tenant().test;
     let body = shell_body();
     let shell = api.post("/v1/merchants", &body).expect(201);
-    let renamed = api.post("/v1/merchants", &merged(body.clone(), json!({ "name": "Nueva", "identification": "J301234567" }))).expect(200);
+    let renamed = api
+        .post(
+            "/v1/merchants",
+            &merged(body.clone(), json!({ "name": "Nueva", "identification": "J301234567" })),
+        )
+        .expect(200);
     assert_eq!(renamed["merchantId"], shell["merchantId"]);
     assert_texts(&renamed, &[("name", "Nueva"), ("identification", "J301234567"), ("status", "shell")]);
-    let given = api.post("/v1/merchants", &merged(body.clone(), json!({ "bankCode": "0105", "phone": "04161234567" }))).expect(200);
+    let given = api
+        .post("/v1/merchants", &merged(body.clone(), json!({ "bankCode": "0105", "phone": "04161234567" })))
+        .expect(200);
     assert_texts(&given, &[("name", "Bodega La Esquina"), ("status", "unverified")]);
     assert_texts(&given["payoutMethods"][0], &[("bankCode", "0105"), ("phone", "04161234567")]);
     assert_eq!(given["payoutMethods"][0]["isDefault"], true);
-    // With a method, the reference is closed again; a method that is not mentioned is no difference.
+    // With a method, the reference is closed again; a method that is not mentioned is no
+    // difference.
     assert_eq!(api.post("/v1/merchants", &body).expect(200)["payoutMethods"], given["payoutMethods"]);
     api.post("/v1/merchants", &merged(body, json!({ "name": "Otra" }))).refused(409, "external_ref_conflict");
 }
@@ -149,7 +171,12 @@ fn a_merchant_can_be_switched_off_and_on() {
     api.execute(&api.intent(1), "12345678", share).refused(409, "merchant_inactive");
     assert_eq!(api.patch(&path, &json!({ "isActive": true })).expect(200)["isActive"], true);
     api.payout(&merchant, "1.00", json!({})).expect(201);
-    for body in [json!({}), json!({ "isActive": null }), json!({ "isActive": "false" }), json!({ "isActive": true, "name": "x" })] {
+    for body in [
+        json!({}),
+        json!({ "isActive": null }),
+        json!({ "isActive": "false" }),
+        json!({ "isActive": true, "name": "x" }),
+    ] {
         api.patch(&path, &body).refused(400, "invalid_data");
     }
     api.patch(&format!("/v1/merchants/{UNKNOWN}"), &json!({ "isActive": true })).refused(404, "not_found");
@@ -163,7 +190,10 @@ fn a_merchant_without_history_can_be_deleted() {
     let merchant = api.post("/v1/merchants", &body).expect(201);
     let path = format!("/v1/merchants/{}", text(&merchant, "merchantId"));
     let deleted = api.delete(&path).expect(200);
-    assert_eq!(deleted, json!({ "deleted": true, "merchantId": merchant["merchantId"], "externalRef": merchant["externalRef"] }));
+    assert_eq!(
+        deleted,
+        json!({ "deleted": true, "merchantId": merchant["merchantId"], "externalRef": merchant["externalRef"] })
+    );
     api.get(&path).refused(404, "not_found");
     api.delete(&path).refused(404, "not_found");
     let again = api.post("/v1/merchants", &body).expect(201);
@@ -178,21 +208,32 @@ fn a_merchant_with_payouts_or_money_stays() {
     api.fund("10.00");
     api.payout(&paid, "1.00", json!({})).expect(201);
     api.payout(&paid, "1.04", json!({})).expect(201);
-    let refused = api.delete(&format!("/v1/merchants/{}", text(&paid, "merchantId"))).refused(409, "merchant_has_payouts");
+    let refused = api
+        .delete(&format!("/v1/merchants/{}", text(&paid, "merchantId")))
+        .refused(409, "merchant_has_payouts");
     assert_eq!(refused["payoutCount"], 2, "failed ones count");
     let share = json!({ "merchantId": selling["merchantId"], "applicationFeePercent": 10 });
     api.execute(&api.intent(1), "12345678", share).expect(200);
-    api.delete(&format!("/v1/merchants/{}", text(&selling, "merchantId"))).refused(409, "merchant_has_balance");
+    api.delete(&format!("/v1/merchants/{}", text(&selling, "merchantId")))
+        .refused(409, "merchant_has_balance");
 }
 
 #[test]
 fn merchants_are_filtered() {
     let server = Server::shared();
     let api = server.tenant().test;
-    let (verified, unverified, shell) = (api.merchant(), api.create_merchant(json!({})).expect(201), api.post("/v1/merchants", &shell_body()).expect(201));
-    api.patch(&format!("/v1/merchants/{}", text(&shell, "merchantId")), &json!({ "isActive": false })).expect(200);
+    let (verified, unverified, shell) = (
+        api.merchant(),
+        api.create_merchant(json!({})).expect(201),
+        api.post("/v1/merchants", &shell_body()).expect(201),
+    );
+    api.patch(&format!("/v1/merchants/{}", text(&shell, "merchantId")), &json!({ "isActive": false }))
+        .expect(200);
     let ids = |parameters: &[(&str, &str)]| -> Vec<Value> {
-        api.walk("/v1/merchants", parameters, 1).iter().map(|merchant| merchant["merchantId"].clone()).collect()
+        api.walk("/v1/merchants", parameters, 1)
+            .iter()
+            .map(|merchant| merchant["merchantId"].clone())
+            .collect()
     };
     let id = |merchant: &Value| merchant["merchantId"].clone();
     assert_eq!(ids(&[]), [id(&shell), id(&unverified), id(&verified)]);
@@ -209,7 +250,8 @@ fn the_methods_of_a_merchant_are_listed_with_it() {
     let server = Server::shared();
     let api = server.tenant().test;
     let merchant = api.merchant();
-    let listed = api.get(&format!("/v1/merchants/{}/payout-methods", text(&merchant, "merchantId"))).expect(200);
+    let listed =
+        api.get(&format!("/v1/merchants/{}/payout-methods", text(&merchant, "merchantId"))).expect(200);
     assert_eq!(listed["items"], merchant["payoutMethods"]);
     assert_eq!(text(&merchant, "status"), "verified");
     assert!(instant(&merchant["payoutMethods"][0]["verifiedAt"]) >= instant(&merchant["createdAt"]));

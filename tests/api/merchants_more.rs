@@ -1,4 +1,5 @@
-//! Merchants, the hard way: references that come back, keys on what the bank refuses, deletion against everything else (`contract.md`, sections 7 and 17).
+//! Merchants, the hard way: references that come back, keys on what the bank refuses, deletion
+//! against everything else (`contract.md`, sections 7 and 17).
 
 use crate::harness::check::{list, race, text};
 use crate::harness::flows::{fresh, merchant_body, merged, method_path};
@@ -12,10 +13,15 @@ fn a_deleted_merchants_reference_is_free_for_another_one() {
     let body = merchant_body();
     let mut ids = Vec::new();
     for round in 0..4 {
-        let merchant = api.post("/v1/merchants", &merged(body.clone(), json!({ "name": format!("Bodega {round}") }))).expect(201);
+        let merchant = api
+            .post("/v1/merchants", &merged(body.clone(), json!({ "name": format!("Bodega {round}") })))
+            .expect(201);
         assert_eq!(text(&merchant, "status"), "unverified", "nothing of the one before is left");
         let path = format!("/v1/merchants/{}", text(&merchant, "merchantId"));
-        assert_eq!(api.query("/v1/merchants", &[("externalRef", text(&body, "externalRef"))]).expect(200), merchant);
+        assert_eq!(
+            api.query("/v1/merchants", &[("externalRef", text(&body, "externalRef"))]).expect(200),
+            merchant
+        );
         api.delete(&path).expect(200);
         for gone in ["", "/payout-methods", "/balance", "/balance/transactions"] {
             api.get(&format!("{path}{gone}")).refused(404, "not_found");
@@ -44,9 +50,13 @@ fn deletion_against_registration_leaves_one_or_none() {
         let answers = race(6, |n| if n == 0 { api.delete(&path) } else { api.post("/v1/merchants", &body) });
         answers[0].expect(200);
         assert!(answers[1..].iter().all(|answer| matches!(answer.status, 200 | 201)));
-        assert!(answers[1..].iter().filter(|answer| answer.status == 201).count() <= 1, "one reference, one merchant");
+        assert!(
+            answers[1..].iter().filter(|answer| answer.status == 201).count() <= 1,
+            "one reference, one merchant"
+        );
         let listed = api.walk("/v1/merchants", &[], 100);
-        let with_ref = listed.iter().filter(|merchant| merchant["externalRef"] == body["externalRef"]).count();
+        let with_ref =
+            listed.iter().filter(|merchant| merchant["externalRef"] == body["externalRef"]).count();
         assert_eq!(with_ref, answers[1..].iter().filter(|answer| answer.status == 201).count());
     }
 }

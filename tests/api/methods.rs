@@ -1,4 +1,5 @@
-//! Payout methods: two small deposits that prove them, the default, deletion (`contract.md`, sections 4, 7 and 17).
+//! Payout methods: two small deposits that prove them, the default, deletion (`contract.md`,
+//! sections 4, 7 and 17).
 
 use crate::harness::check::{assert_texts, list, text};
 use crate::harness::flows::{UNKNOWN, merchant_body, merged, method_path};
@@ -17,7 +18,9 @@ fn two_amounts_prove_a_method() {
     assert_eq!(started, json!({ "payoutMethodId": id, "status": "verifying", "attemptsLeft": 3 }));
     assert_eq!(api.merchant_now(&merchant)["payoutMethods"][0]["status"], "verifying");
     api.act(&format!("{path}/verify/start")).refused(409, "verification_in_progress");
-    for (amount1, amount2, bad) in [("0.3", "0.45", "amount1"), ("0.32", "45", "amount2"), ("", "0.45", "amount1")] {
+    for (amount1, amount2, bad) in
+        [("0.3", "0.45", "amount1"), ("0.32", "45", "amount2"), ("", "0.45", "amount1")]
+    {
         api.verify(&path, amount1, amount2).names(&[bad]);
     }
     // A malformed try is no try.
@@ -69,7 +72,10 @@ fn the_wrong_persons_phone_is_deleted() {
     let path = method_path(&merchant, 0);
     let started = api.act(&format!("{path}/verify/start")).expect(202);
     let id = merchant["payoutMethods"][0]["payoutMethodId"].clone();
-    assert_eq!(started, json!({ "payoutMethodId": id, "status": "rejected", "failureCode": "BE01", "action": "payout_method_deleted" }));
+    assert_eq!(
+        started,
+        json!({ "payoutMethodId": id, "status": "rejected", "failureCode": "BE01", "action": "payout_method_deleted" })
+    );
     let rejected = api.merchant_now(&merchant);
     assert_eq!((text(&rejected, "status"), &rejected["payoutMethods"]), ("rejected", &json!([])));
     api.verify(&path, "0.32", "0.45").refused(404, "not_found");
@@ -94,7 +100,8 @@ fn the_default_is_the_first_until_another_one_is_chosen() {
     assert_eq!((&second["isDefault"], text(&second, "status")), (&json!(false), "unverified"));
     let default = || -> Value {
         let merchant = api.merchant_now(&merchant);
-        let defaults: Vec<&Value> = list(&merchant, "payoutMethods").iter().filter(|method| method["isDefault"] == true).collect();
+        let defaults: Vec<&Value> =
+            list(&merchant, "payoutMethods").iter().filter(|method| method["isDefault"] == true).collect();
         assert_eq!(defaults.len(), 1, "{merchant}");
         defaults[0]["payoutMethodId"].clone()
     };

@@ -18,8 +18,14 @@ impl Figures {
     #[track_caller]
     fn of(api: &Api) -> Figures {
         let answer = api.get("/metrics");
-        assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/plain; version=0.0.4; charset=utf-8")), "{}", answer.text());
-        let mut figures = Figures { samples: BTreeMap::new(), types: BTreeMap::new(), helps: BTreeSet::new() };
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, Some("text/plain; version=0.0.4; charset=utf-8")),
+            "{}",
+            answer.text()
+        );
+        let mut figures =
+            Figures { samples: BTreeMap::new(), types: BTreeMap::new(), helps: BTreeSet::new() };
         for line in answer.text().lines() {
             if let Some(rest) = line.strip_prefix("# HELP ") {
                 let (name, help) = rest.split_once(' ').expect("a name and a text");
@@ -30,7 +36,10 @@ impl Figures {
             } else {
                 let (sample, value) = line.rsplit_once(' ').expect("a sample and a value");
                 assert!(value.parse::<f64>().is_ok(), "{line}");
-                assert!(figures.samples.insert(sample.to_owned(), value.to_owned()).is_none(), "twice: {line}");
+                assert!(
+                    figures.samples.insert(sample.to_owned(), value.to_owned()).is_none(),
+                    "twice: {line}"
+                );
             }
         }
         figures
@@ -43,7 +52,9 @@ impl Figures {
     }
 
     fn requests(&self, method: &str, route: &str, status: u16) -> u64 {
-        let sample = format!("pasarela_http_requests_total{{method=\"{method}\",route=\"{route}\",status=\"{status}\"}}");
+        let sample = format!(
+            "pasarela_http_requests_total{{method=\"{method}\",route=\"{route}\",status=\"{status}\"}}"
+        );
         self.samples.get(&sample).map_or(0, |value| value.parse().expect("a number"))
     }
 }
@@ -56,9 +67,14 @@ fn every_figure_has_help_a_type_and_a_name_of_ours() {
     for sample in figures.samples.keys() {
         let name = sample.split('{').next().unwrap_or_default();
         let parts = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix));
-        let family = parts.filter(|family| figures.types.get(*family).is_some_and(|kind| kind == "histogram")).unwrap_or(name);
+        let family = parts
+            .filter(|family| figures.types.get(*family).is_some_and(|kind| kind == "histogram"))
+            .unwrap_or(name);
         assert!(family.starts_with("pasarela_"), "{family}");
-        assert!(figures.helps.contains(family) && figures.types.contains_key(family), "{family} has no help or no type");
+        assert!(
+            figures.helps.contains(family) && figures.types.contains_key(family),
+            "{family} has no help or no type"
+        );
         let counts = figures.types[family] == "counter";
         assert_eq!(family.ends_with("_total"), counts, "{family} is a {}", figures.types[family]);
     }
@@ -84,11 +100,17 @@ fn every_figure_has_help_a_type_and_a_name_of_ours() {
 #[test]
 fn alerts_and_dashboard_use_figures_that_are_there_and_every_alert_has_its_steps() {
     let figures = Figures::of(&Server::shared().admin());
-    let read = |path: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file");
-    let (alerts, dashboard, guide) = (read("deploy/alerts.yml"), read("deploy/grafana-dashboard.json"), read("docs/operating.md"));
+    let read = |path: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file")
+    };
+    let (alerts, dashboard, guide) =
+        (read("deploy/alerts.yml"), read("deploy/grafana-dashboard.json"), read("docs/operating.md"));
     let name = regex::Regex::new("pasarela_[a-z_]+").expect("a pattern");
     for found in name.find_iter(&alerts).chain(name.find_iter(&dashboard)).map(|found| found.as_str()) {
-        let family = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| found.strip_suffix(suffix)).filter(|family| figures.helps.contains(*family));
+        let family = ["_bucket", "_sum", "_count"]
+            .iter()
+            .find_map(|suffix| found.strip_suffix(suffix))
+            .filter(|family| figures.helps.contains(*family));
         assert!(family.is_some() || figures.helps.contains(found), "{found} is not there");
     }
     let _: serde_json::Value = serde_json::from_str(&dashboard).expect("JSON");
@@ -96,7 +118,10 @@ fn alerts_and_dashboard_use_figures_that_are_there_and_every_alert_has_its_steps
     assert!(named.len() >= 15);
     for alert in named {
         assert!(guide.contains(&format!("\n### {alert}\n")), "{alert} has no steps");
-        assert!(alerts.contains(&format!("docs/operating.md#{}\"", alert.to_lowercase())), "{alert} does not lead to its steps");
+        assert!(
+            alerts.contains(&format!("docs/operating.md#{}\"", alert.to_lowercase())),
+            "{alert} does not lead to its steps"
+        );
     }
 }
 
@@ -118,10 +143,20 @@ fn requests_are_counted_by_route_and_status() {
     server.nobody().get(&format!("/checkout/{}", uuid::Uuid::now_v7()));
     let after = Figures::of(&server.admin());
     assert_eq!(after.requests("GET", "/checkout/:id", 404), 1);
-    assert_eq!(after.requests("GET", "/v1/payments/:id", 404) - before.requests("GET", "/v1/payments/:id", 404), 3);
-    assert_eq!((after.requests("GET", "/v1/balance", 200), after.requests("GET", "/v1/balance", 401)), (1, 1));
+    assert_eq!(
+        after.requests("GET", "/v1/payments/:id", 404) - before.requests("GET", "/v1/payments/:id", 404),
+        3
+    );
+    assert_eq!(
+        (after.requests("GET", "/v1/balance", 200), after.requests("GET", "/v1/balance", 401)),
+        (1, 1)
+    );
     assert_eq!(after.requests("any", "none", 405), 1);
-    assert!(after.requests("any", "none", 404) >= 1 && after.requests("GET", "/metrics", 200) >= 1 && after.requests("POST", "/admin/tenants", 201) == 1);
+    assert!(
+        after.requests("any", "none", 404) >= 1
+            && after.requests("GET", "/metrics", 200) >= 1
+            && after.requests("POST", "/admin/tenants", 201) == 1
+    );
     assert!(!after.samples.keys().any(|sample| sample.contains(&path)), "a path became a label");
     let timed = "pasarela_http_request_duration_seconds_count{method=\"GET\",route=\"/v1/balance\"}";
     assert_eq!(after.number(timed), 2);
@@ -137,10 +172,22 @@ fn the_log_is_counted() {
     }
     let figures = Figures::of(&server.admin());
     assert!(figures.number("pasarela_wal_seq") >= last);
-    assert!(figures.number("pasarela_wal_records_total") >= 5 && figures.number("pasarela_invariants_checked_total") >= 5);
-    assert!(figures.number("pasarela_wal_sync_seconds_count") >= 5 && figures.number("pasarela_wal_batch_records_count") >= 5);
-    assert_eq!(figures.number("pasarela_wal_batch_records_sum"), figures.number("pasarela_wal_records_total"));
-    assert_eq!((figures.number("pasarela_invariants_breached_total"), figures.number("pasarela_ready")), (0, 1));
+    assert!(
+        figures.number("pasarela_wal_records_total") >= 5
+            && figures.number("pasarela_invariants_checked_total") >= 5
+    );
+    assert!(
+        figures.number("pasarela_wal_sync_seconds_count") >= 5
+            && figures.number("pasarela_wal_batch_records_count") >= 5
+    );
+    assert_eq!(
+        figures.number("pasarela_wal_batch_records_sum"),
+        figures.number("pasarela_wal_records_total")
+    );
+    assert_eq!(
+        (figures.number("pasarela_invariants_breached_total"), figures.number("pasarela_ready")),
+        (0, 1)
+    );
     let tail = figures.number("pasarela_snapshot_tail_records");
     assert_eq!(figures.number("pasarela_wal_seq") - figures.number("pasarela_snapshot_seq"), tail);
 }

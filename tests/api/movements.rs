@@ -1,4 +1,5 @@
-//! The rows of the ledger: what they say, how they are filtered, and pages that do not shift (`contract.md`, section 6).
+//! The rows of the ledger: what they say, how they are filtered, and pages that do not shift
+//! (`contract.md`, section 6).
 
 use crate::harness::check::{assert_id, assert_movements, instant, list, stamp, sum, text};
 use crate::harness::flows::{MS, UNKNOWN, fresh};
@@ -23,7 +24,10 @@ fn the_rows_of_a_sale() {
     assert_movements(&rows, &[("payment", &["2000.00"]), ("fee", &["-30.00"])]);
     for row in &rows {
         assert_id(&row["id"]);
-        assert_eq!((&row["paymentId"], &row["createdAt"], &row["availableAt"]), (&paid["paymentId"], &paid["completedAt"], &paid["availableAt"]));
+        assert_eq!(
+            (&row["paymentId"], &row["createdAt"], &row["availableAt"]),
+            (&paid["paymentId"], &paid["completedAt"], &paid["availableAt"])
+        );
         assert!(row["description"].is_string());
         assert!(row["payoutId"].is_null() && row["chargebackId"].is_null());
     }
@@ -78,8 +82,14 @@ fn of_one_payment_or_payout() {
     api.fund("10.00");
     let failed = api.payout(&merchant, "4.04", json!({})).expect(201);
     let payment_id = text(&second, "paymentId");
-    assert_movements(&api.walk(PATH, &[("paymentId", payment_id)], 1), &[("payment", &["1000.00"]), ("fee", &["-15.00"])]);
-    assert_movements(&api.walk(PATH, &[("paymentId", payment_id), ("type", "fee")], 1), &[("fee", &["-15.00"])]);
+    assert_movements(
+        &api.walk(PATH, &[("paymentId", payment_id)], 1),
+        &[("payment", &["1000.00"]), ("fee", &["-15.00"])],
+    );
+    assert_movements(
+        &api.walk(PATH, &[("paymentId", payment_id), ("type", "fee")], 1),
+        &[("fee", &["-15.00"])],
+    );
     let of_payout = api.walk(PATH, &[("payoutId", text(&failed, "payoutId"))], 1);
     assert_movements(&of_payout, &[("payout", &["-4.04"]), ("payout_reversal", &["4.04"])]);
     assert!(api.walk(PATH, &[("paymentId", UNKNOWN)], 100).is_empty());
@@ -137,7 +147,8 @@ fn what_comes_in_meanwhile_shifts_no_page() {
             api.fund("9.00");
             api.payout(&merchant, "0.50", json!({})).expect(201);
         }
-        let ids = |rows: &[Value]| -> Vec<String> { rows.iter().map(|row| text(row, "id").to_owned()).collect() };
+        let ids =
+            |rows: &[Value]| -> Vec<String> { rows.iter().map(|row| text(row, "id").to_owned()).collect() };
         assert_eq!(ids(&seen), ids(&before), "{parameters:?}");
     }
 }

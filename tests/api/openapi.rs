@@ -1,4 +1,5 @@
-//! The description itself: nothing in it leads nowhere, every example fits its schema, and it is served as it is made.
+//! The description itself: nothing in it leads nowhere, every example fits its schema, and it is
+//! served as it is made.
 
 use crate::harness::conformance::documents;
 use crate::harness::schema::Schemas;
@@ -9,8 +10,12 @@ use std::collections::BTreeSet;
 fn each(node: &Value, at: &str, visit: &mut dyn FnMut(&str, &Value)) {
     visit(at, node);
     match node {
-        Value::Object(members) => members.iter().for_each(|(name, member)| each(member, &format!("{at}/{name}"), visit)),
-        Value::Array(elements) => elements.iter().enumerate().for_each(|(n, element)| each(element, &format!("{at}/{n}"), visit)),
+        Value::Object(members) => {
+            members.iter().for_each(|(name, member)| each(member, &format!("{at}/{name}"), visit))
+        }
+        Value::Array(elements) => {
+            elements.iter().enumerate().for_each(|(n, element)| each(element, &format!("{at}/{n}"), visit))
+        }
         _ => {}
     }
 }
@@ -21,13 +26,19 @@ fn references_lead_somewhere_and_names_are_used() {
         let mut referred = BTreeSet::new();
         each(document, "", &mut |at, node| {
             if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
-                assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{at}: {reference} leads nowhere");
+                assert!(
+                    document.pointer(reference.trim_start_matches('#')).is_some(),
+                    "{at}: {reference} leads nowhere"
+                );
                 referred.insert(reference.to_owned());
             }
         });
         for kind in ["schemas", "parameters", "headers"] {
             for name in document["components"][kind].as_object().expect("components").keys() {
-                assert!(referred.contains(&format!("#/components/{kind}/{name}")), "nothing refers to {kind}/{name}");
+                assert!(
+                    referred.contains(&format!("#/components/{kind}/{name}")),
+                    "nothing refers to {kind}/{name}"
+                );
             }
         }
     }
@@ -47,7 +58,9 @@ fn examples_fit_their_schemas() {
             if let Some(examples) = node.get("examples").and_then(Value::as_array) {
                 examples.iter().for_each(|example| check(example, node));
             }
-            if let (Some(schema), Some(examples)) = (node.get("schema"), node.get("examples").and_then(Value::as_object)) {
+            if let (Some(schema), Some(examples)) =
+                (node.get("schema"), node.get("examples").and_then(Value::as_object))
+            {
                 examples.values().for_each(|example| check(&example["value"], schema));
             }
         });
@@ -55,7 +68,8 @@ fn examples_fit_their_schemas() {
     }
 }
 
-/// Every answer of every operation: its place, its status, and what stands under `application/json`.
+/// Every answer of every operation: its place, its status, and what stands under
+/// `application/json`.
 fn answers(document: &Value) -> Vec<(String, u16, &Value)> {
     let mut found = Vec::new();
     for (path, item) in document["paths"].as_object().expect("paths") {
@@ -73,15 +87,26 @@ fn answers(document: &Value) -> Vec<(String, u16, &Value)> {
 
 /// The examples that a reader sees for an answer: those at its place, or those of its schema.
 fn seen<'a>(schemas: &'a Schemas<'_>, content: &'a Value) -> Vec<&'a Value> {
-    let here =
-        content.get("example").into_iter().chain(content.get("examples").and_then(Value::as_object).into_iter().flatten().map(|(_, named)| &named["value"]));
+    let here = content.get("example").into_iter().chain(
+        content
+            .get("examples")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .map(|(_, named)| &named["value"]),
+    );
     let here: Vec<&Value> = here.collect();
     if !here.is_empty() {
         return here;
     }
     let schema = &content["schema"];
     let of_schema = [schema, schemas.resolve(schema)];
-    of_schema.into_iter().filter_map(|schema| schema.get("examples")).filter_map(Value::as_array).flatten().collect()
+    of_schema
+        .into_iter()
+        .filter_map(|schema| schema.get("examples"))
+        .filter_map(Value::as_array)
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -96,7 +121,12 @@ fn every_answer_has_an_example_that_is_true_in_its_place() {
             }
             let codes = content.pointer("/schema/properties/error/enum").and_then(Value::as_array);
             for example in examples {
-                wrong.extend(schemas.misfits(example, &content["schema"]).into_iter().map(|misfit| format!("{place}: {misfit}")));
+                wrong.extend(
+                    schemas
+                        .misfits(example, &content["schema"])
+                        .into_iter()
+                        .map(|misfit| format!("{place}: {misfit}")),
+                );
                 if let Some(codes) = codes.filter(|codes| !codes.contains(&example["error"])) {
                     wrong.push(format!("{place}: {} is none of {codes:?}", example["error"]));
                 }
@@ -114,7 +144,10 @@ fn every_refusal_says_what_it_means() {
     for document in documents() {
         each(document, "", &mut |at, node| {
             if let Some(about) = node.get("description").and_then(Value::as_str) {
-                assert!(!about.lines().any(|line| line.starts_with("- `") && line.ends_with("`: ")), "{at}: a code without a meaning: {about}");
+                assert!(
+                    !about.lines().any(|line| line.starts_with("- `") && line.ends_with("`: ")),
+                    "{at}: a code without a meaning: {about}"
+                );
             }
         });
     }
@@ -157,14 +190,22 @@ fn both_listeners_serve_their_description_and_a_page_of_it() {
         let page = api.get("/docs");
         assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
         assert!(
-            page.header("content-security-policy").is_some_and(|policy| policy.contains("script-src 'self'") && !policy.contains("unsafe")),
+            page.header("content-security-policy")
+                .is_some_and(|policy| policy.contains("script-src 'self'") && !policy.contains("unsafe")),
             "{:?}",
             page.header("content-security-policy")
         );
         for part in ["/docs/page.css", "/docs/page.js"] {
             assert!(page.text().contains(part) && api.get(part).status == 200, "{part}");
         }
-        // Inline scripts and styles would be refused by that policy, and another host by our own rule.
-        assert!(!page.text().contains("<style") && !page.text().contains("style=") && !page.text().contains("http"), "{}", page.text());
+        // Inline scripts and styles would be refused by that policy, and another host by our own
+        // rule.
+        assert!(
+            !page.text().contains("<style")
+                && !page.text().contains("style=")
+                && !page.text().contains("http"),
+            "{}",
+            page.text()
+        );
     }
 }

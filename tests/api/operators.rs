@@ -1,4 +1,5 @@
-//! Idempotency-Keys on operators' calls: every POST once, whatever happens in between (`contract.md`, sections 1 and 17, "Idempotency").
+//! Idempotency-Keys on operators' calls: every POST once, whatever happens in between
+//! (`contract.md`, sections 1 and 17, "Idempotency").
 
 use crate::harness::check::{list, text};
 use crate::harness::client::{Answer, Api};
@@ -30,13 +31,19 @@ impl Sent {
         sent
     }
 
-    /// Sends it once more: the first answer, and nothing is done; with another body it is refused, even if that is none.
+    /// Sends it once more: the first answer, and nothing is done; with another body it is refused,
+    /// even if that is none.
     #[track_caller]
     fn again(&self, server: &Server) {
         let api = server.admin().keyed(&self.key);
         let again = api.post(&self.path, &self.body);
         assert_eq!((again.status, again.text()), (self.first.status, self.first.text()), "{}", self.path);
-        assert_eq!((again.header("idempotent-replayed"), again.wal_seq()), (Some("true"), self.first.wal_seq()), "{}", self.path);
+        assert_eq!(
+            (again.header("idempotent-replayed"), again.wal_seq()),
+            (Some("true"), self.first.wal_seq()),
+            "{}",
+            self.path
+        );
         for other in [r#"{"zz":1}"#, "{"] {
             api.post_raw(&self.path, other).refused(422, "idempotency_key_reused");
         }
@@ -63,7 +70,14 @@ fn counts(server: &Server, tenant: &Tenant) -> Vec<usize> {
 #[test]
 fn every_post_is_done_once_also_after_a_crash() {
     let source = Source::start();
-    source.set("/banks", Behaviour::Says(200, json!([{ "code": "0199", "name": "Banco Nuevo", "services": ["C2P"], "logoUrl": null }]).to_string()));
+    source.set(
+        "/banks",
+        Behaviour::Says(
+            200,
+            json!([{ "code": "0199", "name": "Banco Nuevo", "services": ["C2P"], "logoUrl": null }])
+                .to_string(),
+        ),
+    );
     let mut server = Server::start_with(&[("PASARELA__BANKS__FEED_URL", &source.url("/banks"))]);
     let tenant = server.tenant();
     let of_tenant = |verb: &str| format!("/admin/tenants/{}/{verb}", tenant.id);
@@ -80,21 +94,43 @@ fn every_post_is_done_once_also_after_a_crash() {
         Sent::twice(&server, of_tenant("live-status"), json!({ "status": "active" })),
         Sent::twice(&server, of_tenant("keys"), json!({ "mode": "test", "scopes": ["read"] })),
         Sent::twice(&server, of_tenant("adjustments"), adjustment("test")),
-        Sent::twice(&server, "/admin/rates", json!({ "pair": "USDT/VES", "source": "p2p", "side": "BUY", "price": "250.5" })),
+        Sent::twice(
+            &server,
+            "/admin/rates",
+            json!({ "pair": "USDT/VES", "source": "p2p", "side": "BUY", "price": "250.5" }),
+        ),
         Sent::twice(&server, "/admin/snapshot", json!({})),
         Sent::twice(&server, "/admin/backup", json!({ "path": server.data().with_file_name("copy") })),
         Sent::twice(&server, "/admin/banks/refresh", json!({})),
         Sent::twice(&server, format!("/admin/crypto/payouts/{}/approve", waiting()), json!({})),
-        Sent::twice(&server, format!("/admin/crypto/payouts/{}/reject", waiting()), json!({ "reason": "unknown" })),
+        Sent::twice(
+            &server,
+            format!("/admin/crypto/payouts/{}/reject", waiting()),
+            json!({ "reason": "unknown" }),
+        ),
     ];
     let rotated = sent[2].answer();
-    sent.push(Sent::twice(&server, format!("/admin/keys/{}/rotate", text(&rotated, "keyId")), json!({ "overlapSeconds": 0 })));
+    sent.push(Sent::twice(
+        &server,
+        format!("/admin/keys/{}/rotate", text(&rotated, "keyId")),
+        json!({ "overlapSeconds": 0 }),
+    ));
     for payment in &payments {
-        sent.push(Sent::twice(&server, of_tenant("chargebacks"), json!({ "paymentId": payment["paymentId"], "reason": "fraud" })));
+        sent.push(Sent::twice(
+            &server,
+            of_tenant("chargebacks"),
+            json!({ "paymentId": payment["paymentId"], "reason": "fraud" }),
+        ));
         let chargeback = text(&sent[sent.len() - 1].answer(), "chargebackId").to_owned();
-        sent.push(Sent::twice(&server, format!("/admin/chargebacks/{chargeback}/close"), json!({ "outcome": "won" })));
+        sent.push(Sent::twice(
+            &server,
+            format!("/admin/chargebacks/{chargeback}/close"),
+            json!({ "outcome": "won" }),
+        ));
     }
-    for (verb, body) in [("complete", json!({ "reference": "B-1" })), ("fail", json!({ "failureCode": "closed" }))] {
+    for (verb, body) in
+        [("complete", json!({ "reference": "B-1" })), ("fail", json!({ "failureCode": "closed" }))]
+    {
         sent.push(Sent::twice(&server, of_tenant("cop-payouts"), cop_payout_body(30_000)));
         let payout = text(&sent[sent.len() - 1].answer(), "id").to_owned();
         sent.push(Sent::twice(&server, format!("/admin/cop-payouts/{payout}/{verb}"), body));
@@ -124,7 +160,11 @@ fn an_operators_key_is_bound_to_path_and_mode_and_is_no_tenants() {
     let key = fresh("operator");
     let admin = server.admin().keyed(&key);
     let path = |tenant: &Tenant| format!("/admin/tenants/{}/adjustments", tenant.id);
-    let mine = tenant.test.keyed(&key).post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).expect(201);
+    let mine = tenant
+        .test
+        .keyed(&key)
+        .post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" }))
+        .expect(201);
     admin.post(&path(&tenant), &adjustment("test")).expect(201);
     admin.post(&path(&tenant), &adjustment("test")).refused(422, "idempotency_key_reused");
     admin.post(&path(&tenant), &adjustment("live")).expect(201);
@@ -156,10 +196,16 @@ fn a_no_is_kept_and_what_was_not_decided_is_not() {
     refused.refused(409, "external_ref_conflict");
     assert!(refused.wal_seq() > 0);
     let again = admin.post(&path, &other);
-    assert_eq!((again.status, again.text(), again.header("idempotent-replayed")), (409, refused.text(), Some("true")));
+    assert_eq!(
+        (again.status, again.text(), again.header("idempotent-replayed")),
+        (409, refused.text(), Some("true"))
+    );
     // A closed chargeback, by its entity's rule.
     let payment = tenant.test.vpos_pay(10);
-    let opened = server.admin().post(&format!("/admin/tenants/{}/chargebacks", tenant.id), &json!({ "paymentId": payment["paymentId"], "reason": "fraud" }));
+    let opened = server.admin().post(
+        &format!("/admin/tenants/{}/chargebacks", tenant.id),
+        &json!({ "paymentId": payment["paymentId"], "reason": "fraud" }),
+    );
     let close = format!("/admin/chargebacks/{}/close", text(&opened.expect(201), "chargebackId"));
     server.admin().post(&close, &json!({ "outcome": "won" })).expect(200);
     let admin = server.admin().keyed(&fresh("operator"));
@@ -173,11 +219,18 @@ fn a_no_is_kept_and_what_was_not_decided_is_not() {
 fn writes_say_where_their_time_went() {
     let server = Server::shared();
     let tenant = server.tenant();
-    let settings = server.admin().patch(&format!("/admin/tenants/{}/settings", tenant.id), &json!({ "sellerHoldBusinessDays": 1 }));
-    let own = tenant.test.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 10 } } }));
+    let settings = server
+        .admin()
+        .patch(&format!("/admin/tenants/{}/settings", tenant.id), &json!({ "sellerHoldBusinessDays": 1 }));
+    let own = tenant
+        .test
+        .patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 10 } } }));
     for answer in [settings, own] {
         assert!(answer.status == 200 && answer.wal_seq() > 0, "{}", answer.text());
         let timing = answer.header("server-timing").expect("Server-Timing");
-        assert!(["queue;dur=", "apply;dur=", "wal;dur="].iter().all(|part| timing.contains(part)), "{timing}");
+        assert!(
+            ["queue;dur=", "apply;dur=", "wal;dur="].iter().all(|part| timing.contains(part)),
+            "{timing}"
+        );
     }
 }

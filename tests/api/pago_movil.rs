@@ -1,4 +1,5 @@
-//! Pago Móvil: a transfer is looked for, and pays once (`contract.md`, sections 4, 5 and 17, "Payments").
+//! Pago Móvil: a transfer is looked for, and pays once (`contract.md`, sections 4, 5 and 17,
+//! "Payments").
 
 use crate::harness::check::{assert_number, assert_texts, race, text};
 use crate::harness::client::{Answer, Api};
@@ -38,12 +39,24 @@ fn a_transfer_that_is_there_pays() {
     let payment = api.verify_transfer(&body).expect(201);
     assert_texts(
         &payment,
-        &[("status", "COMPLETED"), ("method", "PAGO_MOVIL"), ("bankReference", "123456"), ("debtorBankCode", "0134"), ("debtorId", "V***678")],
+        &[
+            ("status", "COMPLETED"),
+            ("method", "PAGO_MOVIL"),
+            ("bankReference", "123456"),
+            ("debtorBankCode", "0134"),
+            ("debtorId", "V***678"),
+        ],
     );
     assert_number(&payment, "netVes", "1970");
     assert_eq!(api.verify_transfer(&body).expect(200), payment);
-    assert_eq!(api.verify_transfer(&merged(body.clone(), json!({ "reference": "123456" }))).expect(200), payment, "leading zeros tell nothing");
-    let conflict = api.verify_transfer(&merged(body.clone(), json!({ "reference": "123457", "phone": "04241234567" }))).refused(409, "external_ref_conflict");
+    assert_eq!(
+        api.verify_transfer(&merged(body.clone(), json!({ "reference": "123456" }))).expect(200),
+        payment,
+        "leading zeros tell nothing"
+    );
+    let conflict = api
+        .verify_transfer(&merged(body.clone(), json!({ "reference": "123457", "phone": "04241234567" })))
+        .refused(409, "external_ref_conflict");
     assert_eq!(conflict["differs"], json!(["reference", "phone"]));
     api.assert_books("1970.00", "1970.00", "0.00");
 }
@@ -56,7 +69,10 @@ fn a_transfer_pays_once() {
     api.verify_transfer(&body).expect(201);
     let second = |over: Value| merged(merged(body.clone(), json!({ "externalRef": fresh("pm") })), over);
     for reference in ["98765432", "0098765432"] {
-        api.verify_transfer(&second(json!({ "reference": reference, "usdAmount": 5, "debtorId": "V7654321" }))).refused(409, "reference_already_used");
+        api.verify_transfer(&second(
+            json!({ "reference": reference, "usdAmount": 5, "debtorId": "V7654321" }),
+        ))
+        .refused(409, "reference_already_used");
     }
     let keyed = api.keyed(&fresh("key"));
     let again = second(json!({}));
@@ -75,13 +91,15 @@ fn a_failed_verification_leaves_the_reference_free() {
     let api = server.tenant().test;
     let body = api.transfer("12340000");
     for _ in 0..3 {
-        let payment = api.verify_transfer(&merged(body.clone(), json!({ "externalRef": fresh("pm") }))).expect(201);
+        let payment =
+            api.verify_transfer(&merged(body.clone(), json!({ "externalRef": fresh("pm") }))).expect(201);
         assert_texts(&payment, &[("status", "FAILED"), ("failureCode", "reference_not_found")]);
     }
     let payment = api.verify_transfer(&body).expect(201);
     assert_eq!(api.verify_transfer(&body).expect(200), payment);
     api.assert_books("0.00", "0.00", "0.00");
-    let answers = race(6, |_| api.verify_transfer(&merged(body.clone(), json!({ "externalRef": fresh("pm") }))));
+    let answers =
+        race(6, |_| api.verify_transfer(&merged(body.clone(), json!({ "externalRef": fresh("pm") }))));
     assert!(answers.iter().all(|answer| answer.status == 201), "none of them took it from another");
 }
 
@@ -90,7 +108,8 @@ fn of_many_at_once_one_wins() {
     let server = Server::shared();
     let api = server.tenant().test;
     let body = api.transfer("55667788");
-    let answers = race(10, |_| api.verify_transfer(&merged(body.clone(), json!({ "externalRef": fresh("pm") }))));
+    let answers =
+        race(10, |_| api.verify_transfer(&merged(body.clone(), json!({ "externalRef": fresh("pm") }))));
     assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
     for answer in answers.iter().filter(|answer| answer.status != 201) {
         answer.refused(409, "reference_already_used");
@@ -110,7 +129,8 @@ fn a_used_reference_survives_a_restart() {
     let payment = api.verify_transfer(&body).expect(201);
     server.kill();
     server.restart();
-    api.verify_transfer(&merged(body.clone(), json!({ "externalRef": fresh("pm") }))).refused(409, "reference_already_used");
+    api.verify_transfer(&merged(body.clone(), json!({ "externalRef": fresh("pm") })))
+        .refused(409, "reference_already_used");
     assert_eq!(api.get(&format!("/v1/payments/{}", text(&payment, "paymentId"))).expect(200), payment);
 }
 
@@ -119,7 +139,9 @@ fn dates_and_details() {
     let server = Server::shared();
     let api = server.tenant().test;
     let body = api.transfer("44556677");
-    let with = |over: Value| api.verify_transfer(&merged(merged(body.clone(), json!({ "externalRef": fresh("pm") })), over));
+    let with = |over: Value| {
+        api.verify_transfer(&merged(merged(body.clone(), json!({ "externalRef": fresh("pm") })), over))
+    };
     let day = |days: i64| (api.today() + chrono::TimeDelta::days(days)).to_string();
     with(json!({ "date": day(2) })).names(&["date"]);
     with(json!({ "date": day(-31) })).names(&["date"]);

@@ -1,6 +1,9 @@
-//! Single payouts: every outcome of the bank, references, fees, sellers' balances, races (`contract.md`, sections 4, 7 and 17).
+//! Single payouts: every outcome of the bank, references, fees, sellers' balances, races
+//! (`contract.md`, sections 4, 7 and 17).
 
-use crate::harness::check::{assert_id, assert_movements, assert_nulls, assert_texts, instant, list, race, sum, text};
+use crate::harness::check::{
+    assert_id, assert_movements, assert_nulls, assert_texts, instant, list, race, sum, text,
+};
 use crate::harness::flows::{UNKNOWN, fresh, merged, method_path, payout_body};
 use crate::harness::server::Server;
 use rust_decimal::Decimal;
@@ -51,7 +54,8 @@ fn a_payout_that_is_refused_gives_the_money_back() {
     let payout = api.payout(&merchant, "30.04", json!({})).expect(201);
     assert_texts(&payout, &[("status", "failed"), ("failureCode", "AM04")]);
     assert_nulls(&payout, &["reference"]);
-    let rows: &[(&str, &[&str])] = &[("adjustment", &["100.00"]), ("payout", &["-30.04"]), ("payout_reversal", &["30.04"])];
+    let rows: &[(&str, &[&str])] =
+        &[("adjustment", &["100.00"]), ("payout", &["-30.04"]), ("payout_reversal", &["30.04"])];
     assert_movements(&api.movements(), rows);
     api.assert_books("100.00", "0.00", "100.00");
 }
@@ -62,11 +66,13 @@ fn payouts_that_take_their_time() {
     let api = server.tenant().test;
     let merchant = api.merchant();
     api.fund("100.00");
-    let [waiting, doomed, lost] = ["10.05", "20.06", "30.07"].map(|monto| api.payout(&merchant, monto, json!({})).expect(202));
+    let [waiting, doomed, lost] =
+        ["10.05", "20.06", "30.07"].map(|monto| api.payout(&merchant, monto, json!({})).expect(202));
     for payout in [&waiting, &doomed, &lost] {
         assert_eq!(text(payout, "status"), "pending");
         assert_nulls(payout, &["reference", "settledAt", "failureCode"]);
-        let operation = api.get(&format!("/v1/payments/operations/{}", text(payout, "operationId"))).expect(200);
+        let operation =
+            api.get(&format!("/v1/payments/operations/{}", text(payout, "operationId"))).expect(200);
         assert_eq!((text(&operation, "status"), &operation["payoutId"]), ("pending", &payout["payoutId"]));
     }
     api.assert_books("39.82", "0.00", "39.82");
@@ -98,13 +104,16 @@ fn the_same_again_is_the_same_payout() {
         assert_eq!(api.post("/v1/payouts", again).expect(200), first);
     }
     for (member, value) in [("monto", "30.01"), ("concepto", "otro")] {
-        let conflict = api.post("/v1/payouts", &merged(body.clone(), json!({ member: value }))).refused(409, "external_ref_conflict");
+        let conflict = api
+            .post("/v1/payouts", &merged(body.clone(), json!({ member: value })))
+            .refused(409, "external_ref_conflict");
         assert_eq!((&conflict["existingId"], &conflict["differs"]), (&first["payoutId"], &json!([member])));
     }
     api.assert_books("70.00", "0.00", "70.00");
     // It answers even when nothing new could be paid.
     api.payout(&merchant, "70.00", json!({})).expect(201);
-    api.patch(&format!("/v1/merchants/{}", text(&merchant, "merchantId")), &json!({ "isActive": false })).expect(200);
+    api.patch(&format!("/v1/merchants/{}", text(&merchant, "merchantId")), &json!({ "isActive": false }))
+        .expect(200);
     assert_eq!(api.post("/v1/payouts", &body).expect(200)["payoutId"], first["payoutId"]);
 }
 
@@ -159,7 +168,12 @@ fn a_fee_is_paid_and_comes_back_with_a_failed_payout() {
     api.payout(&merchant, "10.04", json!({})).expect(201);
     assert_movements(
         &api.movements(),
-        &[("adjustment", &["100.00"]), ("payout", &["-10.04", "-10.00"]), ("payout_fee", &["-2.50", "-2.50"]), ("payout_reversal", &["2.50", "10.04"])],
+        &[
+            ("adjustment", &["100.00"]),
+            ("payout", &["-10.04", "-10.00"]),
+            ("payout_fee", &["-2.50", "-2.50"]),
+            ("payout_reversal", &["2.50", "10.04"]),
+        ],
     );
     api.assert_books("87.50", "0.00", "87.50");
     api.payout(&merchant, "85.01", json!({})).refused(422, "insufficient_balance");
@@ -194,8 +208,11 @@ fn payouts_are_listed_and_filtered() {
     let api = server.tenant().test;
     let merchant = api.merchant();
     api.fund("100.00");
-    let [paid, failed, pending] = ["1.00", "1.04", "1.05"].map(|monto| api.payout(&merchant, monto, json!({})).json()["payoutId"].clone());
-    let ids = |parameters: &[(&str, &str)]| -> Vec<Value> { api.walk("/v1/payouts", parameters, 1).iter().map(|payout| payout["payoutId"].clone()).collect() };
+    let [paid, failed, pending] = ["1.00", "1.04", "1.05"]
+        .map(|monto| api.payout(&merchant, monto, json!({})).json()["payoutId"].clone());
+    let ids = |parameters: &[(&str, &str)]| -> Vec<Value> {
+        api.walk("/v1/payouts", parameters, 1).iter().map(|payout| payout["payoutId"].clone()).collect()
+    };
     assert_eq!(ids(&[]), [pending.clone(), failed.clone(), paid.clone()]);
     assert_eq!(ids(&[("status", "completed")]), from_ref(&paid));
     assert_eq!(ids(&[("status", "failed")]), [failed]);
@@ -217,9 +234,13 @@ fn concurrent_payouts_never_overdraw() {
     for answer in answers.iter().filter(|answer| answer.status != 201) {
         assert_eq!(text(&answer.refused(422, "insufficient_balance"), "availableVes"), "0.00");
     }
-    let sequences: BTreeSet<u64> = answers.iter().filter(|answer| answer.status == 201).map(|answer| answer.wal_seq()).collect();
+    let sequences: BTreeSet<u64> =
+        answers.iter().filter(|answer| answer.status == 201).map(|answer| answer.wal_seq()).collect();
     assert_eq!(sequences.len(), 100, "each has a record of its own");
-    assert_eq!(sum(&api.walk("/v1/balance/transactions", &[("type", "payout")], 100), "amountVes"), Decimal::from(-100));
+    assert_eq!(
+        sum(&api.walk("/v1/balance/transactions", &[("type", "payout")], 100), "amountVes"),
+        Decimal::from(-100)
+    );
     api.assert_books("0.00", "0.00", "0.00");
 }
 
@@ -249,21 +270,35 @@ fn a_batch_pays_each_item_for_itself() {
     let api = server.tenant().test;
     let merchant = api.merchant();
     api.fund("50.04");
-    let items: Vec<Value> = ["20.00", "40.00", "10.04", "20.00"].iter().map(|monto| payout_body(&merchant, monto)).collect();
+    let items: Vec<Value> =
+        ["20.00", "40.00", "10.04", "20.00"].iter().map(|monto| payout_body(&merchant, monto)).collect();
     let mut wrong = payout_body(&merchant, "1.00");
     wrong["monto"] = json!("1");
-    let body = json!({ "externalRef": fresh("batch"), "items": [items[0], items[1], items[2], items[3], wrong] });
+    let body =
+        json!({ "externalRef": fresh("batch"), "items": [items[0], items[1], items[2], items[3], wrong] });
     let batch = api.post("/v1/payouts/batch", &body).expect(201);
     let answered = list(&batch, "items");
     let statuses: Vec<&str> = answered.iter().map(|item| text(item, "status")).collect();
     assert_eq!(statuses, ["completed", "failed", "failed", "completed", "failed"]);
     let codes: Vec<&Value> = answered.iter().map(|item| &item["failureCode"]).collect();
-    assert_eq!(codes, [&Value::Null, &json!("insufficient_balance"), &json!("AM04"), &Value::Null, &json!("invalid_data")]);
-    assert!(answered.iter().zip(list(&body, "items")).all(|(item, asked)| item["externalRef"] == asked["externalRef"]));
-    // The money of the third came back only after the fourth was decided: one record debits them all.
+    assert_eq!(
+        codes,
+        [&Value::Null, &json!("insufficient_balance"), &json!("AM04"), &Value::Null, &json!("invalid_data")]
+    );
+    assert!(
+        answered
+            .iter()
+            .zip(list(&body, "items"))
+            .all(|(item, asked)| item["externalRef"] == asked["externalRef"])
+    );
+    // The money of the third came back only after the fourth was decided: one record debits them
+    // all.
     api.assert_books("10.04", "0.00", "10.04");
     assert_eq!(api.post("/v1/payouts/batch", &body).expect(200)["batchId"], batch["batchId"]);
-    assert_eq!(api.get(&format!("/v1/payouts/batch/{}", text(&batch, "batchId"))).expect(200)["batchId"], batch["batchId"]);
+    assert_eq!(
+        api.get(&format!("/v1/payouts/batch/{}", text(&batch, "batchId"))).expect(200)["batchId"],
+        batch["batchId"]
+    );
     assert_eq!(api.walk("/v1/payouts", &[], 100).len(), 3, "what was refused is no payout");
 }
 

@@ -1,4 +1,5 @@
-//! What others on the machine may see of it: nothing on the disk, no core, no card in memory (`config.toml`, `[storage]`, `[server] traceable`).
+//! What others on the machine may see of it: nothing on the disk, no core, no card in memory
+//! (`config.toml`, `[storage]`, `[server] traceable`).
 
 use crate::harness::flows::{fresh, vpos_body};
 use crate::harness::server::Server;
@@ -18,7 +19,9 @@ fn open_to_others(root: &Path) -> Vec<(PathBuf, u32)> {
             found.push((path.clone(), mode));
         }
         if metadata.is_dir() {
-            folders.extend(fs::read_dir(&path).expect("a directory").map(|entry| entry.expect("an entry").path()));
+            folders.extend(
+                fs::read_dir(&path).expect("a directory").map(|entry| entry.expect("an entry").path()),
+            );
         }
     }
     found
@@ -31,7 +34,8 @@ fn nothing_that_it_makes_is_for_others() {
     tenant.test.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "10.00" })).expect(201);
     let beside = |name: &str| server.data().with_file_name(name);
     let shown = |path: &Path| path.to_str().expect("UTF-8").to_owned();
-    let (copy, file, imported, restored) = (beside("copy"), beside("all.export"), beside("imported"), beside("restored"));
+    let (copy, file, imported, restored) =
+        (beside("copy"), beside("all.export"), beside("imported"), beside("restored"));
     for arguments in [
         vec!["backup".to_owned(), shown(&copy)],
         vec!["wal".to_owned(), "export".to_owned(), shown(&file)],
@@ -68,14 +72,18 @@ fn no_core_is_written() {
 
 #[test]
 fn a_card_leaves_memory_after_its_answer() {
-    // The client keeps its connections; the server ends them soon, and zeroes then what came by them.
+    // The client keeps its connections; the server ends them soon, and zeroes then what came by
+    // them.
     let server = Server::start_with(&[("PASARELA__SERVER__IDLE_TIMEOUT_SECONDS", "1")]);
     let api = server.tenant().test;
     // Not a number that is in the program itself.
     let number = "4539578763621486";
-    let body = |reference: &str| vpos_body(10, json!({ "externalRef": reference, "card": { "number": number, "cvv": "830" } }));
+    let body = |reference: &str| {
+        vpos_body(10, json!({ "externalRef": reference, "card": { "number": number, "cvv": "830" } }))
+    };
     for number in 0..20 {
-        let paid = api.keyed(&fresh("key")).post("/v1/payments/vpos", &body(&format!("card-{number}"))).expect(201);
+        let paid =
+            api.keyed(&fresh("key")).post("/v1/payments/vpos", &body(&format!("card-{number}"))).expect(201);
         assert_eq!(paid["status"], "COMPLETED");
     }
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -105,7 +113,11 @@ fn the_key_of_cards_is_in_no_copy_and_without_it_a_repeat_is_refused_and_charges
     assert!(!fs::read(&export).expect("the export").windows(key.len()).any(|part| part == key));
     assert_eq!(server.terminate().code(), Some(0));
     server.restart();
-    assert_eq!(tenant.test.post("/v1/payments/vpos", &body).expect(200), first, "a repeat is known after a restart");
+    assert_eq!(
+        tenant.test.post("/v1/payments/vpos", &body).expect(200),
+        first,
+        "a repeat is known after a restart"
+    );
     assert_eq!(keyed.post("/v1/payments/vpos", &body).header("idempotent-replayed"), Some("true"));
     // As after a restore: the directory without its key.
     assert_eq!(server.terminate().code(), Some(0));

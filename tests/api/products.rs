@@ -1,4 +1,5 @@
-//! Products and payment links (`service.md`, "Products and payment links"; `contract.md`, section 12).
+//! Products and payment links (`service.md`, "Products and payment links"; `contract.md`, section
+//! 12).
 
 use crate::harness::check::{list, race, text};
 use crate::harness::client::{Answer, Api};
@@ -8,7 +9,8 @@ use serde_json::{Value, json};
 
 /// A product of 10 dollars; members of `over` are added or replaced.
 fn product(api: &Api, over: Value) -> Value {
-    api.post("/v1/products", &merged(json!({ "name": fresh("Café Ñandú"), "priceUsd": "10.00" }), over)).expect(201)
+    api.post("/v1/products", &merged(json!({ "name": fresh("Café Ñandú"), "priceUsd": "10.00" }), over))
+        .expect(201)
 }
 
 fn link(api: &Api, product: &Value, body: Value) -> Answer {
@@ -20,13 +22,26 @@ fn a_product_has_every_member_and_changes_in_part() {
     let server = Server::shared();
     let tenant = server.tenant();
     let api = &tenant.test;
-    let made = product(api, json!({ "name": "  Café  ", "priceUsd": "10.5", "description": "molido", "imageUrl": "https://shop.example/c.png" }));
-    assert_eq!((text(&made, "object"), text(&made, "name"), text(&made, "priceUsd")), ("product", "Café", "10.50"));
-    assert_eq!((&made["active"], &made["links"], &made["livemode"]), (&json!(true), &json!([]), &json!(false)));
+    let made = product(
+        api,
+        json!({ "name": "  Café  ", "priceUsd": "10.5", "description": "molido", "imageUrl": "https://shop.example/c.png" }),
+    );
+    assert_eq!(
+        (text(&made, "object"), text(&made, "name"), text(&made, "priceUsd")),
+        ("product", "Café", "10.50")
+    );
+    assert_eq!(
+        (&made["active"], &made["links"], &made["livemode"]),
+        (&json!(true), &json!([]), &json!(false))
+    );
     let path = format!("/v1/products/{}", text(&made, "id"));
     assert_eq!(api.get(&path).expect(200), made);
-    let changed = api.patch(&path, &json!({ "description": "", "imageUrl": "", "priceUsd": "11" })).expect(200);
-    assert_eq!((&changed["description"], &changed["imageUrl"], text(&changed, "priceUsd")), (&Value::Null, &Value::Null, "11.00"));
+    let changed =
+        api.patch(&path, &json!({ "description": "", "imageUrl": "", "priceUsd": "11" })).expect(200);
+    assert_eq!(
+        (&changed["description"], &changed["imageUrl"], text(&changed, "priceUsd")),
+        (&Value::Null, &Value::Null, "11.00")
+    );
     assert_eq!(text(&changed, "name"), "Café", "what is not named stays");
     api.patch(&path, &json!({})).refused(400, "invalid_data");
     api.patch(&path, &json!({ "price": "1.00" })).refused(400, "invalid_data");
@@ -70,10 +85,20 @@ fn bad_products_are_refused_field_by_field() {
 fn products_are_listed_newest_first_in_pages() {
     let server = Server::shared();
     let tenant = server.tenant();
-    let made: Vec<String> = (0..7).map(|_| text(&product(&tenant.test, json!({})), "id").to_owned()).collect();
-    let listed: Vec<String> = tenant.test.walk("/v1/products", &[], 3).iter().map(|product| text(product, "id").to_owned()).collect();
+    let made: Vec<String> =
+        (0..7).map(|_| text(&product(&tenant.test, json!({})), "id").to_owned()).collect();
+    let listed: Vec<String> = tenant
+        .test
+        .walk("/v1/products", &[], 3)
+        .iter()
+        .map(|product| text(product, "id").to_owned())
+        .collect();
     assert_eq!(listed, made.into_iter().rev().collect::<Vec<_>>());
-    assert_eq!(server.tenant().test.get("/v1/products").expect(200)["items"], json!([]), "another tenant sees none of them");
+    assert_eq!(
+        server.tenant().test.get("/v1/products").expect(200)["items"],
+        json!([]),
+        "another tenant sees none of them"
+    );
 }
 
 #[test]
@@ -81,12 +106,16 @@ fn slugs_come_from_the_name_and_are_unique_over_the_service() {
     let server = Server::shared();
     let (one, other) = (server.tenant(), server.tenant());
     let name = format!("Café Ñandú {}", fresh("x"));
-    let (mine, theirs) = (product(&one.test, json!({ "name": name })), product(&other.test, json!({ "name": name })));
+    let (mine, theirs) =
+        (product(&one.test, json!({ "name": name })), product(&other.test, json!({ "name": name })));
     let first = link(&one.test, &mine, json!({})).expect(201);
     assert!(text(&first, "slug").starts_with("cafe-nandu-x-"), "{first}");
     assert_eq!(text(&first, "hostedCheckoutPath"), format!("/pay/{}", text(&first, "slug")));
     let second = link(&other.test, &theirs, json!({})).expect(201);
-    assert!(text(&second, "slug").starts_with(text(&first, "slug")) && second["slug"] != first["slug"], "{second}");
+    assert!(
+        text(&second, "slug").starts_with(text(&first, "slug")) && second["slug"] != first["slug"],
+        "{second}"
+    );
     link(&other.test, &theirs, json!({ "slug": first["slug"] })).refused(409, "slug_taken");
     link(&other.live, &theirs, json!({})).refused(403, "live_mode_not_activated");
     for bad in ["ab", "Abc", "a b", "ñandu", &"a".repeat(65)] {
@@ -120,13 +149,28 @@ fn a_link_has_every_member_and_changes_in_part() {
     let tenant = server.tenant();
     let api = &tenant.test;
     let product = product(api, json!({}));
-    let made = link(api, &product, json!({ "allowQuantity": true, "maxQuantity": 5, "redirectUrl": "http://localhost:3000/gracias" })).expect(201);
-    assert_eq!((text(&made, "object"), text(&made, "status"), &made["productId"]), ("payment_link", "active", &product["id"]));
-    assert_eq!((&made["allowQuantity"], &made["maxQuantity"], text(&made, "redirectUrl")), (&json!(true), &json!(5), "http://localhost:3000/gracias"));
+    let made = link(
+        api,
+        &product,
+        json!({ "allowQuantity": true, "maxQuantity": 5, "redirectUrl": "http://localhost:3000/gracias" }),
+    )
+    .expect(201);
+    assert_eq!(
+        (text(&made, "object"), text(&made, "status"), &made["productId"]),
+        ("payment_link", "active", &product["id"])
+    );
+    assert_eq!(
+        (&made["allowQuantity"], &made["maxQuantity"], text(&made, "redirectUrl")),
+        (&json!(true), &json!(5), "http://localhost:3000/gracias")
+    );
     let path = format!("/v1/payment-links/{}", text(&made, "id"));
     assert_eq!(api.get(&path).expect(200), made);
-    let changed = api.patch(&path, &json!({ "status": "disabled", "redirectUrl": "", "maxQuantity": 9 })).expect(200);
-    assert_eq!((text(&changed, "status"), &changed["redirectUrl"], &changed["maxQuantity"]), ("disabled", &Value::Null, &json!(9)));
+    let changed =
+        api.patch(&path, &json!({ "status": "disabled", "redirectUrl": "", "maxQuantity": 9 })).expect(200);
+    assert_eq!(
+        (text(&changed, "status"), &changed["redirectUrl"], &changed["maxQuantity"]),
+        ("disabled", &Value::Null, &json!(9))
+    );
     api.patch(&path, &json!({ "slug": "otro-slug" })).refused(400, "invalid_data");
     api.patch(&path, &json!({ "status": "off" })).refused(400, "invalid_data");
     api.patch(&path, &json!({ "maxQuantity": 1000 })).refused(400, "invalid_data");
@@ -134,9 +178,12 @@ fn a_link_has_every_member_and_changes_in_part() {
     assert_eq!(api.get(&format!("{product_path}/links")).expect(200)["items"], json!([changed]));
     assert_eq!(api.get(&product_path).expect(200)["links"], json!([changed]));
     assert_eq!(api.delete(&path).expect(200), json!({ "deleted": true, "id": made["id"] }));
-    for answer in
-        [api.get(&path), api.delete(&path), api.patch(&path, &json!({ "maxQuantity": 1 })), api.get(&format!("/v1/payment-links/{}", text(&product, "id")))]
-    {
+    for answer in [
+        api.get(&path),
+        api.delete(&path),
+        api.patch(&path, &json!({ "maxQuantity": 1 })),
+        api.get(&format!("/v1/payment-links/{}", text(&product, "id"))),
+    ] {
         answer.refused(404, "not_found");
     }
 }
@@ -147,14 +194,20 @@ fn a_link_of_a_seller_leaves_room_for_the_operators_share() {
     let tenant = server.tenant();
     let api = &tenant.test;
     let (product, merchant) = (product(api, json!({})), api.merchant());
-    let sale = |percent: Value| json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": percent });
+    let sale =
+        |percent: Value| json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": percent });
     let made = link(api, &product, sale(number("0.5"))).expect(201);
-    assert_eq!((&made["merchantId"], made["applicationFeePercent"].to_string().as_str()), (&merchant["merchantId"], "0.5"));
+    assert_eq!(
+        (&made["merchantId"], made["applicationFeePercent"].to_string().as_str()),
+        (&merchant["merchantId"], "0.5")
+    );
     let refused = link(api, &product, sale(number("0.4999"))).refused(400, "invalid_data");
     assert_eq!(refused["fields"][0]["field"], "applicationFeePercent");
     link(api, &product, json!({ "applicationFeePercent": 5 })).refused(400, "invalid_data");
-    link(api, &product, json!({ "merchantId": UNKNOWN, "applicationFeePercent": 5 })).refused(404, "not_found");
-    api.patch(&format!("/v1/merchants/{}", text(&merchant, "merchantId")), &json!({ "isActive": false })).expect(200);
+    link(api, &product, json!({ "merchantId": UNKNOWN, "applicationFeePercent": 5 }))
+        .refused(404, "not_found");
+    api.patch(&format!("/v1/merchants/{}", text(&merchant, "merchantId")), &json!({ "isActive": false }))
+        .expect(200);
     link(api, &product, sale(json!(5))).refused(409, "merchant_inactive");
 }
 

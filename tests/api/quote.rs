@@ -1,4 +1,5 @@
-//! GET /v1/quote: what payments are priced by, and the median with a bank's word (`service.md`, "BCV quote"; `contract.md`, sections 14 and 18).
+//! GET /v1/quote: what payments are priced by, and the median with a bank's word (`service.md`,
+//! "BCV quote"; `contract.md`, sections 14 and 18).
 
 use crate::harness::check::{assert_number, assert_texts, instant};
 use crate::harness::server::Server;
@@ -6,7 +7,8 @@ use serde_json::{Value, json};
 
 #[track_caller]
 fn bank(server: &Server, price: &str, as_of: &str) {
-    let body = json!({ "pair": "USD/VES", "source": "bank", "side": "OFFICIAL", "price": price, "asOf": as_of });
+    let body =
+        json!({ "pair": "USD/VES", "source": "bank", "side": "OFFICIAL", "price": price, "asOf": as_of });
     server.admin().post("/admin/rates", &body).expect(201);
 }
 
@@ -16,7 +18,13 @@ fn without_a_bank_the_median_is_the_rate_itself() {
     let tenant = server.tenant();
     for api in [&tenant.test] {
         let quote = api.get("/v1/quote?usdAmount=10.5").expect(200);
-        for (member, value) in [("usdAmount", "10.5"), ("bcvRate", "200"), ("vesAmount", "2100"), ("medianRate", "200"), ("medianVesAmount", "2100")] {
+        for (member, value) in [
+            ("usdAmount", "10.5"),
+            ("bcvRate", "200"),
+            ("vesAmount", "2100"),
+            ("medianRate", "200"),
+            ("medianVesAmount", "2100"),
+        ] {
             assert_number(&quote, member, value);
         }
         assert_texts(&quote, &[("source", "bcv")]);
@@ -43,9 +51,17 @@ fn without_a_bank_the_median_is_the_rate_itself() {
 
 #[test]
 fn with_a_bank_the_median_is_the_average_of_both() {
-    let server = Server::start_with(&[("PASARELA__RATES__BANK__KIND", "fixed"), ("PASARELA__RATES__BANK__PRICE", "203.00000001")]);
+    let server = Server::start_with(&[
+        ("PASARELA__RATES__BANK__KIND", "fixed"),
+        ("PASARELA__RATES__BANK__PRICE", "203.00000001"),
+    ]);
     let quote = server.tenant().test.get("/v1/quote?usdAmount=10").expect(200);
-    for (member, value) in [("bcvRate", "200"), ("vesAmount", "2000"), ("medianRate", "201.50000001"), ("medianVesAmount", "2015")] {
+    for (member, value) in [
+        ("bcvRate", "200"),
+        ("vesAmount", "2000"),
+        ("medianRate", "201.50000001"),
+        ("medianVesAmount", "2015"),
+    ] {
         assert_number(&quote, member, value);
     }
     let said = &quote["sources"]["bank"];
@@ -78,18 +94,28 @@ fn a_bank_that_says_nothing_counts_for_nothing() {
 
 #[test]
 fn without_a_rate_there_is_no_quote() {
-    let server = Server::start_with(&[("PASARELA__RATES__FEEDS", r#"[{ pair = "USD/VES", source = "bcv", side = "OFFICIAL", kind = "manual" }]"#)]);
+    let server = Server::start_with(&[(
+        "PASARELA__RATES__FEEDS",
+        r#"[{ pair = "USD/VES", source = "bcv", side = "OFFICIAL", kind = "manual" }]"#,
+    )]);
     let api = server.tenant().test;
     api.get("/v1/quote?usdAmount=10").refused(503, "rate_unavailable");
     api.get("/v1/quote?usdAmount=x").names(&["usdAmount"]);
-    let tomorrow = (chrono::Utc::now() - chrono::TimeDelta::hours(4) + chrono::TimeDelta::days(1)).format("%Y-%m-%dT00:00:00-04:00").to_string();
+    let tomorrow = (chrono::Utc::now() - chrono::TimeDelta::hours(4) + chrono::TimeDelta::days(1))
+        .format("%Y-%m-%dT00:00:00-04:00")
+        .to_string();
     let record = |price: &str, as_of: &str| {
-        let body = json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": price, "asOf": as_of });
+        let body =
+            json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": price, "asOf": as_of });
         server.admin().post("/admin/rates", &body).expect(201)
     };
     record("250.00", &tomorrow);
     api.get("/v1/quote?usdAmount=10").refused(503, "rate_unavailable");
-    assert_eq!(server.nobody().get("/api/v1/fx/latest?pair=USD/VES").status, 404, "what is not in force is not the latest");
+    assert_eq!(
+        server.nobody().get("/api/v1/fx/latest?pair=USD/VES").status,
+        404,
+        "what is not in force is not the latest"
+    );
     record("199.00", "2026-01-05T12:00:00Z");
     assert_number(&api.get("/v1/quote?usdAmount=10").expect(200), "vesAmount", "1990");
     let latest = server.nobody().get("/api/v1/fx/latest?pair=USD/VES").expect(200);

@@ -1,4 +1,5 @@
-//! Verbs that touch the same money, at once: every answer is one that some order of them explains, and money is conserved. Each race is run many times, on fresh money.
+//! Verbs that touch the same money, at once: every answer is one that some order of them explains,
+//! and money is conserved. Each race is run many times, on fresh money.
 //!
 //! 200 VES a dollar, fee 1.5 %: 10 USD are 2000.00 VES, fee 30.00, net 1970.00.
 
@@ -29,7 +30,8 @@ fn done<'a>(answers: impl IntoIterator<Item = &'a Answer>, status: u16, refusals
     done
 }
 
-/// Replays the movements in the order in which the log has them: no payout left less than nothing of what `held` leaves. The books agree with them, and the events have no gap.
+/// Replays the movements in the order in which the log has them: no payout left less than nothing
+/// of what `held` leaves. The books agree with them, and the events have no gap.
 #[track_caller]
 fn assert_an_order_explains(api: &Api, held: Decimal) {
     let mut rows = api.movements();
@@ -37,16 +39,23 @@ fn assert_an_order_explains(api: &Api, held: Decimal) {
     let mut net = Decimal::ZERO;
     for row in &rows {
         net += decimal(&row["amountVes"]);
-        assert!(text(row, "type") != "payout" || net - held >= Decimal::ZERO, "{row} overdrew: {net} were left and {held} held");
+        assert!(
+            text(row, "type") != "payout" || net - held >= Decimal::ZERO,
+            "{row} overdrew: {net} were left and {held} held"
+        );
     }
     assert_eq!(decimal(&api.books()["ledgerNetVes"]), net);
     let events = api.query("/v1/events", &[("after", "0"), ("limit", "100")]).expect(200);
-    let numbers: Vec<u64> = list(&events, "items").iter().filter_map(|event| event["sequence"].as_u64()).collect();
+    let numbers: Vec<u64> =
+        list(&events, "items").iter().filter_map(|event| event["sequence"].as_u64()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<u64>>(), "events are numbered without gaps");
 }
 
 fn charge_back(api: &Api, payment: &Value, amount: &str) -> Answer {
-    api.post("/v1/test/chargebacks", &json!({ "paymentId": payment["paymentId"], "amountVes": amount, "reason": "fraud" }))
+    api.post(
+        "/v1/test/chargebacks",
+        &json!({ "paymentId": payment["paymentId"], "amountVes": amount, "reason": "fraud" }),
+    )
 }
 
 #[test]
@@ -70,17 +79,26 @@ fn a_reversal_and_payouts() {
         let api = server.tenant().test;
         let merchant = api.merchant();
         api.fund("50.00");
-        // Every other bank refuses the reversal: then the money goes back into its hold, and the payouts never saw it.
+        // Every other bank refuses the reversal: then the money goes back into its hold, and the
+        // payouts never saw it.
         let refused = round % 2 == 1;
         let payment = api.pay_with(10, if refused { "55555555" } else { "12345678" });
-        let answers = race(5, |n| if n == 2 { api.reverse(&payment) } else { api.payout(&merchant, "20.00", json!({})) });
+        let answers =
+            race(
+                5,
+                |n| if n == 2 { api.reverse(&payment) } else { api.payout(&merchant, "20.00", json!({})) },
+            );
         if refused {
             answers[2].refused(409, "reversal_refused");
         } else {
             answers[2].expect(200);
         }
         let payouts = answers.iter().enumerate().filter(|(n, _)| *n != 2).map(|(_, answer)| answer);
-        assert_eq!(done(payouts, 201, &[(422, "insufficient_balance")]), 2, "fifty pay twenty twice, whatever is held");
+        assert_eq!(
+            done(payouts, 201, &[(422, "insufficient_balance")]),
+            2,
+            "fifty pay twenty twice, whatever is held"
+        );
         let left = if refused { ["1980.00", "1970.00", "10.00"] } else { ["10.00", "0.00", "10.00"] };
         api.assert_books(left[0], left[1], left[2]);
     }
@@ -117,13 +135,24 @@ fn a_chargeback_and_payouts_on_released_money() {
         let merchant = api.merchant();
         let payment = api.vpos_pay(10);
         api.advance(86_400);
-        let answers = race(6, |n| if n == 3 { charge_back(&api, &payment, "2000.00") } else { api.payout(&merchant, "197.00", json!({})) });
+        let answers = race(6, |n| {
+            if n == 3 {
+                charge_back(&api, &payment, "2000.00")
+            } else {
+                api.payout(&merchant, "197.00", json!({}))
+            }
+        });
         answers[3].expect(201);
-        let payouts: Vec<&Answer> = answers.iter().enumerate().filter(|(n, _)| *n != 3).map(|(_, answer)| answer).collect();
+        let payouts: Vec<&Answer> =
+            answers.iter().enumerate().filter(|(n, _)| *n != 3).map(|(_, answer)| answer).collect();
         let paid = done(payouts.iter().copied(), 201, &[(422, "insufficient_balance")]);
         for refused in payouts.iter().filter(|answer| answer.status == 422) {
             let told = decimal(&refused.json()["availableVes"]);
-            assert_eq!(told, Decimal::from(-30 - 197 * i64::try_from(paid).expect("few")), "refused after the chargeback, when all that were paid were paid");
+            assert_eq!(
+                told,
+                Decimal::from(-30 - 197 * i64::try_from(paid).expect("few")),
+                "refused after the chargeback, when all that were paid were paid"
+            );
         }
         assert_an_order_explains(&api, Decimal::ZERO);
         api.payout(&merchant, "0.01", json!({})).refused(422, "insufficient_balance");
@@ -134,19 +163,28 @@ fn a_chargeback_and_payouts_on_released_money() {
 fn parts_of_one_payment_charged_back_and_disputes_decided() {
     let server = Server::shared();
     let api = server.tenant().test;
-    let close = |of: &Value, outcome: &str| api.post(&format!("/v1/test/chargebacks/{}/close", text(of, "chargebackId")), &json!({ "outcome": outcome }));
+    let close = |of: &Value, outcome: &str| {
+        api.post(
+            &format!("/v1/test/chargebacks/{}/close", text(of, "chargebackId")),
+            &json!({ "outcome": outcome }),
+        )
+    };
     let (mut taken, mut sold) = (Decimal::ZERO, Decimal::ZERO);
     for _ in 0..ROUNDS {
         let payment = api.vpos_pay(10);
         sold += decimal(&payment["netVes"]);
         let open = charge_back(&api, &payment, "600.00").expect(201);
-        // Of the other 1400 two of 600 fit; a third one fits when the first dispute is won before it comes.
-        let answers = race(4, |n| if n == 1 { close(&open, "won") } else { charge_back(&api, &payment, "600.00") });
+        // Of the other 1400 two of 600 fit; a third one fits when the first dispute is won before
+        // it comes.
+        let answers =
+            race(4, |n| if n == 1 { close(&open, "won") } else { charge_back(&api, &payment, "600.00") });
         answers[1].expect(200);
-        let opened = done([&answers[0], &answers[2], &answers[3]], 201, &[(409, "chargeback_exceeds_payment")]);
+        let opened =
+            done([&answers[0], &answers[2], &answers[3]], 201, &[(409, "chargeback_exceeds_payment")]);
         assert!(matches!(opened, 2 | 3), "{opened}");
         let now = api.payment(&payment);
-        let standing = list(&now, "chargebacks").iter().filter(|chargeback| chargeback["status"] != "won").count();
+        let standing =
+            list(&now, "chargebacks").iter().filter(|chargeback| chargeback["status"] != "won").count();
         assert_eq!((standing, now["status"].as_str()), (opened, Some("COMPLETED")));
         taken += Decimal::from(600 * opened);
     }
@@ -161,7 +199,9 @@ fn one_reference_in_batches_and_alone() {
     api.fund("1000.00");
     for _ in 0..ROUNDS {
         let items: Vec<Value> = (0..3).map(|_| payout_body(&merchant, "1.00")).collect();
-        let batch = |items: Vec<Value>| api.post("/v1/payouts/batch", &json!({ "externalRef": fresh("batch"), "items": items }));
+        let batch = |items: Vec<Value>| {
+            api.post("/v1/payouts/batch", &json!({ "externalRef": fresh("batch"), "items": items }))
+        };
         let answers = race(5, |n| match n {
             0 => batch(items.clone()),
             1 => batch(items.iter().rev().cloned().collect()),
@@ -195,7 +235,10 @@ fn one_reference_with_two_payloads() {
             if n < 4 {
                 api.payout(&merchant, if one { "1.00" } else { "2.00" }, json!({ "externalRef": reference }))
             } else {
-                api.post("/v1/payments/vpos", &vpos_body(if one { 1 } else { 2 }, json!({ "externalRef": card })))
+                api.post(
+                    "/v1/payments/vpos",
+                    &vpos_body(if one { 1 } else { 2 }, json!({ "externalRef": card })),
+                )
             }
         });
         for (answers, id, path, amount, total) in [
@@ -209,7 +252,11 @@ fn one_reference_with_two_payloads() {
                 let named = if answer.status == 409 { &body["existingId"] } else { &body[id] };
                 assert_eq!(named, &winner[id], "{body}");
             }
-            assert_eq!(answers.iter().filter(|answer| answer.status == 409).count(), 2, "the two of the other payload");
+            assert_eq!(
+                answers.iter().filter(|answer| answer.status == 409).count(),
+                2,
+                "the two of the other payload"
+            );
             *total += decimal(&winner[amount]);
         }
     }
@@ -226,7 +273,10 @@ fn one_key_for_many() {
         let keyed = api.keyed(&fresh("key"));
         let body = payout_body(&merchant, "1.00");
         let answers = race(4, |_| keyed.post("/v1/payouts", &body));
-        let first = answers.iter().find(|answer| answer.status == 201 && answer.header("idempotent-replayed").is_none()).expect("one of them paid");
+        let first = answers
+            .iter()
+            .find(|answer| answer.status == 201 && answer.header("idempotent-replayed").is_none())
+            .expect("one of them paid");
         for answer in answers.iter().filter(|answer| answer.status != 201) {
             answer.refused(409, "idempotency_in_progress");
         }
@@ -334,12 +384,25 @@ fn a_reversal_and_the_end_of_its_time() {
             _ => api.payout(&merchant, "1770.00", json!({ "fromMerchantBalance": true })),
         });
         answers[1].expect(200);
-        let reversed = done([&answers[0]], 200, &[(409, "reversal_window_expired"), (422, "insufficient_balance")]);
+        let reversed =
+            done([&answers[0]], 200, &[(409, "reversal_window_expired"), (422, "insufficient_balance")]);
         let paid = done([&answers[2]], 201, &[(422, "insufficient_balance")]);
         assert!(reversed + paid <= 1, "the seller's share went back and was paid out");
         let balance = api.books();
-        let (tenant, seller) = if reversed == 1 { ("0.00", "0.00") } else { ("200.00", if paid == 1 { "0.00" } else { "1770.00" }) };
-        assert_texts(&balance, &[("ledgerNetVes", tenant), ("heldVes", "0.00"), ("sellerPendingVes", "0.00"), ("sellerAvailableVes", seller)]);
+        let (tenant, seller) = if reversed == 1 {
+            ("0.00", "0.00")
+        } else {
+            ("200.00", if paid == 1 { "0.00" } else { "1770.00" })
+        };
+        assert_texts(
+            &balance,
+            &[
+                ("ledgerNetVes", tenant),
+                ("heldVes", "0.00"),
+                ("sellerPendingVes", "0.00"),
+                ("sellerAvailableVes", seller),
+            ],
+        );
     }
 }
 
@@ -358,7 +421,8 @@ fn an_execution_and_the_end_of_its_intent() {
         });
         answers[1].expect(200);
         let completed = done([&answers[0]], 200, &[(409, "intent_canceled")]);
-        let superseded = done([&answers[2]], 201, &[(409, "charge_in_progress"), (409, "external_ref_conflict")]);
+        let superseded =
+            done([&answers[2]], 201, &[(409, "charge_in_progress"), (409, "external_ref_conflict")]);
         assert!(completed + superseded <= 1, "canceled and charged");
         let now = api.payment(&intent);
         match completed {

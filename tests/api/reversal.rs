@@ -11,10 +11,18 @@ fn amount_and_fee_go_back() {
     let api = server.tenant().test;
     let paid = api.pay(10);
     let back = api.reverse(&paid).expect(200);
-    assert_texts(&back, &[("status", "REVERSED"), ("reversalType", "reversal"), ("paymentId", text(&paid, "paymentId"))]);
+    assert_texts(
+        &back,
+        &[("status", "REVERSED"), ("reversalType", "reversal"), ("paymentId", text(&paid, "paymentId"))],
+    );
     assert!(back["reversalRef"].is_string());
     assert!(instant(&back["reversedAt"]) >= instant(&back["completedAt"]));
-    let rows: &[(&str, &[&str])] = &[("payment", &["2000.00"]), ("fee", &["-30.00"]), ("reversal", &["-2000.00"]), ("fee_reversal", &["30.00"])];
+    let rows: &[(&str, &[&str])] = &[
+        ("payment", &["2000.00"]),
+        ("fee", &["-30.00"]),
+        ("reversal", &["-2000.00"]),
+        ("fee_reversal", &["30.00"]),
+    ];
     assert_movements(&api.movements(), rows);
     api.assert_books("0.00", "0.00", "0.00");
     assert!(api.balance()["nextReleaseAt"].is_null());
@@ -57,7 +65,8 @@ fn only_what_is_completed_can_go_back() {
     let api = server.tenant().test;
     let intent = api.intent(1);
     let (failed, silent) = (api.pay_with(1, "99999999"), api.pay_with(1, "77777777"));
-    api.act(&format!("/v1/payments/{}/reverse", text(&intent, "intentId"))).refused(409, "payment_not_completed");
+    api.act(&format!("/v1/payments/{}/reverse", text(&intent, "intentId")))
+        .refused(409, "payment_not_completed");
     api.reverse(&failed).refused(409, "payment_not_completed");
     api.reverse(&silent).refused(409, "payment_not_completed");
     api.act(&format!("/v1/payments/{UNKNOWN}/reverse")).refused(404, "not_found");
@@ -84,7 +93,8 @@ fn a_refusal_that_comes_after_the_hold_has_ended_leaves_the_money_available() {
     let api = server.tenant().test;
     let paid = api.pay_with(10, "55555555");
     api.advance_to(instant(&paid["availableAt"]) - SECOND * 3);
-    // The bank says no a second after the sale's hold is over. Nobody asks the book anything then, and a stop writes it as that record left it.
+    // The bank says no a second after the sale's hold is over. Nobody asks the book anything then,
+    // and a stop writes it as that record left it.
     api.reverse(&paid).refused(409, "reversal_refused");
     assert!(server.terminate().success());
     let proof = server.command(&["wal", "verify", "--data-dir", server.data().to_str().expect("a path")]);
@@ -138,6 +148,8 @@ fn a_reversed_reference_stays_closed() {
     let api = server.tenant().test;
     let paid = api.pay(10);
     api.reverse(&paid).expect(200);
-    let conflict = api.request_c2p(10, json!({ "externalRef": paid["externalRef"] })).refused(409, "external_ref_conflict");
+    let conflict = api
+        .request_c2p(10, json!({ "externalRef": paid["externalRef"] }))
+        .refused(409, "external_ref_conflict");
     assert_eq!(conflict["existingId"], paid["paymentId"]);
 }

@@ -1,5 +1,6 @@
-//! A bank that takes longer than a request may: the request is answered 202 in bounded time, and what the bank says counts when it comes, also after a crash
-//! (`contract.md`, sections 1 and 17, "Idempotency").
+//! A bank that takes longer than a request may: the request is answered 202 in bounded time, and
+//! what the bank says counts when it comes, also after a crash (`contract.md`, sections 1 and 17,
+//! "Idempotency").
 
 use crate::harness::check::{assert_texts, list, race, text};
 use crate::harness::client::{Answer, Api};
@@ -11,7 +12,10 @@ use std::time::{Duration, Instant};
 
 /// Requests wait a second, the bank takes three.
 fn slow() -> Server {
-    Server::start_with(&[("PASARELA__RAILS__ANSWER_SECONDS", "1"), ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "3000")])
+    Server::start_with(&[
+        ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
+        ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "3000"),
+    ])
 }
 
 /// The answer, after it was seen to come before the bank's.
@@ -20,7 +24,10 @@ fn in_time(ask: impl FnOnce() -> Answer) -> Value {
     let asked = Instant::now();
     let answer = ask().expect(202);
     let took = asked.elapsed();
-    assert!((Duration::from_millis(900)..Duration::from_millis(2_900)).contains(&took), "answered after {took:?}");
+    assert!(
+        (Duration::from_millis(900)..Duration::from_millis(2_900)).contains(&took),
+        "answered after {took:?}"
+    );
     answer
 }
 
@@ -83,9 +90,12 @@ fn what_a_bank_was_slow_about_is_found_out_after_a_crash() {
         (in_time(|| api.payout(&merchant, "30.00", json!({}))), card.join().expect("answered in time"))
     });
     let batch = std::thread::scope(|scope| {
-        let asked = scope.spawn(|| api.try_post("/v1/payouts/batch", &json!({ "externalRef": "b", "items": items })));
+        let asked =
+            scope.spawn(|| api.try_post("/v1/payouts/batch", &json!({ "externalRef": "b", "items": items })));
         // The batch is written, the bank has heard of it, and its answer is still to come.
-        until("the batch", || list(&api.query("/v1/payouts", &[("limit", "10")]).expect(200), "items").len() == 4);
+        until("the batch", || {
+            list(&api.query("/v1/payouts", &[("limit", "10")]).expect(200), "items").len() == 4
+        });
         server.kill();
         asked.join().expect("no panic")
     });
@@ -104,11 +114,19 @@ fn what_a_bank_was_slow_about_is_found_out_after_a_crash() {
 fn what_became_of_micro_deposits_is_found_out_after_a_crash() {
     let mut server = slow();
     let api = server.tenant().test;
-    let merchants = [api.create_merchant(json!({})).expect(201), api.create_merchant(json!({ "phone": "04140000001" })).expect(201)];
+    let merchants = [
+        api.create_merchant(json!({})).expect(201),
+        api.create_merchant(json!({ "phone": "04140000001" })).expect(201),
+    ];
     let account = json!({ "bankCode": "0134", "phone": "04140000001", "identification": "V87654321" });
     api.put("/v1/payouts/account", &account).expect(201);
-    let starts = [format!("{}/verify/start", method_path(&merchants[0], 0)), format!("{}/verify/start", method_path(&merchants[1], 0))];
-    let started = race(3, |n| in_time(|| api.act(starts.get(n).map_or("/v1/payouts/account/verify/start", |path| path))));
+    let starts = [
+        format!("{}/verify/start", method_path(&merchants[0], 0)),
+        format!("{}/verify/start", method_path(&merchants[1], 0)),
+    ];
+    let started = race(3, |n| {
+        in_time(|| api.act(starts.get(n).map_or("/v1/payouts/account/verify/start", |path| path)))
+    });
     assert!(started.iter().all(|answer| answer["status"] == "verifying"), "{started:?}");
     server.kill();
     server.restart();

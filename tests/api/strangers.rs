@@ -1,4 +1,5 @@
-//! What people without a key may do: guess at addresses, send bodies, have codes sent and try them. Each of it has an end.
+//! What people without a key may do: guess at addresses, send bodies, have codes sent and try them.
+//! Each of it has an end.
 
 use crate::checkout::send;
 use crate::harness::buyers::{Page, session};
@@ -27,7 +28,8 @@ fn from(server: &Server, address: &str) -> Api {
 
 /// Where a new link opens sessions.
 fn link(api: &Api) -> String {
-    let product = api.post("/v1/products", &json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })).expect(201);
+    let product =
+        api.post("/v1/products", &json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })).expect(201);
     let link = api.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({})).expect(201);
     format!("/pay/{}/sessions", text(&link, "slug"))
 }
@@ -35,14 +37,18 @@ fn link(api: &Api) -> String {
 /// The calls of the page of a session that is opened at a link, by whom `api` is.
 fn opened(api: &Api, path: &str) -> Page {
     let session = api.post(path, &json!({})).expect(201);
-    Page { api: api.with("authorization", &format!("Bearer {}", text(&session, "clientSecret"))), base: format!("/checkout/{}", text(&session, "id")) }
+    Page {
+        api: api.with("authorization", &format!("Bearer {}", text(&session, "clientSecret"))),
+        base: format!("/checkout/{}", text(&session, "id")),
+    }
 }
 
 fn uuid(text: &str) -> uuid::Uuid {
     text.parse().expect("a UUID")
 }
 
-/// Where the bits of an id stand that are neither its time nor the sixteen that number its operations.
+/// Where the bits of an id stand that are neither its time nor the sixteen that number its
+/// operations.
 fn random_part(id: &str) -> u128 {
     let bits = uuid(id).as_u128() >> 16;
     (bits >> 48 & 0xFFF) << 30 | bits & 0x3FFF_FFFF
@@ -59,7 +65,13 @@ fn a_session_has_an_id_that_cannot_be_guessed() {
     let server = Server::shared();
     let tenant = server.tenant();
     let path = link(&tenant.test);
-    let made = race(20, |n| if n % 2 == 0 { session(&tenant, json!({})) } else { server.nobody().post(&path, &json!({})).expect(201) });
+    let made = race(20, |n| {
+        if n % 2 == 0 {
+            session(&tenant, json!({}))
+        } else {
+            server.nobody().post(&path, &json!({})).expect(201)
+        }
+    });
     let ids: BTreeSet<&str> = made.iter().map(|session| text(session, "id")).collect();
     assert_eq!(ids.len(), 20);
     for session in &made {
@@ -80,10 +92,13 @@ fn ids_do_not_say_how_many_others_were_made() {
     api.fund("1000.00");
     let item = |n: usize| json!({ "banco": "0134", "telefono": "04147654321", "cedula": "V87654321", "monto": "1.00", "concepto": "x", "externalRef": fresh(&n.to_string()) });
     let items: Vec<Value> = (0..50).map(item).collect();
-    let batch = api.post("/v1/payments/credit/disburse", &json!({ "externalRef": fresh("b"), "items": items })).expect(201);
+    let batch = api
+        .post("/v1/payments/credit/disburse", &json!({ "externalRef": fresh("b"), "items": items }))
+        .expect(201);
     let ids: Vec<&str> = list(&batch, "items").iter().map(|item| text(item, "payoutId")).collect();
     assert!(ids.is_sorted_by(|one, next| one < next), "lists are in the order of ids");
-    let counted = ids.windows(2).filter(|pair| random_part(pair[1]).abs_diff(random_part(pair[0])) < 1 << 16).count();
+    let counted =
+        ids.windows(2).filter(|pair| random_part(pair[1]).abs_diff(random_part(pair[0])) < 1 << 16).count();
     assert!(counted < 5, "{counted} of 50 follow upon their neighbour: {ids:?}");
 }
 
@@ -100,7 +115,11 @@ fn who_guesses_at_addresses_is_stopped() {
         _ => nobody.get("/checkout/no-id/embed"),
     };
     let answers: Vec<Answer> = (0..2_000).map(guess).take_while(|answer| answer.status != 429).collect();
-    assert!((60..1_999).contains(&answers.len()) && answers.iter().all(|answer| answer.status == 404), "{}", answers.len());
+    assert!(
+        (60..1_999).contains(&answers.len()) && answers.iter().all(|answer| answer.status == 404),
+        "{}",
+        answers.len()
+    );
     // Who is stopped finds nothing, be it there or not.
     let look = |n: usize| (guess(n), nobody.get(&page.base)).1;
     let stopped = (0..500).map(look).find(|answer| answer.status != 200).expect("an end");
@@ -115,8 +134,12 @@ fn whoever_else_comes_through_a_proxy_may_look() {
     let server = behind_a_proxy();
     let page = session(&server.tenant(), json!({}));
     let path = format!("/checkout/{}", text(&page, "id"));
-    let (guesser, buyer) = (from(&server, "203.0.113.7, 198.51.100.9"), from(&server, "198.51.100.9, 203.0.113.7"));
-    let end = (0..2_000).map(|_| guesser.get(&format!("/checkout/{UNKNOWN}"))).find(|answer| answer.status != 404).expect("an end");
+    let (guesser, buyer) =
+        (from(&server, "203.0.113.7, 198.51.100.9"), from(&server, "198.51.100.9, 203.0.113.7"));
+    let end = (0..2_000)
+        .map(|_| guesser.get(&format!("/checkout/{UNKNOWN}")))
+        .find(|answer| answer.status != 404)
+        .expect("an end");
     told_to_wait(&end);
     assert_eq!(buyer.get(&path).status, 200, "{}", server.log_tail());
     // What somebody writes before the address that the proxy adds counts for nothing.
@@ -145,7 +168,8 @@ fn one_client_cannot_lock_a_link_for_the_others() {
     let server = behind_a_proxy();
     let path = link(&server.tenant().test);
     let (greedy, other) = (from(&server, "203.0.113.7"), from(&server, "203.0.113.8"));
-    let opened = (0..5_000).map(|_| greedy.post(&path, &json!({}))).take_while(|answer| answer.status == 201).count();
+    let opened =
+        (0..5_000).map(|_| greedy.post(&path, &json!({}))).take_while(|answer| answer.status == 201).count();
     assert!((50..4_999).contains(&opened), "{opened}");
     // Whatever the one does, the other has room: of what they share, one of them cannot use up all.
     for _ in 0..40 {
@@ -198,9 +222,13 @@ fn five_wrong_codes_end_an_attempt() {
     }
     for over in [&pending, &attempt] {
         let failed = api.cop_now(over);
-        assert_eq!((text(&failed, "status"), text(&failed, "failureCode")), ("failed", "otp_attempts_exhausted"));
+        assert_eq!(
+            (text(&failed, "status"), text(&failed, "failureCode")),
+            ("failed", "otp_attempts_exhausted")
+        );
     }
-    let told: Vec<_> = api.told().into_iter().map(|(event, data)| (event, data["failureCode"].clone())).collect();
+    let told: Vec<_> =
+        api.told().into_iter().map(|(event, data)| (event, data["failureCode"].clone())).collect();
     let failed = ("payment.failed".to_owned(), json!("otp_attempts_exhausted"));
     assert_eq!(told, [failed.clone(), failed]);
     server.kill();
@@ -221,7 +249,14 @@ fn codes_that_come_at_once_are_counted_too() {
         for answer in race(8, |_| api.cop_otp(&pending, WRONG)) {
             match answer.status {
                 400 => wrong += usize::from(answer.refused(400, "invalid_otp")["error"] == "invalid_otp"),
-                _ => assert!(matches!(text(&answer.expect(409), "error"), "charge_in_progress" | "otp_attempts_exhausted"), "{}", answer.text()),
+                _ => assert!(
+                    matches!(
+                        text(&answer.expect(409), "error"),
+                        "charge_in_progress" | "otp_attempts_exhausted"
+                    ),
+                    "{}",
+                    answer.text()
+                ),
             }
         }
     }
@@ -236,7 +271,8 @@ fn a_page_says_that_its_codes_are_used_up() {
     let page = Page::of(&server, &made);
     page.pesos("sms").expect(201);
     let typed = [("secret", text(&made, "clientSecret")), ("method", "cop"), ("otp", WRONG)];
-    let answers: Vec<Answer> = (0..6).map(|_| send(&server, &format!("{}/cop/otp", page.base), &typed, &[])).collect();
+    let answers: Vec<Answer> =
+        (0..6).map(|_| send(&server, &format!("{}/cop/otp", page.base), &typed, &[])).collect();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(statuses, [400, 400, 400, 400, 303, 303]);
     let next = answers[4].header("location").expect("an address");
@@ -248,7 +284,11 @@ fn a_page_says_that_its_codes_are_used_up() {
 fn only_a_head(server: &Server, path: &str, content_type: &str, length: usize) -> String {
     let mut stream = TcpStream::connect(server.address()).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
-    write!(stream, "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n").expect("it is sent");
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n"
+    )
+    .expect("it is sent");
     let mut head = vec![0; 4096];
     let read = stream.read(&mut head).expect("an answer without the body");
     String::from_utf8_lossy(&head[..read]).into_owned()
@@ -261,7 +301,8 @@ fn nobody_reads_a_form_for_what_is_not_there() {
     for place in ["c2p/request", "c2p", "cop", "cop/otp", "usdt"] {
         let answer = only_a_head(&server, &format!("/checkout/{UNKNOWN}/{place}"), form, 1_000_000);
         assert!(answer.starts_with("HTTP/1.1 404"), "{place}: {answer}");
-        let answer = only_a_head(&server, &format!("/checkout/{UNKNOWN}/{place}"), "application/json", 1_000_000);
+        let answer =
+            only_a_head(&server, &format!("/checkout/{UNKNOWN}/{place}"), "application/json", 1_000_000);
         assert!(answer.starts_with("HTTP/1.1 401"), "{place}: {answer}");
     }
     for kind in [form, "application/json"] {
@@ -280,7 +321,9 @@ fn forms_are_short() {
     for place in ["c2p/request", "c2p", "cop", "cop/otp", "usdt"] {
         let place = format!("{}/{place}", page.base);
         assert_eq!(send(&server, &place, &[("x", &long)], &[]).status, 413);
-        page.api.post(&place, &merged(json!({ "x": long }), json!({ "buyer": buyer() }))).refused(413, "payload_too_large");
+        page.api
+            .post(&place, &merged(json!({ "x": long }), json!({ "buyer": buyer() })))
+            .refused(413, "payload_too_large");
     }
     assert_eq!(send(&server, &path, &[("x", &long)], &[]).status, 413);
     server.nobody().post(&path, &json!({ "x": long })).refused(413, "payload_too_large");
@@ -291,7 +334,9 @@ fn forms_are_short() {
 fn begun(server: &Server, key: &str, bytes: usize) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_millis(100))).expect("a timeout");
-    let head = format!("POST /v1/merchants HTTP/1.1\r\nhost: x\r\nx-api-key: {key}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n");
+    let head = format!(
+        "POST /v1/merchants HTTP/1.1\r\nhost: x\r\nx-api-key: {key}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).expect("it is sent");
     stream.write_all(&vec![b' '; bytes]).expect("it is sent");
     stream
@@ -310,12 +355,18 @@ fn bodies_that_are_not_finished_yet_have_a_bound_together() {
         (read > 0).then(|| String::from_utf8_lossy(&answer[..read]).to_lowercase())
     });
     let refused = refused.expect("one of them has no room");
-    assert!(refused.starts_with("http/1.1 503") && refused.contains("retry-after: ") && refused.contains("\"overloaded\""), "{refused}");
+    assert!(
+        refused.starts_with("http/1.1 503")
+            && refused.contains("retry-after: ")
+            && refused.contains("\"overloaded\""),
+        "{refused}"
+    );
     // What comes whole is not kept waiting, and when the others have gone there is room again.
     tenant.test.fund("1.00");
     drop(held);
     let long = json!({ "externalRef": fresh("m"), "name": "x".repeat(700_000) });
-    let answer = (0..200).map(|_| tenant.test.post("/v1/merchants", &long)).find(|answer| answer.status != 503);
+    let answer =
+        (0..200).map(|_| tenant.test.post("/v1/merchants", &long)).find(|answer| answer.status != 503);
     answer.expect("room").names(&["name"]);
 }
 
@@ -324,12 +375,17 @@ fn one_connection_has_a_hundred_streams_at_the_most() {
     let server = Server::shared();
     let mut stream = TcpStream::connect(server.address()).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
-    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00").expect("it is sent");
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+        .expect("it is sent");
     let mut head = [0; 9];
     stream.read_exact(&mut head).expect("a frame");
     assert_eq!(head[3], 4, "the settings come first");
     let mut settings = vec![0; usize::from(head[1]) << 8 | usize::from(head[2])];
     stream.read_exact(&mut settings).expect("the settings");
-    let streams = settings.chunks(6).find(|setting| setting[..2] == [0, 3]).map(|setting| u32::from_be_bytes([setting[2], setting[3], setting[4], setting[5]]));
+    let streams = settings
+        .chunks(6)
+        .find(|setting| setting[..2] == [0, 3])
+        .map(|setting| u32::from_be_bytes([setting[2], setting[3], setting[4], setting[5]]));
     assert!(streams.is_some_and(|streams| streams <= 100), "{streams:?}");
 }

@@ -17,7 +17,10 @@ fn a_new_tenant_gets_two_keys_and_the_defaults() {
     assert_eq!((text(&tenant, "name"), text(&tenant, "liveStatus")), (name.as_str(), "inactive"));
     for (member, prefix) in [("testKey", "pk_test_"), ("liveKey", "pk_live_")] {
         let key = text(&tenant[member], "key");
-        assert!(key.starts_with(prefix) && key.len() >= prefix.len() + 22, "128 random bits take 22 characters: {key}");
+        assert!(
+            key.starts_with(prefix) && key.len() >= prefix.len() + 22,
+            "128 random bits take 22 characters: {key}"
+        );
         assert_id(&tenant[member]["keyId"]);
     }
     let settings = &tenant["settings"];
@@ -76,10 +79,14 @@ fn the_operators_api_wants_its_token() {
 #[test]
 fn settings_given_at_the_start_are_merged_into_the_defaults() {
     let server = Server::shared();
-    let tenant = server.tenant_with(json!({ "fees": { "c2p": { "percent": "2.0000" } }, "reserveVes": "5.00" }));
+    let tenant =
+        server.tenant_with(json!({ "fees": { "c2p": { "percent": "2.0000" } }, "reserveVes": "5.00" }));
     let settings = &tenant.created["settings"];
     assert_eq!(settings["fees"]["c2p"], json!({ "percent": "2.0000", "fixedVes": "0.00" }));
-    assert_eq!((&settings["reserveVes"], &settings["fees"]["vpos"]["percent"]), (&json!("5.00"), &json!("1.5000")));
+    assert_eq!(
+        (&settings["reserveVes"], &settings["fees"]["vpos"]["percent"]),
+        (&json!("5.00"), &json!("1.5000"))
+    );
 }
 
 #[test]
@@ -92,7 +99,8 @@ fn settings_are_merged_deeply_and_lists_replaced() {
     assert_eq!(settings["fees"]["c2p"], json!({ "percent": "1.5000", "fixedVes": "1.00" }));
     assert_eq!(settings["conversions"]["enabled"], json!(["COP"]));
     assert_eq!(settings["conversions"]["dailyLimit"], json!({ "VES": "100.00", "COP": null }));
-    let lifted = server.admin().patch(&path, &json!({ "conversions": { "dailyLimit": { "VES": null } } })).expect(200);
+    let lifted =
+        server.admin().patch(&path, &json!({ "conversions": { "dailyLimit": { "VES": null } } })).expect(200);
     assert_eq!(lifted["conversions"]["dailyLimit"]["VES"], Value::Null);
     let read = server.admin().get(&format!("/admin/tenants/{}", tenant.id)).expect(200);
     assert_eq!(read["settings"], lifted);
@@ -117,12 +125,18 @@ fn settings_that_make_no_sense_change_nothing() {
         (json!({ "conversions": { "enabled": ["USD"] } }), "conversions.enabled[0]"),
     ] {
         let named = server.admin().patch(&path, &patch).bad_fields();
-        assert!(named.iter().any(|name| name.starts_with(field.split('[').next().expect("a name"))), "{patch}: {named:?}");
+        assert!(
+            named.iter().any(|name| name.starts_with(field.split('[').next().expect("a name"))),
+            "{patch}: {named:?}"
+        );
     }
     server.admin().patch(&path, &json!({})).refused(400, "invalid_data");
     let read = server.admin().get(&format!("/admin/tenants/{}", tenant.id)).expect(200);
     assert_eq!(read["settings"], tenant.created["settings"]);
-    server.admin().patch(&format!("/admin/tenants/{UNKNOWN}/settings"), &json!({ "reserveVes": "1.00" })).refused(404, "not_found");
+    server
+        .admin()
+        .patch(&format!("/admin/tenants/{UNKNOWN}/settings"), &json!({ "reserveVes": "1.00" }))
+        .refused(404, "not_found");
 }
 
 #[test]
@@ -131,7 +145,10 @@ fn a_fee_that_is_changed_counts_from_the_next_payment() {
     let tenant = server.tenant();
     let before = tenant.test.pay(10);
     let path = format!("/admin/tenants/{}/settings", tenant.id);
-    server.admin().patch(&path, &json!({ "fees": { "c2p": { "percent": "2.0000", "fixedVes": "1.00" } } })).expect(200);
+    server
+        .admin()
+        .patch(&path, &json!({ "fees": { "c2p": { "percent": "2.0000", "fixedVes": "1.00" } } }))
+        .expect(200);
     let after = tenant.test.pay(10);
     assert_number(&before, "feeVes", "30");
     assert_number(&after, "feeVes", "41");
@@ -145,7 +162,9 @@ fn live_waits_for_the_operator() {
     tenant.live.get("/v1/balance").refused(403, "live_mode_not_activated");
     tenant.live.post("/v1/merchants", &json!({})).refused(403, "live_mode_not_activated");
     let path = format!("/admin/tenants/{}/live-status", tenant.id);
-    let status = |status: &str| server.admin().post(&path, &json!({ "status": status, "reason": "checked" })).expect(200);
+    let status = |status: &str| {
+        server.admin().post(&path, &json!({ "status": status, "reason": "checked" })).expect(200)
+    };
     assert_eq!(status("active")["liveStatus"], "active");
     assert_eq!(text(&tenant.live.get("/v1/balance").expect(200), "ledgerNetVes"), "0.00");
     assert_eq!(status("suspended")["liveStatus"], "suspended");
@@ -158,7 +177,10 @@ fn live_waits_for_the_operator() {
 fn what_only_test_mode_has_is_403_to_a_live_key() {
     let server = Server::shared();
     let tenant = server.tenant();
-    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" })).expect(200);
+    server
+        .admin()
+        .post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" }))
+        .expect(200);
     let fund = json!({ "currency": "VES", "amount": "1.00" });
     tenant.live.post("/v1/test/fund", &fund).refused(403, "test_mode_only");
     tenant.live.get("/v1/test/clock").refused(403, "test_mode_only");
@@ -169,7 +191,10 @@ fn what_only_test_mode_has_is_403_to_a_live_key() {
 fn live_and_test_are_two_worlds() {
     let server = Server::shared();
     let tenant = server.tenant();
-    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" })).expect(200);
+    server
+        .admin()
+        .post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" }))
+        .expect(200);
     let named = json!({ "externalRef": fresh("m") });
     let of_test = tenant.test.create_merchant(named.clone()).expect(201);
     let of_live = tenant.live.create_merchant(named).expect(201);
@@ -182,7 +207,8 @@ fn live_and_test_are_two_worlds() {
     assert_eq!((&of_test["livemode"], &of_live["livemode"]), (&json!(false), &json!(true)));
     assert_eq!((text(&of_test, "ledgerNetVes"), text(&of_live, "ledgerNetVes")), ("5.00", "0.00"));
     let adjusted = json!({ "mode": "live", "currency": "VES", "amount": "12.50", "description": "correction", "externalRef": fresh("adj") });
-    let movement = server.admin().post(&format!("/admin/tenants/{}/adjustments", tenant.id), &adjusted).expect(201);
+    let movement =
+        server.admin().post(&format!("/admin/tenants/{}/adjustments", tenant.id), &adjusted).expect(201);
     assert_eq!(movement["livemode"], true);
 }
 
@@ -221,6 +247,9 @@ fn an_adjustment_is_a_movement_and_happens_once_per_reference() {
     other["amount"] = json!("-12.51");
     server.admin().post(&path, &other).refused(409, "external_ref_conflict");
     let rows = tenant.test.movements();
-    assert_eq!((text(&rows[0], "type"), text(&rows[0], "amountVes"), rows.len()), ("adjustment", "-12.50", 1));
+    assert_eq!(
+        (text(&rows[0], "type"), text(&rows[0], "amountVes"), rows.len()),
+        ("adjustment", "-12.50", 1)
+    );
     tenant.test.assert_books("-12.50", "0.00", "-12.50");
 }

@@ -1,4 +1,5 @@
-//! TLS on the operators' listener of a real server: the command line reaches it, and a renewed certificate is shown after SIGHUP (`config.toml`, `[admin.tls]`).
+//! TLS on the operators' listener of a real server: the command line reaches it, and a renewed
+//! certificate is shown after SIGHUP (`config.toml`, `[admin.tls]`).
 
 use crate::harness::server::Server;
 use std::path::Path;
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn write(directory: &Path) {
-    let made = rcgen::generate_simple_self_signed(vec!["pasarela.example".to_owned()]).expect("a certificate");
+    let made =
+        rcgen::generate_simple_self_signed(vec!["pasarela.example".to_owned()]).expect("a certificate");
     std::fs::write(directory.join("certificate.pem"), made.cert.pem()).expect("written");
     std::fs::write(directory.join("key.pem"), made.signing_key.serialize_pem()).expect("written");
 }
@@ -32,7 +34,10 @@ fn operators_are_reached_over_tls_and_certificates_are_renewed() {
     let files = tempfile::tempdir().expect("a directory");
     write(files.path());
     let path = |name: &str| files.path().join(name).display().to_string();
-    let server = Server::start_with(&[("PASARELA__ADMIN__TLS__CERTIFICATE", &path("certificate.pem")), ("PASARELA__ADMIN__TLS__KEY", &path("key.pem"))]);
+    let server = Server::start_with(&[
+        ("PASARELA__ADMIN__TLS__CERTIFICATE", &path("certificate.pem")),
+        ("PASARELA__ADMIN__TLS__KEY", &path("key.pem")),
+    ]);
     eventually(&server);
     assert!(server.admin().try_get("/metrics").is_err(), "it still speaks plain HTTP");
     // The command trusts what is in the file, which the server does not show yet.
@@ -58,7 +63,11 @@ fn a_start_with_half_of_it_names_the_other_half() {
     let server = Server::shared();
     let told = |name: &str| {
         let config = server.data().join("half.toml");
-        std::fs::write(&config, format!("[admin]\ninsecure_dev_token = true\n[server.tls]\n{name} = \"/nowhere.pem\"\n")).expect("written");
+        std::fs::write(
+            &config,
+            format!("[admin]\ninsecure_dev_token = true\n[server.tls]\n{name} = \"/nowhere.pem\"\n"),
+        )
+        .expect("written");
         let output = server.command(&["serve", "--config", config.to_str().expect("UTF-8")]);
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };

@@ -1,8 +1,11 @@
-//! Cards: one charge, its outcomes, repeats, and what is never kept of a card (`contract.md`, sections 4, 5 and 17, "Payments").
+//! Cards: one charge, its outcomes, repeats, and what is never kept of a card (`contract.md`,
+//! sections 4, 5 and 17, "Payments").
 //!
 //! 200 VES a dollar, fee 1.5 %: 10 USD are 2000.00 VES, fee 30.00, net 1970.00.
 
-use crate::harness::check::{assert_id, assert_movements, assert_nulls, assert_number, assert_texts, race, text};
+use crate::harness::check::{
+    assert_id, assert_movements, assert_nulls, assert_number, assert_texts, race, text,
+};
 use crate::harness::flows::{UNKNOWN, fresh, merged, vpos_body};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
@@ -28,10 +31,22 @@ fn a_card_pays_at_once() {
             ("description", "compra"),
         ],
     );
-    for (member, value) in [("usdAmount", "10"), ("vesAmount", "2000"), ("bcvRate", "200"), ("feeVes", "30"), ("netVes", "1970")] {
+    for (member, value) in
+        [("usdAmount", "10"), ("vesAmount", "2000"), ("bcvRate", "200"), ("feeVes", "30"), ("netVes", "1970")]
+    {
         assert_number(&payment, member, value);
     }
-    let nulls = ["failureCode", "debtorBankCode", "debtorId", "debtorCellPhone", "operationId", "expiresAt", "reversedAt", "reversalType", "merchantId"];
+    let nulls = [
+        "failureCode",
+        "debtorBankCode",
+        "debtorId",
+        "debtorCellPhone",
+        "operationId",
+        "expiresAt",
+        "reversedAt",
+        "reversalType",
+        "merchantId",
+    ];
     assert_nulls(&payment, &nulls);
     assert!(!text(&payment, "bankReference").is_empty());
     assert_eq!(api.payment(&payment), payment);
@@ -100,7 +115,12 @@ fn what_is_wrong_with_a_card_is_named() {
         api.vpos(10, json!({ "card": { member: value } })).names(&[&format!("card.{member}")]);
     }
     api.vpos(10, json!({ "card": "4111111111111111" })).names(&["card"]);
-    api.vpos(0, json!({ "card": null, "externalRef": " ", "amount": 1 })).names(&["usdAmount", "card", "externalRef", "amount"]);
+    api.vpos(0, json!({ "card": null, "externalRef": " ", "amount": 1 })).names(&[
+        "usdAmount",
+        "card",
+        "externalRef",
+        "amount",
+    ]);
     let (year, month) = {
         let now = api.clock();
         (chrono::Datelike::year(&now), chrono::Datelike::month(&now))
@@ -109,7 +129,11 @@ fn what_is_wrong_with_a_card_is_named() {
     api.vpos(1, json!({ "card": { "expYear": year, "expMonth": month } }));
     api.advance(62 * 86_400);
     let bad = api.vpos(1, json!({ "card": { "expYear": year, "expMonth": month } })).bad_fields();
-    assert!(bad == BTreeSet::from(["card.expMonth".to_owned()]) || bad == BTreeSet::from(["card.expYear".to_owned()]), "{bad:?}");
+    assert!(
+        bad == BTreeSet::from(["card.expMonth".to_owned()])
+            || bad == BTreeSet::from(["card.expYear".to_owned()]),
+        "{bad:?}"
+    );
 }
 
 #[test]
@@ -119,7 +143,10 @@ fn the_same_reference_is_the_same_payment_or_a_conflict() {
     let external_ref = fresh("card");
     let body = vpos_body(10, json!({ "externalRef": external_ref }));
     let payment = api.post("/v1/payments/vpos", &body).expect(201);
-    let again = merged(body.clone(), json!({ "usdAmount": crate::harness::flows::number("10.00"), "externalRef": format!(" {external_ref} ") }));
+    let again = merged(
+        body.clone(),
+        json!({ "usdAmount": crate::harness::flows::number("10.00"), "externalRef": format!(" {external_ref} ") }),
+    );
     assert_eq!(api.post("/v1/payments/vpos", &again).expect(200), payment);
     for (over, differs) in [
         (json!({ "usdAmount": 11 }), json!(["usdAmount"])),
@@ -128,16 +155,25 @@ fn the_same_reference_is_the_same_payment_or_a_conflict() {
         (json!({ "description": "otra" }), json!(["description"])),
     ] {
         let other = vpos_body(10, merged(over, json!({ "externalRef": external_ref })));
-        let other = if differs == json!(["description"]) { merged(body.clone(), json!({ "description": "otra" })) } else { other };
+        let other = if differs == json!(["description"]) {
+            merged(body.clone(), json!({ "description": "otra" }))
+        } else {
+            other
+        };
         let conflict = api.post("/v1/payments/vpos", &other).refused(409, "external_ref_conflict");
         assert_eq!((&conflict["differs"], &conflict["existingId"]), (&differs, &payment["paymentId"]));
     }
     // Payments of all methods share one space.
     api.request_c2p(10, json!({ "externalRef": external_ref })).refused(409, "external_ref_conflict");
     let c2p = api.pay_with(1, "99999999");
-    let conflict = api.vpos(1, json!({ "externalRef": c2p["externalRef"], "description": null })).refused(409, "external_ref_conflict");
+    let conflict = api
+        .vpos(1, json!({ "externalRef": c2p["externalRef"], "description": null }))
+        .refused(409, "external_ref_conflict");
     assert_eq!(conflict["existingId"], c2p["paymentId"], "a failed attempt counts as well");
-    assert!(conflict["differs"].as_array().is_some_and(|differs| differs.contains(&json!("method"))), "{conflict}");
+    assert!(
+        conflict["differs"].as_array().is_some_and(|differs| differs.contains(&json!("method"))),
+        "{conflict}"
+    );
     assert_eq!(api.movements().len(), 2);
 }
 
@@ -149,13 +185,18 @@ fn a_repeat_is_a_repeat_although_other_attempts_came_after_it() {
     let declined = api.post("/v1/payments/vpos", &body).expect(201);
     assert_texts(&declined, &[("status", "FAILED")]);
     // The reference of a failed payment is free for C2P, as often as its payer asks.
-    let intents: Vec<Value> = (0..3).map(|_| api.request_c2p(10, json!({ "externalRef": body["externalRef"] })).expect(201)).collect();
+    let intents: Vec<Value> = (0..3)
+        .map(|_| api.request_c2p(10, json!({ "externalRef": body["externalRef"] })).expect(201))
+        .collect();
     let intent = intents[2].clone();
     assert_eq!(api.post("/v1/payments/vpos", &body).expect(200), declined);
     let paid = api.execute(&intent, "12345678", json!({})).expect(200);
     assert_eq!(api.post("/v1/payments/vpos", &body).expect(200), declined);
     let other = merged(body.clone(), json!({ "usdAmount": 11 }));
-    assert_eq!(api.post("/v1/payments/vpos", &other).refused(409, "external_ref_conflict")["existingId"], declined["paymentId"]);
+    assert_eq!(
+        api.post("/v1/payments/vpos", &other).refused(409, "external_ref_conflict")["existingId"],
+        declined["paymentId"]
+    );
     // By the reference it is the newest attempt that is found.
     assert_eq!(api.get(&format!("/v1/payments/by-ref/{}", text(&body, "externalRef"))).expect(200), paid);
     api.assert_books("1970.00", "1970.00", "0.00");
@@ -170,7 +211,8 @@ fn ten_at_once_are_one_payment() {
     let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [[200; 9].as_slice(), &[201]].concat());
-    let ids: BTreeSet<String> = answers.iter().map(|answer| text(&answer.json(), "paymentId").to_owned()).collect();
+    let ids: BTreeSet<String> =
+        answers.iter().map(|answer| text(&answer.json(), "paymentId").to_owned()).collect();
     assert_eq!(ids.len(), 1);
     api.assert_books("1970.00", "1970.00", "0.00");
 }
@@ -184,7 +226,10 @@ fn a_key_replays_the_answer_and_holds_no_card() {
     let first = api.keyed(&key).post("/v1/payments/vpos", &body);
     let payment = first.expect(201);
     let again = api.keyed(&key).post("/v1/payments/vpos", &body);
-    assert_eq!((again.status, again.text(), again.header("idempotent-replayed")), (201, first.text(), Some("true")));
+    assert_eq!(
+        (again.status, again.text(), again.header("idempotent-replayed")),
+        (201, first.text(), Some("true"))
+    );
     server.kill();
     server.restart();
     let again = api.keyed(&key).post("/v1/payments/vpos", &body);
@@ -197,7 +242,11 @@ fn a_key_replays_the_answer_and_holds_no_card() {
                 folders.push(entry.path());
             } else {
                 let bytes = std::fs::read(entry.path()).expect("a file");
-                assert!(!bytes.windows(16).any(|window| window == b"4111111111111111"), "{} has a card number", entry.path().display());
+                assert!(
+                    !bytes.windows(16).any(|window| window == b"4111111111111111"),
+                    "{} has a card number",
+                    entry.path().display()
+                );
             }
         }
     }
@@ -214,8 +263,10 @@ fn a_marketplace_sale_by_card() {
     assert_number(&payment, "sellerNetVes", "1770");
     api.vpos(10, json!({ "merchantId": UNKNOWN })).refused(404, "not_found");
     api.vpos(10, json!({ "applicationFeePercent": 10 })).names(&["applicationFeePercent"]);
-    api.vpos(10, merged(sale.clone(), json!({ "applicationFeePercent": 99 }))).names(&["applicationFeePercent"]);
-    api.patch(&format!("/v1/merchants/{}", text(&merchant, "merchantId")), &json!({ "isActive": false })).expect(200);
+    api.vpos(10, merged(sale.clone(), json!({ "applicationFeePercent": 99 })))
+        .names(&["applicationFeePercent"]);
+    api.patch(&format!("/v1/merchants/{}", text(&merchant, "merchantId")), &json!({ "isActive": false }))
+        .expect(200);
     api.vpos(10, sale).refused(409, "merchant_inactive");
     api.assert_books("200.00", "200.00", "0.00");
 }
@@ -226,6 +277,10 @@ fn an_operation_can_be_looked_up() {
     let api = server.tenant().test;
     let payment = api.vpos_pay(1);
     let id = uuid::Uuid::parse_str(text(&payment, "paymentId")).expect("an id").as_u128() | 1;
-    let operation: Value = api.get(&format!("/v1/payments/operations/{}", uuid::Uuid::from_u128(id))).expect(200);
-    assert_texts(&operation, &[("kind", "charge"), ("status", "completed"), ("paymentId", text(&payment, "paymentId"))]);
+    let operation: Value =
+        api.get(&format!("/v1/payments/operations/{}", uuid::Uuid::from_u128(id))).expect(200);
+    assert_texts(
+        &operation,
+        &[("kind", "charge"), ("status", "completed"), ("paymentId", text(&payment, "paymentId"))],
+    );
 }

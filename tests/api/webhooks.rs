@@ -1,4 +1,5 @@
-//! Webhooks: endpoints, what is delivered to them and how it is signed (`contract.md`, sections 13, 17 and 18, "Webhooks").
+//! Webhooks: endpoints, what is delivered to them and how it is signed (`contract.md`, sections 13,
+//! 17 and 18, "Webhooks").
 
 use crate::harness::check::{assert_id, list, text};
 use crate::harness::client::Api;
@@ -102,10 +103,20 @@ fn an_endpoint_is_made_shown_changed_and_deleted() {
     let api = server.tenant().test;
     let made = listen(&api, HOOK, &["payout.completed", "payment.completed"]);
     let members: BTreeSet<&str> = made.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(members, BTreeSet::from(["id", "object", "url", "events", "secret", "status", "livemode", "createdAt"]));
+    assert_eq!(
+        members,
+        BTreeSet::from(["id", "object", "url", "events", "secret", "status", "livemode", "createdAt"])
+    );
     assert_id(&made["id"]);
-    assert_eq!((&made["object"], &made["url"], &made["status"], &made["livemode"]), (&json!("webhook"), &json!(HOOK), &json!("enabled"), &json!(false)));
-    assert_eq!(made["events"], json!(["payout.completed", "payment.completed"]), "in the order in which they were said");
+    assert_eq!(
+        (&made["object"], &made["url"], &made["status"], &made["livemode"]),
+        (&json!("webhook"), &json!(HOOK), &json!("enabled"), &json!(false))
+    );
+    assert_eq!(
+        made["events"],
+        json!(["payout.completed", "payment.completed"]),
+        "in the order in which they were said"
+    );
     let key = STANDARD.decode(text(&made, "secret").strip_prefix("whsec_").expect("whsec_")).expect("base64");
     assert_eq!(key.len(), 32);
 
@@ -116,16 +127,32 @@ fn an_endpoint_is_made_shown_changed_and_deleted() {
     assert_ne!(second["secret"], made["secret"]);
     let all = api.get("/v1/webhooks").expect(200);
     assert_eq!(all.as_object().map(serde_json::Map::len), Some(1));
-    assert_eq!(list(&all, "items").iter().map(|item| &item["id"]).collect::<Vec<_>>(), [&second["id"], &made["id"]], "newest first");
+    assert_eq!(
+        list(&all, "items").iter().map(|item| &item["id"]).collect::<Vec<_>>(),
+        [&second["id"], &made["id"]],
+        "newest first"
+    );
     assert!(list(&all, "items").iter().all(|item| item.get("secret").is_none()));
 
-    let answer = api.patch(&path(&made), &json!({ "status": "disabled", "events": ["payment.failed"], "url": "https://other.example.com/" }));
+    let answer = api.patch(
+        &path(&made),
+        &json!({ "status": "disabled", "events": ["payment.failed"], "url": "https://other.example.com/" }),
+    );
     assert!(answer.wal_seq() > 0);
     let changed = answer.expect(200);
-    let expected = merged(shown, json!({ "status": "disabled", "events": ["payment.failed"], "url": "https://other.example.com/" }));
+    let expected = merged(
+        shown,
+        json!({ "status": "disabled", "events": ["payment.failed"], "url": "https://other.example.com/" }),
+    );
     assert_eq!(changed, expected);
-    assert!(api.patch(&path(&made), &json!({ "status": "disabled" })).header("wal-seq").is_none(), "nothing changes");
-    assert_eq!(api.patch(&path(&made), &json!({ "status": "enabled", "url": null })).expect(200)["status"], "enabled");
+    assert!(
+        api.patch(&path(&made), &json!({ "status": "disabled" })).header("wal-seq").is_none(),
+        "nothing changes"
+    );
+    assert_eq!(
+        api.patch(&path(&made), &json!({ "status": "enabled", "url": null })).expect(200)["status"],
+        "enabled"
+    );
 
     assert_eq!(api.delete(&path(&made)).expect(200), json!({ "deleted": true, "id": made["id"] }));
     for answer in [
@@ -149,7 +176,14 @@ fn every_bad_field_is_named() {
     let api = server.tenant().test;
     let post = |body: Value| api.post("/v1/webhooks", &body);
     post(json!({})).names(&["url", "events"]);
-    for url in [json!("shop.example.com"), json!("ftp://shop.example.com"), json!("https://u:p@shop.example.com"), json!(""), json!(7), json!(null)] {
+    for url in [
+        json!("shop.example.com"),
+        json!("ftp://shop.example.com"),
+        json!("https://u:p@shop.example.com"),
+        json!(""),
+        json!(7),
+        json!(null),
+    ] {
         post(json!({ "url": url, "events": ["payment.completed"] })).names(&["url"]);
     }
     post(json!({ "url": HOOK, "events": ["payment.completed"], "secret": "mine" })).names(&["secret"]);
@@ -165,10 +199,16 @@ fn every_bad_field_is_named() {
     let made = listen(&api, HOOK, &["payment.completed"]);
     let patch = |body: Value| api.patch(&path(&made), &body);
     patch(json!({})).names(&["body"]);
-    patch(json!({ "status": "paused", "events": ["x"], "url": "x", "livemode": true })).names(&["status", "events[0]", "url", "livemode"]);
+    patch(json!({ "status": "paused", "events": ["x"], "url": "x", "livemode": true })).names(&[
+        "status",
+        "events[0]",
+        "url",
+        "livemode",
+    ]);
     api.query("/v1/webhooks", &[("limit", "1")]).names(&["limit"]);
     api.query(&path(&made), &[("x", "1")]).names(&["x"]);
-    api.query(&format!("{}/deliveries", path(&made)), &[("limit", "0"), ("status", "failed")]).names(&["limit", "status"]);
+    api.query(&format!("{}/deliveries", path(&made)), &[("limit", "0"), ("status", "failed")])
+        .names(&["limit", "status"]);
     api.post(&format!("{}/rotate-secret", path(&made)), &json!({ "a": 1 })).names(&["a"]);
     api.post("/v1/notifications/test", &json!({ "a": 1 })).names(&["a"]);
 }
@@ -184,7 +224,10 @@ fn all_names_of_events_can_be_listed() {
 fn twenty_endpoints_per_mode_and_two_worlds() {
     let server = Server::shared();
     let tenant = server.tenant();
-    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" })).expect(200);
+    server
+        .admin()
+        .post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" }))
+        .expect(200);
     let first = listen(&tenant.test, HOOK, &["payment.completed"]);
     for _ in 1..20 {
         listen(&tenant.test, HOOK, &["payment.completed"]);
@@ -195,7 +238,10 @@ fn twenty_endpoints_per_mode_and_two_worlds() {
     assert_eq!(live["livemode"], true);
     tenant.live.get(&path(&first)).refused(404, "not_found");
     assert_eq!(list(&tenant.live.get("/v1/webhooks").expect(200), "items").len(), 1);
-    tenant.live.post("/v1/webhooks", &merged(body.clone(), json!({ "url": "http://shop.example.com/" }))).names(&["url"]);
+    tenant
+        .live
+        .post("/v1/webhooks", &merged(body.clone(), json!({ "url": "http://shop.example.com/" })))
+        .names(&["url"]);
     tenant.live.patch(&path(&live), &json!({ "url": "http://shop.example.com/" })).names(&["url"]);
     tenant.test.delete(&path(&first)).expect(200);
     tenant.test.post("/v1/webhooks", &body).expect(201);
@@ -210,18 +256,32 @@ fn a_key_repeats_the_secret_and_the_disk_never_sees_it() {
     let keyed = api.keyed("make");
     let first = keyed.post("/v1/webhooks", &body);
     let again = keyed.post("/v1/webhooks", &body);
-    assert_eq!((again.status, again.header("idempotent-replayed"), &again.body), (201, Some("true"), &first.body));
+    assert_eq!(
+        (again.status, again.header("idempotent-replayed"), &again.body),
+        (201, Some("true"), &first.body)
+    );
     let made = first.expect(201);
     assert_eq!(list(&api.get("/v1/webhooks").expect(200), "items").len(), 1);
     let rotate = format!("{}/rotate-secret", path(&made));
     let rotated = api.keyed("turn").act(&rotate);
     assert_eq!(api.keyed("turn").act(&rotate).body, rotated.body);
     let newest = api.act(&rotate).expect(200);
-    let secrets = [text(&made, "secret").to_owned(), text(&rotated.expect(200), "secret").to_owned(), text(&newest, "secret").to_owned()];
+    let secrets = [
+        text(&made, "secret").to_owned(),
+        text(&rotated.expect(200), "secret").to_owned(),
+        text(&newest, "secret").to_owned(),
+    ];
     assert_eq!(secrets.iter().collect::<BTreeSet<_>>().len(), 3);
-    assert_eq!(api.keyed("make").post("/v1/webhooks", &body).expect(201)["secret"], secrets[0].as_str(), "what was answered first");
+    assert_eq!(
+        api.keyed("make").post("/v1/webhooks", &body).expect(201)["secret"],
+        secrets[0].as_str(),
+        "what was answered first"
+    );
     let kept = api.get("/v1/idempotency/make").expect(200);
-    assert_eq!((&kept["status"], &kept["response"]["id"], kept["response"].get("secret")), (&json!(201), &made["id"], None));
+    assert_eq!(
+        (&kept["status"], &kept["response"]["id"], kept["response"].get("secret")),
+        (&json!(201), &made["id"], None)
+    );
     drop(kept);
     for secret in &secrets {
         assert!(!server.has_on_disk(&secret.as_bytes()["whsec_".len()..][..20]));
@@ -235,7 +295,13 @@ fn keys_need_the_right_scopes() {
     let tenant = server.tenant();
     let made = listen(&tenant.test, HOOK, &["payment.completed"]);
     let key = |scope: &str| {
-        let created = server.admin().post(&format!("/admin/tenants/{}/keys", tenant.id), &json!({ "mode": "test", "scopes": [scope] })).expect(201);
+        let created = server
+            .admin()
+            .post(
+                &format!("/admin/tenants/{}/keys", tenant.id),
+                &json!({ "mode": "test", "scopes": [scope] }),
+            )
+            .expect(201);
         server.api(text(&created, "key"))
     };
     let reader = key("read");
@@ -257,7 +323,11 @@ fn what_is_listed_arrives_signed_and_in_order() {
     let server = Server::shared();
     let api = server.tenant().test;
     let receiver = Receiver::good();
-    let webhook = listen(&api, &receiver.url(), &["payment.completed", "payout.completed", "merchant.verified", "payment.failed"]);
+    let webhook = listen(
+        &api,
+        &receiver.url(),
+        &["payment.completed", "payout.completed", "merchant.verified", "payment.failed"],
+    );
     let secret = text(&webhook, "secret");
     let merchant = api.merchant();
     api.fund("100.00");
@@ -265,29 +335,51 @@ fn what_is_listed_arrives_signed_and_in_order() {
         api.pay(1);
     }
     api.payout(&merchant, "10.00", json!({})).expect(201);
-    api.patch(&format!("/v1/merchants/{}", text(&merchant, "merchantId")), &json!({ "isActive": false })).expect(200);
+    api.patch(&format!("/v1/merchants/{}", text(&merchant, "merchantId")), &json!({ "isActive": false }))
+        .expect(200);
     api.pay_with(1, "99999999");
     let mut arrived = receiver.wait_for(8);
     // They are started in order; what started at about the same time may arrive a little out of it.
     arrived.sort_by_key(Arrived::sequence);
     let events: Vec<Value> = api.walk("/v1/events", &[], 100);
-    let listed: Vec<&Value> = events.iter().filter(|event| event["event"] != "merchant.deactivated").collect();
+    let listed: Vec<&Value> =
+        events.iter().filter(|event| event["event"] != "merchant.deactivated").collect();
     assert_eq!(listed.len(), 8);
     for (arrived, event) in arrived.iter().zip(listed) {
         assert_eq!(arrived.target, "POST /hook");
-        assert_eq!(arrived.json(), json!({ "event": event["event"], "data": event["data"], "timestamp": event["timestamp"] }));
+        assert_eq!(
+            arrived.json(),
+            json!({ "event": event["event"], "data": event["data"], "timestamp": event["timestamp"] })
+        );
         assert_eq!(arrived.header("svc-event-id"), text(event, "id"));
         assert_eq!(json!(arrived.sequence()), event["sequence"]);
-        assert_eq!((arrived.header("content-type"), arrived.json()["data"]["livemode"].as_bool()), ("application/json", Some(false)));
+        assert_eq!(
+            (arrived.header("content-type"), arrived.json()["data"]["livemode"].as_bool()),
+            ("application/json", Some(false))
+        );
         assert!(arrived.header("user-agent").starts_with("pasarela/"));
         assert_signed(arrived, secret);
     }
-    for (delivery, event) in outcomes(&api, &webhook, 8).iter().rev().zip(events.iter().filter(|event| event["event"] != "merchant.deactivated")) {
+    for (delivery, event) in outcomes(&api, &webhook, 8)
+        .iter()
+        .rev()
+        .zip(events.iter().filter(|event| event["event"] != "merchant.deactivated"))
+    {
         assert_id(&delivery["id"]);
-        assert_eq!((&delivery["webhookId"], &delivery["eventId"], &delivery["event"]), (&webhook["id"], &event["id"], &event["event"]));
-        assert_eq!((&delivery["sequence"], &delivery["status"], &delivery["httpStatus"]), (&event["sequence"], &json!("delivered"), &json!(200)));
+        assert_eq!(
+            (&delivery["webhookId"], &delivery["eventId"], &delivery["event"]),
+            (&webhook["id"], &event["id"], &event["event"])
+        );
+        assert_eq!(
+            (&delivery["sequence"], &delivery["status"], &delivery["httpStatus"]),
+            (&event["sequence"], &json!("delivered"), &json!(200))
+        );
         assert_eq!((&delivery["error"], &delivery["createdAt"]), (&Value::Null, &event["createdAt"]));
-        assert!(delivery["latencyMs"].as_u64().is_some_and(|ms| ms < 10_000) && delivery["completedAt"].is_string(), "{delivery}");
+        assert!(
+            delivery["latencyMs"].as_u64().is_some_and(|ms| ms < 10_000)
+                && delivery["completedAt"].is_string(),
+            "{delivery}"
+        );
         assert_eq!(delivery.as_object().map(serde_json::Map::len), Some(11));
     }
 }
@@ -307,7 +399,8 @@ fn deliveries_come_in_pages() {
     assert_eq!(api.walk(&format!("{}/deliveries", path(&webhook)), &[], 2), all);
     let other = listen(&api, HOOK, &["payment.completed"]);
     let page = api.query(&format!("{}/deliveries", path(&webhook)), &[("limit", "2")]).expect(200);
-    api.query(&format!("{}/deliveries", path(&other)), &[("cursor", text(&page, "nextCursor"))]).names(&["cursor"]);
+    api.query(&format!("{}/deliveries", path(&other)), &[("cursor", text(&page, "nextCursor"))])
+        .names(&["cursor"]);
 }
 
 #[test]
@@ -372,15 +465,29 @@ fn an_event_is_sent_again_on_request() {
     let body = answer.expect(202);
     assert_eq!((&body["eventId"], list(&body, "deliveries").len()), (&event["id"], 1));
     let delivery = &list(&body, "deliveries")[0];
-    assert_eq!((&delivery["webhookId"], &delivery["sequence"], &delivery["status"]), (&webhook["id"], &json!(1), &json!("pending")));
+    assert_eq!(
+        (&delivery["webhookId"], &delivery["sequence"], &delivery["status"]),
+        (&webhook["id"], &json!(1), &json!("pending"))
+    );
     let again = api.keyed(&key).act(&resend);
-    assert_eq!((again.status, again.header("idempotent-replayed"), &again.body), (202, Some("true"), &answer.body));
+    assert_eq!(
+        (again.status, again.header("idempotent-replayed"), &again.body),
+        (202, Some("true"), &answer.body)
+    );
     let arrived = receiver.wait_for(2);
-    assert_eq!((&arrived[0].body, arrived[0].header("svc-event-id")), (&arrived[1].body, arrived[1].header("svc-event-id")));
+    assert_eq!(
+        (&arrived[0].body, arrived[0].header("svc-event-id")),
+        (&arrived[1].body, arrived[1].header("svc-event-id"))
+    );
     assert_signed(&arrived[1], text(&webhook, "secret"));
     let all = outcomes(&api, &webhook, 2);
     assert_eq!((&all[0]["id"], all.len()), (&delivery["id"], 2), "newest first");
-    assert!(all.iter().all(|delivery| delivery["status"] == "failed" && delivery["httpStatus"] == 500 && delivery["error"].is_string()), "{all:?}");
+    assert!(
+        all.iter().all(|delivery| delivery["status"] == "failed"
+            && delivery["httpStatus"] == 500
+            && delivery["error"].is_string()),
+        "{all:?}"
+    );
     assert_eq!(receiver.count(), 2, "a failure is not tried again by itself");
     api.act(&format!("/v1/events/{UNKNOWN}/resend")).refused(404, "not_found");
     api.act("/v1/events/none/resend").refused(404, "not_found");
@@ -400,12 +507,24 @@ fn a_test_notification_says_what_came_of_it() {
     let body = api.post("/v1/notifications/test", &json!({})).expect(202);
     assert_id(&body["eventId"]);
     let deliveries = list(&body, "deliveries");
-    assert_eq!(deliveries[0], json!({ "webhookId": first["id"], "status": "delivered", "httpStatus": 200, "error": null }));
-    assert_eq!((&deliveries[1]["webhookId"], &deliveries[1]["status"], &deliveries[1]["httpStatus"]), (&second["id"], &json!("failed"), &json!(503)));
+    assert_eq!(
+        deliveries[0],
+        json!({ "webhookId": first["id"], "status": "delivered", "httpStatus": 200, "error": null })
+    );
+    assert_eq!(
+        (&deliveries[1]["webhookId"], &deliveries[1]["status"], &deliveries[1]["httpStatus"]),
+        (&second["id"], &json!("failed"), &json!(503))
+    );
     assert!(deliveries[1]["error"].is_string() && deliveries.len() == 2);
     let arrived = good.wait_for(1).remove(0);
-    assert_eq!((arrived.header("svc-event-id"), arrived.header("svc-event-sequence")), (text(&body, "eventId"), ""));
-    assert_eq!((&arrived.json()["event"], &arrived.json()["data"]["livemode"]), (&json!("notification.test"), &json!(false)));
+    assert_eq!(
+        (arrived.header("svc-event-id"), arrived.header("svc-event-sequence")),
+        (text(&body, "eventId"), "")
+    );
+    assert_eq!(
+        (&arrived.json()["event"], &arrived.json()["data"]["livemode"]),
+        (&json!("notification.test"), &json!(false))
+    );
     assert_eq!(arrived.json().as_object().map(serde_json::Map::len), Some(3));
     assert_signed(&arrived, text(&first, "secret"));
     assert_eq!(list(&api.get("/v1/events").expect(200), "items").len(), 0, "it is no event");
@@ -431,6 +550,11 @@ fn the_live_status_is_told_in_both_worlds() {
     status("suspended");
     status("active");
     let all = outcomes(&tenant.live, &live, 2);
-    assert!(all.iter().all(|delivery| delivery["status"] == "failed" && delivery["event"] == "tenant.live_status_changed"), "{all:?}");
+    assert!(
+        all.iter()
+            .all(|delivery| delivery["status"] == "failed"
+                && delivery["event"] == "tenant.live_status_changed"),
+        "{all:?}"
+    );
     assert_eq!(receiver.wait_for(3).len(), 3);
 }

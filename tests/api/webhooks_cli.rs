@@ -1,4 +1,5 @@
-//! `pasarela trigger` and `pasarela listen`, and signatures as another language's library sees them (`contract.md`, section 13; https://www.standardwebhooks.com).
+//! `pasarela trigger` and `pasarela listen`, and signatures as another language's library sees them
+//! (`contract.md`, section 13; https://www.standardwebhooks.com).
 
 use crate::harness::check::text;
 use crate::harness::receiver::{Arrived, Receiver};
@@ -27,7 +28,8 @@ fn trigger_makes_events_happen_and_listen_brings_them() {
     let tenant = server.tenant();
     let key = text(&tenant.created["testKey"], "key");
     // Only an operator makes the other one happen.
-    let names: BTreeSet<&str> = NAMES.into_iter().filter(|name| *name != "tenant.live_status_changed").collect();
+    let names: BTreeSet<&str> =
+        NAMES.into_iter().filter(|name| *name != "tenant.live_status_changed").collect();
     for name in &names {
         let said = out(&run(&server, key, &["trigger", name]));
         assert!(said.lines().any(|line| line.split(' ').nth(1) == Some(*name)), "{name}: {said}");
@@ -37,21 +39,37 @@ fn trigger_makes_events_happen_and_listen_brings_them() {
 
     let receiver = Receiver::good();
     let count = events.len().to_string();
-    let output = run(&server, key, &["listen", "--forward-to", &receiver.url(), "--after", "0", "--count", &count]);
+    let output =
+        run(&server, key, &["listen", "--forward-to", &receiver.url(), "--after", "0", "--count", &count]);
     let said = out(&output);
     let errors = String::from_utf8_lossy(&output.stderr);
     let secret = errors.lines().find_map(|line| line.strip_prefix("signing secret: ")).expect("a secret");
     let arrived = receiver.wait_for(events.len());
     assert_eq!((said.lines().count(), arrived.len()), (events.len(), events.len()));
     for ((arrived, event), line) in arrived.iter().zip(&events).zip(said.lines()) {
-        assert_eq!((arrived.sequence(), &arrived.json()["data"]), (event["sequence"].as_u64().expect("a number"), &event["data"]));
+        assert_eq!(
+            (arrived.sequence(), &arrived.json()["data"]),
+            (event["sequence"].as_u64().expect("a number"), &event["data"])
+        );
         assert_eq!(arrived.header("svc-event-id"), text(event, "id"));
         assert!(line.contains("→ 200 ("), "{line}");
         assert_signed(arrived, secret);
     }
     // Only some, and from now on.
     let (forward_to, url) = (receiver.url(), server.url());
-    let mut listening = server.begin(&["listen", "--forward-to", &forward_to, "--events", "payment.failed", "--count", "1", "--server", &url, "--key", key]);
+    let mut listening = server.begin(&[
+        "listen",
+        "--forward-to",
+        &forward_to,
+        "--events",
+        "payment.failed",
+        "--count",
+        "1",
+        "--server",
+        &url,
+        "--key",
+        key,
+    ]);
     let deadline = Instant::now() + PATIENCE;
     while listening.try_wait().expect("its state").is_none() {
         if Instant::now() > deadline {
@@ -87,20 +105,31 @@ fn what_cannot_be_is_said() {
     }
 }
 
-/// A Python that has the published library: the one that `STANDARDWEBHOOKS_PYTHON` names, the one of the acceptance tests, or any.
+/// A Python that has the published library: the one that `STANDARDWEBHOOKS_PYTHON` names, the one
+/// of the acceptance tests, or any.
 fn python() -> Option<String> {
     let home = std::env::var("HOME").unwrap_or_default();
     let named = std::env::var("STANDARDWEBHOOKS_PYTHON").ok();
-    let candidates = named.into_iter().chain([format!("{home}/.cache/pasarela-acceptance/venv/bin/python"), "python3".to_owned()]);
-    let has =
-        |python: &String| Command::new(python).args(["-c", "import standardwebhooks"]).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    let candidates = named
+        .into_iter()
+        .chain([format!("{home}/.cache/pasarela-acceptance/venv/bin/python"), "python3".to_owned()]);
+    let has = |python: &String| {
+        Command::new(python)
+            .args(["-c", "import standardwebhooks"])
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
     candidates.into_iter().find(has)
 }
 
 #[test]
 fn the_published_library_of_another_language_verifies_a_delivery() {
     let Some(python) = python() else {
-        assert!(std::env::var_os("STANDARDWEBHOOKS_PYTHON").is_none(), "STANDARDWEBHOOKS_PYTHON has no standardwebhooks");
+        assert!(
+            std::env::var_os("STANDARDWEBHOOKS_PYTHON").is_none(),
+            "STANDARDWEBHOOKS_PYTHON has no standardwebhooks"
+        );
         eprintln!("not tried: no Python with the package standardwebhooks");
         return;
     };
@@ -127,5 +156,8 @@ fn the_published_library_of_another_language_verifies_a_delivery() {
     let mut forged = arrived.body.clone();
     forged.push(b' ');
     let refused = verify(&arrived, &forged);
-    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("WebhookVerificationError"));
+    assert!(
+        !refused.status.success()
+            && String::from_utf8_lossy(&refused.stderr).contains("WebhookVerificationError")
+    );
 }

@@ -1,4 +1,5 @@
-//! Webhooks when receivers misbehave, when addresses are not what they seem, and when much waits (`contract.md`, sections 13 and 18, "Webhooks").
+//! Webhooks when receivers misbehave, when addresses are not what they seem, and when much waits
+//! (`contract.md`, sections 13 and 18, "Webhooks").
 
 use crate::harness::check::{list, text};
 use crate::harness::client::Api;
@@ -42,7 +43,10 @@ fn every_way_to_fail_is_an_outcome() {
         (Receiver::start(|_| Manner::Never), json!(null), "no answer within 10 seconds"),
         (Receiver::start(|_| Manner::Huge), json!(200), ""),
     ];
-    let webhooks: Vec<Value> = receivers.iter().map(|(receiver, _, _)| listen(&api, &receiver.url(), &["payment.completed"])).collect();
+    let webhooks: Vec<Value> = receivers
+        .iter()
+        .map(|(receiver, _, _)| listen(&api, &receiver.url(), &["payment.completed"]))
+        .collect();
     let refusing = listen(&api, &nobody(), &["payment.completed"]);
     let nameless = listen(&api, "http://nothing-is-here.invalid/hook", &["payment.completed"]);
     let began = Instant::now();
@@ -96,7 +100,11 @@ fn a_slow_or_dead_endpoint_delays_nobody_and_eight_go_at_once() {
     two.pay(1);
     good.wait_for(40);
     neighbour.wait_for(1);
-    assert!(began.elapsed() < Duration::from_secs(8), "the good one waited for the dead: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(8),
+        "the good one waited for the dead: {:?}",
+        began.elapsed()
+    );
     slow.wait_for(40);
     outcomes(&one, &slowly, 40);
     assert!((2..=8).contains(&slow.most_at_once()), "{} at once", slow.most_at_once());
@@ -117,7 +125,10 @@ fn what_a_deaf_endpoint_was_sent_is_pending() {
     }
     dead.wait_for(2);
     let deliveries = api.walk(&format!("{}/deliveries", path(&webhook)), &[], 2);
-    let seen: Vec<(u64, &str)> = deliveries.iter().map(|delivery| (delivery["sequence"].as_u64().unwrap_or(0), text(delivery, "status"))).collect();
+    let seen: Vec<(u64, &str)> = deliveries
+        .iter()
+        .map(|delivery| (delivery["sequence"].as_u64().unwrap_or(0), text(delivery, "status")))
+        .collect();
     assert_eq!(seen, [(5, "pending"), (4, "pending"), (3, "pending"), (2, "pending"), (1, "pending")]);
     for member in ["httpStatus", "latencyMs", "error", "completedAt"] {
         assert_eq!(deliveries[0][member], Value::Null);
@@ -132,10 +143,14 @@ fn what_a_deaf_endpoint_was_sent_is_pending() {
 fn certificate(names: &[&str], issuer: &CertifiedIssuer<'_, KeyPair>) -> Arc<ServerConfig> {
     let key = KeyPair::generate().expect("a key");
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let certificate = CertificateParams::new(names).expect("names").signed_by(&key, issuer).expect("a certificate");
+    let certificate =
+        CertificateParams::new(names).expect("names").signed_by(&key, issuer).expect("a certificate");
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("versions").with_no_client_auth();
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth();
     Arc::new(config.with_single_cert(vec![certificate.der().clone()], key).expect("a certificate"))
 }
 
@@ -152,13 +167,20 @@ fn certificates_are_checked_and_others_can_be_trusted() {
     std::fs::write(&file, known.pem()).expect("a file");
     let server = Server::start_with(&[("PASARELA__WEBHOOKS__EXTRA_CA_FILE", &file.display().to_string())]);
     let tenant = server.tenant();
-    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" })).expect(200);
+    server
+        .admin()
+        .post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" }))
+        .expect(200);
     let right = Receiver::start_with(Some(certificate(&["127.0.0.1"], &known)), |_| Manner::Status(200));
     let stranger = Receiver::start_with(Some(certificate(&["127.0.0.1"], &unknown)), |_| Manner::Status(200));
-    let other_name = Receiver::start_with(Some(certificate(&["shop.example.com"], &known)), |_| Manner::Status(200));
+    let other_name =
+        Receiver::start_with(Some(certificate(&["shop.example.com"], &known)), |_| Manner::Status(200));
     let plain = Receiver::good();
     let trusted = listen(&tenant.test, &right.url(), &["payment.completed"]);
-    let bad = [listen(&tenant.test, &stranger.url(), &["payment.completed"]), listen(&tenant.test, &other_name.url(), &["payment.completed"])];
+    let bad = [
+        listen(&tenant.test, &stranger.url(), &["payment.completed"]),
+        listen(&tenant.test, &other_name.url(), &["payment.completed"]),
+    ];
     let no_tls = listen(&tenant.test, &plain.url().replace("http:", "https:"), &["payment.completed"]);
     let live = listen(&tenant.live, &right.url(), &["tenant.live_status_changed"]);
     tenant.test.pay(1);
@@ -170,7 +192,10 @@ fn certificates_are_checked_and_others_can_be_trusted() {
     assert_eq!((stranger.count(), other_name.count(), plain.count()), (0, 0, 0));
     assert_signed(&right.wait_for(1)[0], text(&trusted, "secret"));
     let answer = tenant.live.act("/v1/notifications/test").expect(202);
-    assert_eq!(answer["deliveries"], json!([{ "webhookId": live["id"], "status": "delivered", "httpStatus": 200, "error": null }]));
+    assert_eq!(
+        answer["deliveries"],
+        json!([{ "webhookId": live["id"], "status": "delivered", "httpStatus": 200, "error": null }])
+    );
     assert_eq!(right.wait_for(2)[1].json()["data"]["livemode"], true);
 }
 
@@ -190,7 +215,10 @@ fn private_targets_are_refused_when_registered_and_when_sent_to() {
     for webhook in [&by_number, &by_name] {
         let outcome = outcome(api, webhook);
         assert_eq!((&outcome["status"], &outcome["httpStatus"]), (&json!("failed"), &Value::Null));
-        assert_eq!(outcome["error"], "the url must not lead to a loopback, private or otherwise special address");
+        assert_eq!(
+            outcome["error"],
+            "the url must not lead to a loopback, private or otherwise special address"
+        );
     }
     assert_eq!(receiver.count(), 0);
     for host in [
@@ -230,7 +258,9 @@ fn private_targets_are_refused_when_registered_and_when_sent_to() {
 fn what_waits_outlives_a_restart_and_what_ended_is_not_sent_again() {
     let mut server = Server::start();
     let api = server.tenant().test;
-    let receiver = Receiver::start(|arrived| if arrived.json()["event"] == "payment.failed" { Manner::Never } else { Manner::Status(500) });
+    let receiver = Receiver::start(|arrived| {
+        if arrived.json()["event"] == "payment.failed" { Manner::Never } else { Manner::Status(500) }
+    });
     let webhook = listen(&api, &receiver.url(), &["payment.completed", "payment.failed"]);
     api.pay(1);
     outcomes(&api, &webhook, 1);
@@ -238,13 +268,19 @@ fn what_waits_outlives_a_restart_and_what_ended_is_not_sent_again() {
     receiver.wait_for(2);
     api.pay(1);
     let all = outcomes(&api, &webhook, 2);
-    assert_eq!(all.iter().map(|delivery| text(delivery, "status")).collect::<Vec<_>>(), ["failed", "pending", "failed"]);
+    assert_eq!(
+        all.iter().map(|delivery| text(delivery, "status")).collect::<Vec<_>>(),
+        ["failed", "pending", "failed"]
+    );
     server.kill();
     server.restart();
     let arrived = receiver.wait_for(4);
     let sequences: Vec<u64> = arrived.iter().map(Arrived::sequence).collect();
     assert_eq!(sequences, [1, 2, 3, 2], "only what had no outcome");
-    assert_eq!((arrived[1].header("svc-event-id"), &arrived[1].body), (arrived[3].header("svc-event-id"), &arrived[3].body));
+    assert_eq!(
+        (arrived[1].header("svc-event-id"), &arrived[1].body),
+        (arrived[3].header("svc-event-id"), &arrived[3].body)
+    );
     assert_signed(&arrived[3], text(&webhook, "secret"));
     outcomes(&api, &webhook, 3);
     assert_eq!(server.terminate().code(), Some(0));
@@ -261,7 +297,8 @@ fn ten_thousand_events_for_a_dead_endpoint_wait_in_the_log() {
     api.fund("1000000.00");
     let batch = || {
         let items: Vec<Value> = (0..1_000).map(|_| payout_body(&merchant, "0.10")).collect();
-        let answer = api.post("/v1/payouts/batch", &json!({ "externalRef": fresh("b"), "items": items })).expect(201);
+        let answer =
+            api.post("/v1/payouts/batch", &json!({ "externalRef": fresh("b"), "items": items })).expect(201);
         assert_eq!(list(&answer, "items").len(), 1_000);
     };
     batch();
@@ -279,7 +316,12 @@ fn ten_thousand_events_for_a_dead_endpoint_wait_in_the_log() {
     let grown = server.memory_kib().saturating_sub(before);
     assert!(grown < 96 * 1024, "{grown} KiB more");
     let waiting = api.walk(&format!("{}/deliveries", path(&webhook)), &[], 100);
-    assert!(waiting.len() == 10_000 && waiting.iter().filter(|delivery| delivery["status"] == "pending").count() > 9_900, "{}", waiting.len());
+    assert!(
+        waiting.len() == 10_000
+            && waiting.iter().filter(|delivery| delivery["status"] == "pending").count() > 9_900,
+        "{}",
+        waiting.len()
+    );
     assert!(dead.most_at_once() <= 8);
 }
 
@@ -292,12 +334,18 @@ fn who_has_no_room_for_one_more_costs_the_others_nothing() {
     api.pay(1);
     let event = api.walk("/v1/events", &[], 10).remove(0);
     let resend = format!("/v1/events/{}/resend", text(&event, "id"));
-    let refused = (0..1_000).map(|_| api.act(&resend)).find(|answer| answer.status != 202).expect("a hundred wait at most");
+    let refused = (0..1_000)
+        .map(|_| api.act(&resend))
+        .find(|answer| answer.status != 202)
+        .expect("a hundred wait at most");
     refused.refused(503, "overloaded");
     let good = Receiver::good();
     let webhook = listen(&api, &good.url(), &["payment.completed"]);
     // Some of those that wait end after ten seconds, and leave room for as many more.
-    let left_out = (0..1_000).map(|_| api.act(&resend).expect(202)).find(|body| list(body, "deliveries").len() == 1).expect("the first is full");
+    let left_out = (0..1_000)
+        .map(|_| api.act(&resend).expect(202))
+        .find(|body| list(body, "deliveries").len() == 1)
+        .expect("the first is full");
     assert_eq!(list(&left_out, "deliveries")[0]["webhookId"], webhook["id"]);
     good.wait_for(1);
     let key = fresh("again");
@@ -317,12 +365,18 @@ fn tests_of_endpoints_that_hang_are_bounded_and_keep_no_other_tenant_waiting() {
     }
     let good = Receiver::good();
     let endpoint = listen(&fine, &good.url(), &["payment.completed"]);
-    let error = |error: &str, bodies: &[Value]| bodies.iter().flat_map(|body| list(body, "deliveries")).filter(|one| one["error"] == error).count();
+    let error = |error: &str, bodies: &[Value]| {
+        bodies.iter().flat_map(|body| list(body, "deliveries")).filter(|one| one["error"] == error).count()
+    };
     let bodies: Vec<Value> = std::thread::scope(|scope| {
-        let asked: Vec<_> = (0..4).map(|_| scope.spawn(|| bad.act("/v1/notifications/test").expect(202))).collect();
+        let asked: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| bad.act("/v1/notifications/test").expect(202))).collect();
         hanging.wait_for(20);
         let tested = fine.act("/v1/notifications/test").expect(202);
-        assert_eq!(tested["deliveries"], json!([{ "webhookId": endpoint["id"], "status": "delivered", "httpStatus": 200, "error": null }]));
+        assert_eq!(
+            tested["deliveries"],
+            json!([{ "webhookId": endpoint["id"], "status": "delivered", "httpStatus": 200, "error": null }])
+        );
         asked.into_iter().map(|body| body.join().expect("an answer")).collect()
     });
     assert_eq!(error("too many tests are under way; try again later", &bodies), 60);

@@ -1,4 +1,5 @@
-//! Interface A: what a withdrawal costs and what one by Pago Móvil brings (`contract.md`, sections 15 and 18). All figures are worked out by hand.
+//! Interface A: what a withdrawal costs and what one by Pago Móvil brings (`contract.md`, sections
+//! 15 and 18). All figures are worked out by hand.
 
 use crate::harness::check::{assert_number, assert_texts, instant, list};
 use crate::harness::client::Api;
@@ -17,7 +18,11 @@ fn estimate(api: &Api, query: &str) -> Value {
 #[track_caller]
 fn assert_refused(api: &Api, path: &str, status: u16, message: &str) {
     let body = api.get(&format!("{BASE}{path}")).expect(status);
-    assert_eq!((body["statusCode"].as_u64(), body["message"].as_str()), (Some(u64::from(status)), Some(message)), "{path}: {body}");
+    assert_eq!(
+        (body["statusCode"].as_u64(), body["message"].as_str()),
+        (Some(u64::from(status)), Some(message)),
+        "{path}: {body}"
+    );
 }
 
 /// The policy of each tenant is its own.
@@ -34,8 +39,24 @@ fn the_fee_of_every_policy_at_every_bound() {
     for (policy, api) in policies(&server) {
         let table: &[(i64, i64)] = match policy {
             "legacy_flat" => &[(1, 100), (1_000, 100), (9_999, 100), (50_000, 100), (1_000_000, 100)],
-            "tiered_v1" => &[(1, 50), (1_000, 80), (9_999, 350), (10_000, 300), (49_999, 1_300), (50_000, 1_000), (1_000_000, 20_000)],
-            _ => &[(1, 30), (1_000, 55), (9_999, 280), (10_000, 230), (49_999, 1_030), (50_000, 750), (1_000_000, 15_000)],
+            "tiered_v1" => &[
+                (1, 50),
+                (1_000, 80),
+                (9_999, 350),
+                (10_000, 300),
+                (49_999, 1_300),
+                (50_000, 1_000),
+                (1_000_000, 20_000),
+            ],
+            _ => &[
+                (1, 30),
+                (1_000, 55),
+                (9_999, 280),
+                (10_000, 230),
+                (49_999, 1_030),
+                (50_000, 750),
+                (1_000_000, 15_000),
+            ],
         };
         for (cents, fee) in table {
             let shown = estimate(&api, &format!("amount_cents={cents}"));
@@ -73,7 +94,11 @@ fn the_fee_of_every_network() {
     ] {
         let shown = estimate(&api, &format!("amount_cents=2000&{query}"));
         // 2.5 % of 2,000 and 30.
-        assert_eq!((shown["serviceFeeCents"].as_i64(), shown["blockchainFeeCents"].as_i64()), (Some(80), Some(fee)), "{query}");
+        assert_eq!(
+            (shown["serviceFeeCents"].as_i64(), shown["blockchainFeeCents"].as_i64()),
+            (Some(80), Some(fee)),
+            "{query}"
+        );
         assert_eq!(shown["amountToReceiveCents"].as_i64(), Some(1_920 - fee), "{query}");
     }
     let shown = estimate(&api, "amount_cents=2000&method=CRYPTO_WALLET&network=ERC20");
@@ -83,14 +108,27 @@ fn the_fee_of_every_network() {
     assert_number(&shown, "feePercent", "2.5");
     assert_eq!(shown["feeFixedCents"].as_i64(), Some(30));
     assert_texts(&shown, &[("feeTier", "up to 99.99 USD"), ("feeBreakdownLabel", "2.5 % + 0.30 USD")]);
-    assert_eq!(estimate(&api, "amount_cents=400&method=CRYPTO_WALLET&network=ERC20")["amountToReceiveCents"].as_i64(), Some(0), "never below nothing");
+    assert_eq!(
+        estimate(&api, "amount_cents=400&method=CRYPTO_WALLET&network=ERC20")["amountToReceiveCents"]
+            .as_i64(),
+        Some(0),
+        "never below nothing"
+    );
 }
 
 #[test]
 fn what_cannot_be_estimated_says_why() {
     let server = Server::start();
     let api = server.nobody();
-    for amount in ["", "?amount_cents=", "?amount_cents=0", "?amount_cents=-5", "?amount_cents=1.5", "?amount_cents=x", "?amount_cents=99999999999999999999"] {
+    for amount in [
+        "",
+        "?amount_cents=",
+        "?amount_cents=0",
+        "?amount_cents=-5",
+        "?amount_cents=1.5",
+        "?amount_cents=x",
+        "?amount_cents=99999999999999999999",
+    ] {
         assert_refused(&api, &format!("/estimate-fee{amount}"), 400, "invalid_amount_cents");
     }
     assert_refused(&api, "/estimate-fee?amount_cents=1000&method=CASH", 400, "invalid_method");
@@ -100,13 +138,23 @@ fn what_cannot_be_estimated_says_why() {
         assert_refused(&api, &format!("/pago-movil-quote{amount}"), 400, "invalid_amount_cents");
     }
     for amount in ["1", "999"] {
-        assert_refused(&api, &format!("/pago-movil-quote?amountCents={amount}"), 400, "pago_movil_min_amount");
+        assert_refused(
+            &api,
+            &format!("/pago-movil-quote?amountCents={amount}"),
+            400,
+            "pago_movil_min_amount",
+        );
     }
-    for path in ["/fee-schedule?x=1", "/estimate-fee?amount_cents=1000&amountCents=1", "/pago-movil-quote?amountCents=1000&calculator=yes"] {
+    for path in [
+        "/fee-schedule?x=1",
+        "/estimate-fee?amount_cents=1000&amountCents=1",
+        "/pago-movil-quote?amountCents=1000&calculator=yes",
+    ] {
         assert!(api.get(&format!("{BASE}{path}")).expect(400)["message"].is_array(), "{path}");
     }
     for tenant in [UNKNOWN, "demo", ""] {
-        for path in ["/fee-schedule", "/estimate-fee?amount_cents=1000", "/pago-movil-quote?amountCents=1000"] {
+        for path in ["/fee-schedule", "/estimate-fee?amount_cents=1000", "/pago-movil-quote?amountCents=1000"]
+        {
             assert_refused(&api.with("x-tenant-id", tenant), path, 404, "x-tenant-id names no tenant");
         }
     }
@@ -118,7 +166,10 @@ fn the_schedule_of_every_policy() {
     for (policy, api) in policies(&server) {
         let shown = api.get(&format!("{BASE}/fee-schedule")).expect(200);
         assert_texts(&shown, &[("policy", policy)]);
-        assert_eq!((shown["minWithdrawalCents"].as_i64(), shown["networkFeeCents"].as_i64()), (Some(1_000), Some(100)));
+        assert_eq!(
+            (shown["minWithdrawalCents"].as_i64(), shown["networkFeeCents"].as_i64()),
+            (Some(1_000), Some(100))
+        );
         assert!(shown["summary"].as_str().is_some_and(|summary| !summary.is_empty()));
         let tiers = list(&shown, "tiers");
         if policy == "legacy_flat" {
@@ -126,9 +177,16 @@ fn the_schedule_of_every_policy() {
             assert_eq!((shown["serviceFeeFixedCents"].as_i64(), tiers.len()), (Some(100), 1));
             continue;
         }
-        let bounds: Vec<_> = tiers.iter().map(|tier| (tier["minAmountCents"].as_i64(), tier["maxAmountCents"].as_i64())).collect();
+        let bounds: Vec<_> = tiers
+            .iter()
+            .map(|tier| (tier["minAmountCents"].as_i64(), tier["maxAmountCents"].as_i64()))
+            .collect();
         assert_eq!(bounds, [(Some(0), Some(9_999)), (Some(10_000), Some(49_999)), (Some(50_000), None)]);
-        let (percents, fixed) = if policy == "tiered_v1" { (["3", "2.5", "2"], [50, 50, 0]) } else { (["2.5", "2", "1.5"], [30, 30, 0]) };
+        let (percents, fixed) = if policy == "tiered_v1" {
+            (["3", "2.5", "2"], [50, 50, 0])
+        } else {
+            (["2.5", "2", "1.5"], [30, 30, 0])
+        };
         for ((tier, percent), fixed) in tiers.iter().zip(percents).zip(fixed) {
             assert_number(tier, "serviceFeePercent", percent);
             assert_eq!(tier["serviceFeeFixedCents"].as_i64(), Some(fixed));
@@ -160,7 +218,10 @@ fn what_pago_movil_brings() {
 
 #[test]
 fn a_waiver_counts_unless_the_whole_policy_is_asked_for() {
-    let server = Server::start_with(&[("PASARELA__WITHDRAW__PAGO_MOVIL_FEE_WAIVER_PERCENT", "50"), ("PASARELA__WITHDRAW__PAGO_MOVIL_MARGIN_PERCENT", "0")]);
+    let server = Server::start_with(&[
+        ("PASARELA__WITHDRAW__PAGO_MOVIL_FEE_WAIVER_PERCENT", "50"),
+        ("PASARELA__WITHDRAW__PAGO_MOVIL_MARGIN_PERCENT", "0"),
+    ]);
     let api = server.nobody();
     // Half of 55 cents is 27.5, which is 28: 9.72 × 245; and 9.45 × 245.
     for (query, estimate) in [("", "2381.4"), ("&calculator=0", "2381.4"), ("&calculator=1", "2315.25")] {
@@ -172,7 +233,8 @@ fn a_waiver_counts_unless_the_whole_policy_is_asked_for() {
 
 #[test]
 fn an_old_rate_is_not_offered() {
-    let feeds = r#"[{ pair = "USDT/VES", source = "p2p", side = "FLOOR", method = "p2p_floor", kind = "manual" }]"#;
+    let feeds =
+        r#"[{ pair = "USDT/VES", source = "p2p", side = "FLOOR", method = "p2p_floor", kind = "manual" }]"#;
     let server = Server::start_with(&[("PASARELA__RATES__FEEDS", feeds)]);
     let api = server.nobody();
     assert_refused(&api, "/pago-movil-quote?amountCents=1000", 503, "exchange rate service unavailable");
@@ -187,5 +249,9 @@ fn an_old_rate_is_not_offered() {
     assert_eq!(refused.status, 503);
     assert!(refused.header("retry-after").is_some());
     record("250", 840);
-    assert_number(&api.get(&format!("{BASE}/pago-movil-quote?amountCents=1000")).expect(200), "exchange_rate_base", "250");
+    assert_number(
+        &api.get(&format!("{BASE}/pago-movil-quote?amountCents=1000")).expect(200),
+        "exchange_rate_base",
+        "250",
+    );
 }

@@ -1,5 +1,6 @@
-//! For everybody: the keyboard alone, a small telephone, a screen reader, dark and light. The audit is our own: names and labels, headings, references, live regions, contrast of every
-//! text against what is behind it, and room for a thumb.
+//! For everybody: the keyboard alone, a small telephone, a screen reader, dark and light. The audit
+//! is our own: names and labels, headings, references, live regions, contrast of every text against
+//! what is behind it, and room for a thumb.
 
 use crate::browser::{Browser, DESKTOP, Setup};
 use crate::c2p::{ask_for_key, pay_with, session};
@@ -105,7 +106,8 @@ fn tab_to(browser: &Browser, selector: &str) {
     for _ in 0..25 {
         browser.press(Key::Tab);
         if browser.script(&format!("return document.activeElement.matches('{selector}')")) == true {
-            let outlined = browser.script("return getComputedStyle(document.activeElement).outlineStyle !== 'none'");
+            let outlined =
+                browser.script("return getComputedStyle(document.activeElement).outlineStyle !== 'none'");
             assert_eq!(outlined, true, "the focus on {selector} can't be seen");
             return;
         }
@@ -159,7 +161,12 @@ fn the_keyboard_is_enough_for_pesos_and_for_another_way() {
     tab_to(&browser, "[data-action=channel-sms]");
     browser.press(Key::Enter);
     browser.wait_until("return document.activeElement.name === 'email'");
-    for (name, typed) in [("email", "ana@example.com"), ("phone", "3001234567"), ("documentType", "C"), ("documentNumber", "1020304050")] {
+    for (name, typed) in [
+        ("email", "ana@example.com"),
+        ("phone", "3001234567"),
+        ("documentType", "C"),
+        ("documentNumber", "1020304050"),
+    ] {
         if browser.script(&format!("return document.activeElement.name === '{name}'")) != true {
             tab_to(&browser, &format!("[name={name}]"));
         }

@@ -1,4 +1,5 @@
-//! A browser with an empty profile of its own, driven through chromedriver; every wait is bounded. One at a time: they are large.
+//! A browser with an empty profile of its own, driven through chromedriver; every wait is bounded.
+//! One at a time: they are large.
 
 use serde_json::{Value, json};
 use std::io::Write;
@@ -17,16 +18,28 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// `.ci/prerequisites` installs chromium and chromium-driver, and warns where it cannot. There nothing here can be tried: the rest of these tests is left out, and said to be, unless
-/// `PASARELA_BROWSER=required`, as `.ci/run` has it where there is one. A driver that is there and does not start is a failure.
+/// `.ci/prerequisites` installs chromium and chromium-driver, and warns where it cannot. There
+/// nothing here can be tried: the rest of these tests is left out, and said to be, unless
+/// `PASARELA_BROWSER=required`, as `.ci/run` has it where there is one. A driver that is there and
+/// does not start is a failure.
 fn without_browser(error: &std::io::Error) -> ! {
     let is_absent = error.kind() == std::io::ErrorKind::NotFound;
-    assert!(is_absent && std::env::var_os("PASARELA_BROWSER").is_none(), "chromedriver does not start: {error}");
-    let _ = writeln!(std::io::stderr(), "skipped: the pages of the checkout need chromium and chromium-driver, and chromedriver does not start: {error}");
+    assert!(
+        is_absent && std::env::var_os("PASARELA_BROWSER").is_none(),
+        "chromedriver does not start: {error}"
+    );
+    let _ = writeln!(
+        std::io::stderr(),
+        "skipped: the pages of the checkout need chromium and chromium-driver, and chromedriver does not start: {error}"
+    );
     // Nothing is dropped now: the servers that were started end here.
-    let children =
-        std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten().filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    let children: Vec<String> = children.flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let children = std::fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let children: Vec<String> =
+        children.flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
     let _ = Command::new("kill").args(&children).status();
     std::process::exit(0)
 }
@@ -58,18 +71,28 @@ impl Browser {
     /// Starts one.
     pub fn open(setup: Setup) -> Browser {
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        // Plain HTTP to loopback is all that is spoken, but the client wants to know how it would encrypt.
+        // Plain HTTP to loopback is all that is spoken, but the client wants to know how it would
+        // encrypt.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let port = TcpListener::bind(("127.0.0.1", 0)).expect("a free port").local_addr().expect("an address").port();
+        let port = TcpListener::bind(("127.0.0.1", 0))
+            .expect("a free port")
+            .local_addr()
+            .expect("an address")
+            .port();
         let mut command = Command::new("chromedriver");
-        command.arg(format!("--port={port}")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg(format!("--port={port}"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let process = command.spawn().unwrap_or_else(|error| without_browser(&error));
         let deadline = Instant::now() + PATIENCE;
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(Instant::now() < deadline, "chromedriver does not listen");
             sleep(Duration::from_millis(20));
         }
-        let profile = tempfile::Builder::new().prefix("pasarela-browser-").tempdir().expect("a temporary directory");
+        let profile =
+            tempfile::Builder::new().prefix("pasarela-browser-").tempdir().expect("a temporary directory");
         let runtime = Runtime::new().expect("a runtime");
         let mut wanted = DesiredCapabilities::chrome();
         for argument in [
@@ -98,9 +121,15 @@ impl Browser {
             wanted.add_experimental_option("mobileEmulation", device).expect("an option");
         }
         if !setup.scripts {
-            wanted.add_experimental_option("prefs", json!({ "profile.managed_default_content_settings.javascript": 2 })).expect("an option");
+            wanted
+                .add_experimental_option(
+                    "prefs",
+                    json!({ "profile.managed_default_content_settings.javascript": 2 }),
+                )
+                .expect("an option");
         }
-        let driver = runtime.block_on(WebDriver::new(format!("http://127.0.0.1:{port}"), wanted)).expect("a browser");
+        let driver =
+            runtime.block_on(WebDriver::new(format!("http://127.0.0.1:{port}"), wanted)).expect("a browser");
         Browser { runtime, driver: Some(driver), process, _profile: profile, _turn: turn }
     }
 
@@ -151,7 +180,8 @@ impl Browser {
     /// What the element says.
     #[track_caller]
     pub fn text(&self, selector: &str) -> String {
-        let element = self.runtime.block_on(self.driver().find(By::Css(selector.to_owned()))).expect("it is there");
+        let element =
+            self.runtime.block_on(self.driver().find(By::Css(selector.to_owned()))).expect("it is there");
         self.runtime.block_on(element.text()).expect("its text")
     }
 
@@ -171,7 +201,10 @@ impl Browser {
         let element = self.find(&format!("[name={name}]"));
         self.runtime.block_on(async {
             if element.tag_name().await.expect("a tag") == "select" {
-                let option = element.find(By::Css(format!("option[value=\"{text}\"]"))).await.expect("the option is there");
+                let option = element
+                    .find(By::Css(format!("option[value=\"{text}\"]")))
+                    .await
+                    .expect("the option is there");
                 option.click().await.expect("it can be chosen");
             } else {
                 element.clear().await.expect("it can be cleared");
@@ -195,7 +228,8 @@ impl Browser {
     pub fn wait_for(&self, status: &str) {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let now = self.script("const main = document.querySelector('main'); return main && main.dataset.status;");
+            let now = self
+                .script("const main = document.querySelector('main'); return main && main.dataset.status;");
             if now == status {
                 return;
             }
@@ -245,12 +279,18 @@ impl Browser {
         })
     }
 
-    /// Asserts that nothing was asked of another host than `base`, and that the browser had nothing to complain about.
+    /// Asserts that nothing was asked of another host than `base`, and that the browser had nothing
+    /// to complain about.
     #[track_caller]
     pub fn assert_at_home(&self, base: &str) {
         let asked =
             self.script("return [...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')].map((entry) => entry.name);");
-        let foreign: Vec<&Value> = asked.as_array().expect("a list").iter().filter(|name| !name.as_str().is_some_and(|name| name.starts_with(base))).collect();
+        let foreign: Vec<&Value> = asked
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter(|name| !name.as_str().is_some_and(|name| name.starts_with(base)))
+            .collect();
         assert!(foreign.is_empty(), "asked of others: {foreign:?}");
         let complaints = self.runtime.block_on(self.driver().browser_log()).unwrap_or_default();
         let bad: Vec<String> = complaints

@@ -1,4 +1,5 @@
-//! Paying from a Venezuelan bank: to the receipt, after a decline, without a script, and through a payment link.
+//! Paying from a Venezuelan bank: to the receipt, after a decline, without a script, and through a
+//! payment link.
 
 use crate::browser::{Browser, DESKTOP, Setup};
 use crate::harness::check::text;
@@ -14,7 +15,8 @@ pub fn session(tenant: &Tenant) -> Value {
 
 /// The session as the tenant sees it.
 pub fn status(tenant: &Tenant, session: &Value) -> String {
-    text(&tenant.test.get(&format!("/v1/checkout/sessions/{}", text(session, "id"))).expect(200), "status").to_owned()
+    text(&tenant.test.get(&format!("/v1/checkout/sessions/{}", text(session, "id"))).expect(200), "status")
+        .to_owned()
 }
 
 /// Fills in who pays, and asks for a key.
@@ -43,7 +45,10 @@ fn a_buyer_pays_after_a_decline() {
     browser.picture("1-choose");
     browser.click("[data-action=choose-c2p]");
     browser.fill("debtorBankCode", "0134");
-    assert!(browser.text("[data-bank-help]").contains("2846"), "the page says how the key is got at this bank");
+    assert!(
+        browser.text("[data-bank-help]").contains("2846"),
+        "the page says how the key is got at this bank"
+    );
     browser.picture("2-details");
     ask_for_key(&browser);
     browser.picture("3-key");
@@ -60,7 +65,10 @@ fn a_buyer_pays_after_a_decline() {
     browser.wait_for("paid");
     browser.picture("5-paid");
     assert!(browser.text(".receipt").contains("Bs 5.100,00"));
-    assert_eq!(browser.script("return document.querySelector('[data-action=return]').href"), "https://shop.example/gracias");
+    assert_eq!(
+        browser.script("return document.querySelector('[data-action=return]').href"),
+        "https://shop.example/gracias"
+    );
     assert_eq!(status(&tenant, &made), "paid");
     browser.assert_at_home(&server.url());
     tenant.test.assert_books("5023.50", "5023.50", "0.00");
@@ -79,15 +87,26 @@ fn a_bad_field_is_said_and_nothing_is_sent() {
     browser.picture("6-wrong");
     let described = "const input = document.querySelector('[name=debtorId]'); return input.getAttribute('aria-describedby').split(' ').map((id) => document.getElementById(id).textContent).join(' ')";
     assert!(browser.script(described).as_str().is_some_and(|said| said.contains("V12345678")));
-    assert_eq!(browser.script("return document.activeElement.name"), "debtorBankCode", "the first bad field has the focus");
+    assert_eq!(
+        browser.script("return document.activeElement.name"),
+        "debtorBankCode",
+        "the first bad field has the focus"
+    );
     ask_for_key(&browser);
     browser.fill("token", "12");
     browser.click("[data-action=pay]");
-    browser.wait_until("return document.querySelector('[name=token]').getAttribute('aria-invalid') === 'true'");
+    browser
+        .wait_until("return document.querySelector('[name=token]').getAttribute('aria-invalid') === 'true'");
     let payments = tenant.test.get("/v1/payments").expect(200);
-    assert_eq!((payments["items"].as_array().map(Vec::len), &payments["items"][0]["status"]), (Some(1), &json!("PENDING")));
+    assert_eq!(
+        (payments["items"].as_array().map(Vec::len), &payments["items"][0]["status"]),
+        (Some(1), &json!("PENDING"))
+    );
     browser.fill("token", "12345678");
-    assert_eq!(browser.script("return document.querySelector('[name=token]').getAttribute('aria-invalid')"), Value::Null);
+    assert_eq!(
+        browser.script("return document.querySelector('[name=token]').getAttribute('aria-invalid')"),
+        Value::Null
+    );
 }
 
 #[test]
@@ -130,14 +149,22 @@ fn a_link_asks_how_many() {
     let tenant = server.tenant();
     let product = json!({ "name": fresh("Empanada de cazón"), "priceUsd": "2.50", "description": "Recién hecha, con ají dulce" });
     let product = tenant.test.post("/v1/products", &product).expect(201);
-    let link = tenant.test.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({ "allowQuantity": true, "maxQuantity": 10 })).expect(201);
+    let link = tenant
+        .test
+        .post(
+            &format!("/v1/products/{}/links", text(&product, "id")),
+            &json!({ "allowQuantity": true, "maxQuantity": 10 }),
+        )
+        .expect(201);
     let browser = Browser::open(DESKTOP);
     browser.goto(&format!("{}{}", server.url(), text(&link, "hostedCheckoutPath")));
     browser.wait_for("open");
     browser.picture("8-link");
     browser.fill("quantity", "11");
     browser.click("[data-action=choose-c2p]");
-    browser.wait_until("return document.querySelector('[name=quantity]').getAttribute('aria-invalid') === 'true'");
+    browser.wait_until(
+        "return document.querySelector('[name=quantity]').getAttribute('aria-invalid') === 'true'",
+    );
     browser.fill("quantity", "4");
     browser.click("[data-action=choose-c2p]");
     browser.find("[name=debtorBankCode]");

@@ -14,7 +14,10 @@ fn shop(listener: TcpListener, page: String) {
         for stream in listener.incoming().flatten() {
             let mut lines = BufReader::new(&stream).lines();
             while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", page.len());
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                page.len()
+            );
             let _ = (&stream).write_all(head.as_bytes()).and_then(|()| (&stream).write_all(page.as_bytes()));
         }
     });
@@ -28,7 +31,8 @@ struct Embedded {
     server: Server,
 }
 
-/// Its script runs `before`, and mounts the checkout with these options; what it is told goes into `told`.
+/// Its script runs `before`, and mounts the checkout with these options; what it is told goes into
+/// `told`.
 fn embedded(before: &str, options: &str) -> Embedded {
     let server = Server::start();
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
@@ -73,15 +77,19 @@ fn a_shop_embeds_the_checkout_and_is_told() {
     assert_eq!(browser.script("return told"), json!([["failed", made["id"]], ["paid", made["id"]]]));
     let heard = browser.script("return heard");
     assert!(!heard.to_string().contains("_secret_"), "the secret stays where it is");
-    assert!(heard.as_array().is_some_and(|heard| heard.iter().all(|each| each[0] == server.url() && each[1]["source"] == "pasarela")));
+    assert!(heard.as_array().is_some_and(|heard| {
+        heard.iter().all(|each| each[0] == server.url() && each[1]["source"] == "pasarela")
+    }));
     let height = browser.script("return document.querySelector('iframe').getBoundingClientRect().height");
     assert!(height.as_f64().is_some_and(|height| height > 300.0), "{height}");
 }
 
 #[test]
 fn every_way_goes_in_a_frame() {
-    let Embedded { tenant, made, browser, server: _server } =
-        embedded("", "lang: 'en', onPaid: (it) => told.push(it.sessionId), onFailed: () => told.push('failed')");
+    let Embedded { tenant, made, browser, server: _server } = embedded(
+        "",
+        "lang: 'en', onPaid: (it) => told.push(it.sessionId), onFailed: () => told.push('failed')",
+    );
     browser.enter("#pay iframe");
     browser.click("[data-action=choose-cop]");
     browser.click("[data-action=channel-qr]");

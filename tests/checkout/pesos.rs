@@ -41,12 +41,18 @@ fn by_qr_code() {
     let begun = waiting(&tenant);
     assert_eq!(begun["amountCop"], 104_550);
     assert!(browser.text("[data-field=transferKey]").starts_with("@PSR"));
-    assert_eq!(browser.script("return document.querySelector('[data-field=qr] path').getAttribute('d').length > 1000"), true);
+    assert_eq!(
+        browser
+            .script("return document.querySelector('[data-field=qr] path').getAttribute('d').length > 1000"),
+        true
+    );
     tenant.test.cop_buyer(&begun, "pay").expect(200);
     browser.wait_for("paid");
     assert_open_to_all(&browser);
     browser.picture("pesos-3-paid");
-    assert!(browser.text(".receipt").contains("COP 104.550") && browser.text(".receipt").contains("COP 4.100"));
+    assert!(
+        browser.text(".receipt").contains("COP 104.550") && browser.text(".receipt").contains("COP 4.100")
+    );
     assert_eq!(status(&tenant, &made), "paid");
     browser.assert_at_home(&server.url());
 }
@@ -152,8 +158,15 @@ fn a_total_that_rose_is_shown_again_first() {
 fn from_a_link_pesos_wait_for_enough_of_it() {
     let server = Server::start();
     let tenant = server.tenant();
-    let product = tenant.test.post("/v1/products", &json!({ "name": fresh("Cambur"), "priceUsd": "2.00" })).expect(201);
-    let link = tenant.test.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({ "allowQuantity": true, "maxQuantity": 10 })).expect(201);
+    let product =
+        tenant.test.post("/v1/products", &json!({ "name": fresh("Cambur"), "priceUsd": "2.00" })).expect(201);
+    let link = tenant
+        .test
+        .post(
+            &format!("/v1/products/{}/links", text(&product, "id")),
+            &json!({ "allowQuantity": true, "maxQuantity": 10 }),
+        )
+        .expect(201);
     let browser = Browser::open(DESKTOP);
     browser.goto(&format!("{}{}", server.url(), text(&link, "hostedCheckoutPath")));
     let disabled = "return document.querySelector('[data-action=choose-cop]').disabled";

@@ -1,4 +1,5 @@
-//! What happens while a page is open: another tab pays, the session ends, the server is killed and started again.
+//! What happens while a page is open: another tab pays, the session ends, the server is killed and
+//! started again.
 
 use crate::browser::{Browser, DESKTOP};
 use crate::c2p::{ask_for_key, pay_with, session, status};
@@ -18,7 +19,8 @@ fn two_tabs_pay_once() {
     let first = browser.new_tab();
     browser.goto(&address);
     ask_for_key(&browser);
-    // The first tab's intent was superseded by the second's: its key buys nothing, and the page says so.
+    // The first tab's intent was superseded by the second's: its key buys nothing, and the page
+    // says so.
     let second = browser.switch(&first);
     pay_with(&browser, "12345678");
     browser.wait_for("failed");
@@ -69,5 +71,8 @@ fn a_page_outlives_its_server() {
     browser.wait_for("paid");
     browser.goto(text(&made, "url"));
     browser.wait_for("paid");
-    assert_eq!(tenant.test.get(&format!("/v1/checkout/sessions/{}", text(&made, "id"))).expect(200)["status"], json!("paid"));
+    assert_eq!(
+        tenant.test.get(&format!("/v1/checkout/sessions/{}", text(&made, "id"))).expect(200)["status"],
+        json!("paid")
+    );
 }

@@ -22,7 +22,9 @@ fn an_address_is_shown_at_once_and_parts_are_counted() {
     browser.goto(text(&made, "url"));
     browser.click("[data-action=choose-usdt]");
     browser.find("[data-field=address]");
-    assert!(browser.text("[data-field=address]").starts_with('T') && browser.text("main").contains("25,50 USDT"));
+    assert!(
+        browser.text("[data-field=address]").starts_with('T') && browser.text("main").contains("25,50 USDT")
+    );
     assert_open_to_all(&browser);
     browser.picture("usdt-1-address");
     send(&tenant, &browser, "TRC20", "10.00");
@@ -40,7 +42,10 @@ fn an_address_is_shown_at_once_and_parts_are_counted() {
     browser.wait_for("paid");
     assert_open_to_all(&browser);
     browser.picture("usdt-3-paid");
-    assert!(browser.text(".receipt").contains(text(&last, "txHash")) && browser.text(".receipt").contains("25,50 USDT"));
+    assert!(
+        browser.text(".receipt").contains(text(&last, "txHash"))
+            && browser.text(".receipt").contains("25,50 USDT")
+    );
     assert_eq!(status(&tenant, &made), "paid");
     browser.assert_at_home(&server.url());
 }
@@ -69,8 +74,12 @@ fn on_a_small_dark_telephone() {
 fn without_a_script_and_from_a_link() {
     let server = Server::start();
     let tenant = server.tenant();
-    let product = tenant.test.post("/v1/products", &json!({ "name": fresh("Papelón"), "priceUsd": "5.00" })).expect(201);
-    let link = tenant.test.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({})).expect(201);
+    let product = tenant
+        .test
+        .post("/v1/products", &json!({ "name": fresh("Papelón"), "priceUsd": "5.00" }))
+        .expect(201);
+    let link =
+        tenant.test.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({})).expect(201);
     let browser = Browser::open(Setup { scripts: false, ..DESKTOP });
     browser.goto(&format!("{}{}", server.url(), text(&link, "hostedCheckoutPath")));
     browser.click("[data-action=choose-usdt]");

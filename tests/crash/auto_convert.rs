@@ -1,4 +1,5 @@
-//! Conversions that wait for a rate: they outlive crashes, are made as soon as there is one, and end with their payment or after a day.
+//! Conversions that wait for a rate: they outlive crashes, are made as soon as there is one, and
+//! end with their payment or after a day.
 
 use crate::harness::check::{assert_texts, list, stamp, text};
 use crate::harness::client::Api;
@@ -17,7 +18,11 @@ fn forgetful() -> Server {
 /// Waits until nobody knows the rate of pesos.
 fn until_there_is_no_rate(api: &Api) {
     let deadline = Instant::now() + PATIENCE;
-    while api.post("/v1/conversions/quotes", &json!({ "sourceCurrency": "COP", "sourceAmount": "100000" })).status != 503 {
+    while api
+        .post("/v1/conversions/quotes", &json!({ "sourceCurrency": "COP", "sourceAmount": "100000" }))
+        .status
+        != 503
+    {
         assert!(Instant::now() < deadline, "the rate does not grow old");
         sleep(Duration::from_millis(100));
     }
@@ -29,7 +34,9 @@ fn rate(server: &Server) {
 }
 
 fn paid(api: &Api, reference: &str) -> Value {
-    let pending = api.post("/v1/cop/payments", &json!({ "amountCop": 100_000, "channel": "qr", "reference": reference })).expect(201);
+    let pending = api
+        .post("/v1/cop/payments", &json!({ "amountCop": 100_000, "channel": "qr", "reference": reference }))
+        .expect(201);
     api.act(&format!("/v1/test/cop/payments/{}/pay", text(&pending, "id"))).expect(200)
 }
 
@@ -39,7 +46,8 @@ fn conversions(api: &Api) -> Vec<Value> {
 
 fn tenant(server: &Server) -> Api {
     let api = server.tenant().test;
-    api.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 50 } } })).expect(200);
+    api.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 50 } } }))
+        .expect(200);
     api
 }
 
@@ -61,7 +69,15 @@ fn it_is_made_as_soon_as_there_is_a_rate() {
     api.advance(60);
     let made = conversions(&api);
     assert_eq!(made.len(), 1, "the refund ended the other one");
-    assert_texts(&made[0], &[("status", "PENDING"), ("origin", "auto"), ("paymentId", text(&kept, "id")), ("sourceAmount", "47000")]);
+    assert_texts(
+        &made[0],
+        &[
+            ("status", "PENDING"),
+            ("origin", "auto"),
+            ("paymentId", text(&kept, "id")),
+            ("sourceAmount", "47000"),
+        ],
+    );
     server.kill();
     server.restart();
     assert_eq!(conversions(&api), made);
@@ -69,7 +85,16 @@ fn it_is_made_as_soon_as_there_is_a_rate() {
     assert_texts(&done, &[("status", "COMPLETED"), ("targetAmountUsdt", "11.51")]);
     let events = api.get("/v1/events?after=0&limit=100").expect(200);
     let names: Vec<&str> = list(&events, "items").iter().map(|event| text(event, "event")).collect();
-    assert_eq!(names, ["payment.completed", "payment.completed", "payment.reversed", "conversion.created", "conversion.completed"]);
+    assert_eq!(
+        names,
+        [
+            "payment.completed",
+            "payment.completed",
+            "payment.reversed",
+            "conversion.created",
+            "conversion.completed"
+        ]
+    );
     assert_texts(&api.get("/v1/cop/balance").expect(200), &[("heldCop", "47000"), ("availableCop", "0")]);
 }
 

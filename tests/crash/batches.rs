@@ -1,4 +1,5 @@
-//! SIGKILL while batches are paid: every acknowledged item is there exactly once, and the retry of a batch whose answer was lost pays nothing twice.
+//! SIGKILL while batches are paid: every acknowledged item is there exactly once, and the retry of
+//! a batch whose answer was lost pays nothing twice.
 
 use crate::harness::check::{decimal, list, sum, text};
 use crate::harness::client::Api;
@@ -67,13 +68,20 @@ fn every_acknowledged_item_is_paid_exactly_once() {
     let mut by_ref: BTreeMap<String, Value> = BTreeMap::new();
     for payout in api.walk("/v1/payouts", &[], 100) {
         assert_eq!(text(&payout, "status"), "completed", "{payout}");
-        assert!(by_ref.insert(text(&payout, "externalRef").to_owned(), payout).is_none(), "one reference, two payouts");
+        assert!(
+            by_ref.insert(text(&payout, "externalRef").to_owned(), payout).is_none(),
+            "one reference, two payouts"
+        );
     }
     assert_eq!(by_ref.len(), WRITERS * ROUNDS * ITEMS);
     for batch in told.into_inner().expect("no writer panicked") {
         for item in list(&batch, "items") {
             let found = &by_ref[text(item, "externalRef")];
-            assert_eq!((&found["payoutId"], &found["batchId"]), (&item["payoutId"], &batch["batchId"]), "{item}");
+            assert_eq!(
+                (&found["payoutId"], &found["batchId"]),
+                (&item["payoutId"], &batch["batchId"]),
+                "{item}"
+            );
         }
         let now = api.get(&format!("/v1/payouts/batch/{}", text(&batch, "batchId"))).expect(200);
         assert!(list(&now, "items").iter().all(|item| item["status"] == "completed"));

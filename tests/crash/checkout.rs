@@ -1,4 +1,5 @@
-//! SIGKILL while buyers pay at the hosted checkout, by every way and from two tabs: each session is paid once, by the payment that its page named, and its tenant is told once.
+//! SIGKILL while buyers pay at the hosted checkout, by every way and from two tabs: each session is
+//! paid once, by the payment that its page named, and its tenant is told once.
 
 use crate::harness::buyers::Page;
 use crate::harness::check::{decimal, text};
@@ -35,14 +36,23 @@ fn try_once(page: &Page, path: &str, body: &Value) -> Option<Value> {
 fn attempt(api: &Api, page: &Page, way: usize) {
     let request = || try_once(page, "c2p/request", &payer());
     let pesos = || try_once(page, "cop", &json!({ "channel": "sms", "buyer": buyer() }));
-    let key = |intent: &Value| try_once(page, "c2p", &merged(payer(), json!({ "intentId": intent["intentId"], "token": "12345678" })));
+    let key = |intent: &Value| {
+        try_once(
+            page,
+            "c2p",
+            &merged(payer(), json!({ "intentId": intent["intentId"], "token": "12345678" })),
+        )
+    };
     let code = || try_once(page, "cop/otp", &json!({ "otp": "123456" }));
     match way {
         0 => drop(request().and_then(|intent| key(&intent))),
         1 => drop(pesos().and_then(|_| code())),
         2 => {
-            let Some(to) = try_once(page, "usdt", &json!({ "network": "TRC20", "asset": "USDT" })) else { return };
-            let deposit = json!({ "address": to["address"], "amount": "10.00", "network": "TRC20", "asset": "USDT" });
+            let Some(to) = try_once(page, "usdt", &json!({ "network": "TRC20", "asset": "USDT" })) else {
+                return;
+            };
+            let deposit =
+                json!({ "address": to["address"], "amount": "10.00", "network": "TRC20", "asset": "USDT" });
             insist(&api.keyed(&page.base), "/v1/test/crypto/deposits", &deposit);
         }
         // Two tabs: each takes over from the other, and both try to finish.
@@ -60,7 +70,13 @@ fn attempt(api: &Api, page: &Page, way: usize) {
 fn pay(api: &Api, page: &Page, way: usize) -> String {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let Some(state) = page.api.try_get(&format!("{}/state", page.base)).ok().filter(|answer| answer.status == 200).map(|answer| answer.json()) else {
+        let Some(state) = page
+            .api
+            .try_get(&format!("{}/state", page.base))
+            .ok()
+            .filter(|answer| answer.status == 200)
+            .map(|answer| answer.json())
+        else {
             assert!(Instant::now() < deadline, "no state of {}", page.base);
             sleep(Duration::from_millis(5));
             continue;
@@ -94,13 +110,20 @@ fn each_session_is_paid_once_and_its_payment_agrees() {
                     if stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    let (_, session, _) = insist(&api.keyed(&format!("{who}-{round}")), "/v1/checkout/sessions", &json!({ "amountUsd": 10 }));
+                    let (_, session, _) = insist(
+                        &api.keyed(&format!("{who}-{round}")),
+                        "/v1/checkout/sessions",
+                        &json!({ "amountUsd": 10 }),
+                    );
                     let page = Page {
-                        api: nobody.with("authorization", &format!("Bearer {}", text(&session, "clientSecret"))),
+                        api: nobody
+                            .with("authorization", &format!("Bearer {}", text(&session, "clientSecret"))),
                         base: format!("/checkout/{}", text(&session, "id")),
                     };
                     let payment = pay(api, &page, (who + round) % 4);
-                    told.lock().expect("no buyer panicked").push(Told { session: text(&session, "id").to_owned(), payment });
+                    told.lock()
+                        .expect("no buyer panicked")
+                        .push(Told { session: text(&session, "id").to_owned(), payment });
                     paid.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -138,7 +161,8 @@ fn check(server: &Server, api: &Api, told: &[Told]) {
     for told in told {
         let session = api.get(&format!("/v1/checkout/sessions/{}", told.session)).expect(200);
         assert_eq!((text(&session, "status"), text(&session, "paymentId")), ("paid", told.payment.as_str()));
-        let payments = completed.get(&told.session).unwrap_or_else(|| panic!("{} is paid by nothing", told.session));
+        let payments =
+            completed.get(&told.session).unwrap_or_else(|| panic!("{} is paid by nothing", told.session));
         assert_eq!(payments.len(), 1, "one session, two payments: {payments:?}");
         let payment = &payments[0];
         assert_eq!(text(payment, "paymentId"), told.payment);
@@ -155,7 +179,11 @@ fn check(server: &Server, api: &Api, told: &[Told]) {
     let balance = api.get("/v1/crypto/balance").expect(200);
     assert_eq!(decimal(&balance["heldUsdt"]) + decimal(&balance["availableUsdt"]), usdt);
     let events = api.walk("/v1/events", &[], 100);
-    let mut announced: Vec<&str> = events.iter().filter(|event| event["event"] == "payment.completed").map(|event| text(&event["data"], "paymentId")).collect();
+    let mut announced: Vec<&str> = events
+        .iter()
+        .filter(|event| event["event"] == "payment.completed")
+        .map(|event| text(&event["data"], "paymentId"))
+        .collect();
     announced.sort_unstable();
     let mut payments: Vec<&str> = told.iter().map(|told| told.payment.as_str()).collect();
     payments.sort_unstable();

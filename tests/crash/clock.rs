@@ -1,4 +1,5 @@
-//! SIGKILL while a test clock jumps: the clock goes on from where the jump was, and stands at no instant.
+//! SIGKILL while a test clock jumps: the clock goes on from where the jump was, and stands at no
+//! instant.
 
 use crate::harness::check::text;
 use crate::harness::server::Server;
@@ -30,7 +31,8 @@ fn a_clock_that_was_jumping_ticks_on_after_a_crash() {
     let intents: Vec<_> = (0..INTENTS).map(|_| api.intent(1)).collect();
     let before = api.clock();
     std::thread::scope(|scope| {
-        let jumping = scope.spawn(|| api.try_post("/v1/test/clock", &json!({ "advanceSeconds": 30 * 86_400 })));
+        let jumping =
+            scope.spawn(|| api.try_post("/v1/test/clock", &json!({ "advanceSeconds": 30 * 86_400 })));
         until("the first expires on the way", || text(&api.payment(&intents[0]), "status") == "CANCELED");
         server.kill();
         drop(jumping.join());

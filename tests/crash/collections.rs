@@ -1,5 +1,6 @@
-//! SIGKILL while cards, debits and transfers are collected and card payments are charged back: what was acknowledged is there once, the retry of what was not is the same payment or
-//! the same chargeback, and the bank was told everything once.
+//! SIGKILL while cards, debits and transfers are collected and card payments are charged back: what
+//! was acknowledged is there once, the retry of what was not is the same payment or the same
+//! chargeback, and the bank was told everything once.
 
 use crate::harness::check::{decimal, list, text};
 use crate::harness::client::Api;
@@ -47,8 +48,16 @@ fn collection(kind: usize, reference: &str, number: usize, day: &str) -> (&'stat
     }
 }
 
-/// Collects until told to stop; every other card payment is charged back in part, and the dispute decided.
-fn write(api: &Api, writer: usize, day: &str, stop: &AtomicBool, acknowledged: &AtomicUsize, told: &Mutex<Told>) {
+/// Collects until told to stop; every other card payment is charged back in part, and the dispute
+/// decided.
+fn write(
+    api: &Api,
+    writer: usize,
+    day: &str,
+    stop: &AtomicBool,
+    acknowledged: &AtomicUsize,
+    told: &Mutex<Told>,
+) {
     for round in 0.. {
         if stop.load(Ordering::Relaxed) {
             return;
@@ -78,7 +87,8 @@ fn nothing_collected_or_charged_back_is_lost_or_done_twice() {
     let mut server = Server::start();
     let api = server.tenant_with(json!({ "fees": { "chargebackVes": "1.00" } })).test;
     let day = (api.clock() - TimeDelta::hours(4)).date_naive().to_string();
-    let (stop, acknowledged, told) = (AtomicBool::new(false), AtomicUsize::new(0), Mutex::new(Told::default()));
+    let (stop, acknowledged, told) =
+        (AtomicBool::new(false), AtomicUsize::new(0), Mutex::new(Told::default()));
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let (api, day, stop, acknowledged, told) = (&api, &day, &stop, &acknowledged, &told);
@@ -118,14 +128,22 @@ fn check(server: &Server, api: &Api, told: &Told) {
         match text(&found[0], "status") {
             "COMPLETED" => expected += decimal(&found[0]["netVes"]),
             // The crash came before the bank heard of it, and the code or card was written nowhere.
-            "FAILED" => assert!(matches!(text(&found[0], "failureCode"), "AB01" | "processing_error"), "{}", found[0]),
+            "FAILED" => {
+                assert!(matches!(text(&found[0], "failureCode"), "AB01" | "processing_error"), "{}", found[0])
+            }
             other => panic!("{other}: nobody is looking after it"),
         }
     }
     for told in &told.payments {
-        let found = payments.get(text(told, "externalRef")).unwrap_or_else(|| panic!("{told} was acknowledged and is lost"));
+        let found = payments
+            .get(text(told, "externalRef"))
+            .unwrap_or_else(|| panic!("{told} was acknowledged and is lost"));
         assert_eq!(found[0]["paymentId"], told["paymentId"], "another one now");
-        assert!(told["status"] == "PENDING" || told["status"] == found[0]["status"], "{told} became {}", found[0]);
+        assert!(
+            told["status"] == "PENDING" || told["status"] == found[0]["status"],
+            "{told} became {}",
+            found[0]
+        );
     }
     let chargebacks = api.walk("/v1/chargebacks", &[], 100);
     let of: BTreeSet<&str> = chargebacks.iter().map(|chargeback| text(chargeback, "paymentId")).collect();
@@ -138,8 +156,13 @@ fn check(server: &Server, api: &Api, told: &Told) {
     for chargeback in chargebacks.iter().filter(|chargeback| chargeback["status"] != "won") {
         expected -= decimal(&chargeback["amountVes"]) + decimal(&chargeback["feeVes"]);
     }
-    assert_eq!(decimal(&api.books()["ledgerNetVes"]), expected, "the movements are not those of the operations");
-    let numbers: Vec<u64> = api.walk("/v1/events", &[], 100).iter().filter_map(|event| event["sequence"].as_u64()).collect();
+    assert_eq!(
+        decimal(&api.books()["ledgerNetVes"]),
+        expected,
+        "the movements are not those of the operations"
+    );
+    let numbers: Vec<u64> =
+        api.walk("/v1/events", &[], 100).iter().filter_map(|event| event["sequence"].as_u64()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<u64>>(), "events are numbered without gaps");
     assert!(numbers.len() >= told.payments.len());
 }

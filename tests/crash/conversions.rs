@@ -1,4 +1,5 @@
-//! SIGKILL while quotes are accepted, and in every state in which a conversion or a USDT payout can wait: each happens once, and what was promised goes on.
+//! SIGKILL while quotes are accepted, and in every state in which a conversion or a USDT payout can
+//! wait: each happens once, and what was promised goes on.
 
 use crate::harness::check::{assert_texts, decimal, list, race, text};
 use crate::harness::client::Api;
@@ -33,15 +34,27 @@ fn every_state_outlives_a_crash() {
     let api = server.tenant_with(json!({ "conversions": { "dailyLimit": { "VES": "1500.00" } } })).test;
     fund(&api, "VES", "5000.00", true);
     fund(&api, "USDT", "1000.00", false);
-    api.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 25 } } })).expect(200);
-    let (open, done, waiting) = (quote(&api, "500.00"), accept(&api, &quote(&api, "500.00"), None), accept(&api, &quote(&api, "500.00"), Some("test_pending")));
+    api.patch("/v1/conversions/settings", &json!({ "autoConvert": { "COP": { "percent": 25 } } }))
+        .expect(200);
+    let (open, done, waiting) = (
+        quote(&api, "500.00"),
+        accept(&api, &quote(&api, "500.00"), None),
+        accept(&api, &quote(&api, "500.00"), Some("test_pending")),
+    );
     let address = json!({ "customerRef": "c-1", "network": "TRC20", "asset": "USDT" });
     let deposit_address = api.post("/v1/crypto/deposit-addresses", &address).expect(201);
     let payout = json!({ "amountUsdt": "600.00", "address": deposit_address["address"], "network": "TRC20", "externalRef": "big" });
     let review = api.post("/v1/crypto/payouts", &payout).expect(201);
     let seen = |api: &Api| {
         let of = |path: &str| api.get(path).expect(200);
-        [of("/v1/balance"), of("/v1/crypto/balance"), of("/v1/conversions"), of("/v1/crypto/payouts"), of("/v1/crypto/balance/transactions"), of("/v1/events")]
+        [
+            of("/v1/balance"),
+            of("/v1/crypto/balance"),
+            of("/v1/conversions"),
+            of("/v1/crypto/payouts"),
+            of("/v1/crypto/balance/transactions"),
+            of("/v1/events"),
+        ]
     };
     let before = seen(&api);
     for _ in 0..2 {
@@ -67,7 +80,10 @@ fn every_state_outlives_a_crash() {
     assert_texts(&sent, &[("status", "completed"), ("totalUsdt", "601.00")]);
     server.kill();
     server.restart();
-    assert_texts(&api.books(), &[("ledgerNetVes", "4000.00"), ("heldVes", "4000.00"), ("convertedVes", "1000.00")]);
+    assert_texts(
+        &api.books(),
+        &[("ledgerNetVes", "4000.00"), ("heldVes", "4000.00"), ("convertedVes", "1000.00")],
+    );
     assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
 }
 
@@ -82,7 +98,8 @@ fn every_quote_is_converted_exactly_once() {
             let (api, done, told) = (&api, &done, &told);
             scope.spawn(move || {
                 for round in 0..ROUNDS {
-                    let (status, quote, _) = insist(api, "/v1/conversions/quotes", &json!({ "targetAmountUsdt": "1.00" }));
+                    let (status, quote, _) =
+                        insist(api, "/v1/conversions/quotes", &json!({ "targetAmountUsdt": "1.00" }));
                     assert_eq!(status, 201, "{quote}");
                     let body = json!({ "quoteId": quote["id"], "reference": format!("{writer}-{round}") });
                     let keyed = round % 2 == 0;
@@ -113,13 +130,15 @@ fn every_quote_is_converted_exactly_once() {
     let mut told = told.into_inner().expect("no writer panicked");
     told.sort_unstable();
     let conversions = api.walk("/v1/conversions", &[], 100);
-    let mut ids: Vec<String> = conversions.iter().map(|conversion| text(conversion, "id").to_owned()).collect();
+    let mut ids: Vec<String> =
+        conversions.iter().map(|conversion| text(conversion, "id").to_owned()).collect();
     ids.sort_unstable();
     assert_eq!(ids, told, "each acknowledged conversion is there once, and no other");
     let count = Decimal::from(WRITERS * ROUNDS);
     assert_eq!(decimal(&api.books()["convertedVes"]), count * Decimal::new(24_868, 2));
     assert_eq!(decimal(&api.get("/v1/crypto/balance").expect(200)["availableUsdt"]), count);
-    let references: std::collections::BTreeSet<&str> = conversions.iter().map(|conversion| text(conversion, "reference")).collect();
+    let references: std::collections::BTreeSet<&str> =
+        conversions.iter().map(|conversion| text(conversion, "reference")).collect();
     assert_eq!(references.len(), WRITERS * ROUNDS);
 }
 
@@ -130,7 +149,8 @@ fn usdt_for_ten_pays_ten_across_a_crash() {
     fund(&api, "USDT", "15.00", false);
     let body = |n: usize| json!({ "amountUsdt": "1.00", "address": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "network": "BEP20", "externalRef": format!("p-{n}") });
     let first = std::thread::scope(|scope| {
-        let running = scope.spawn(|| race(30, |n| api.try_post("/v1/crypto/payouts", &body(n)).map(|answer| answer.status)));
+        let running = scope
+            .spawn(|| race(30, |n| api.try_post("/v1/crypto/payouts", &body(n)).map(|answer| answer.status)));
         sleep(Duration::from_millis(4));
         server.kill();
         running.join().expect("the writers end well")
@@ -145,7 +165,10 @@ fn usdt_for_ten_pays_ten_across_a_crash() {
     api.advance(600);
     let payouts = api.walk("/v1/crypto/payouts", &[("status", "completed")], 100);
     assert_eq!(payouts.len(), 10, "1.50 each");
-    assert_texts(&api.get("/v1/crypto/balance").expect(200), &[("availableUsdt", "0.00"), ("pendingPayoutsUsdt", "0.00")]);
+    assert_texts(
+        &api.get("/v1/crypto/balance").expect(200),
+        &[("availableUsdt", "0.00"), ("pendingPayoutsUsdt", "0.00")],
+    );
     let rows = api.get("/v1/crypto/balance/transactions?limit=100").expect(200);
     assert_eq!(list(&rows, "items").len(), 21);
     assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);

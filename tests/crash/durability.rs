@@ -12,7 +12,8 @@ fn what_was_answered_is_there() {
     let api = server.tenant().test;
     let merchant = api.merchant();
     api.fund("100.00");
-    let (payment, payout, intent) = (api.pay(10), api.payout(&merchant, "30.00", json!({})).expect(201), api.intent(5));
+    let (payment, payout, intent) =
+        (api.pay(10), api.payout(&merchant, "30.00", json!({})).expect(201), api.intent(5));
     let (balance, rows) = (api.balance(), api.movements());
     for _ in 0..2 {
         server.kill();
@@ -42,7 +43,8 @@ fn a_reference_is_remembered() {
     other["monto"] = json!("30.01");
     api.post("/v1/payouts", &other).refused(409, "external_ref_conflict");
     assert_eq!(api.post("/v1/payments/c2p", &execution(&intent, "12345678")).expect(200), payment);
-    api.request_c2p(1, json!({ "externalRef": payment["externalRef"] })).refused(409, "external_ref_conflict");
+    api.request_c2p(1, json!({ "externalRef": payment["externalRef"] }))
+        .refused(409, "external_ref_conflict");
     assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
 }
 
@@ -53,13 +55,15 @@ fn what_was_at_the_bank_is_found_out() {
     let merchant = api.merchant();
     api.fund("100.00");
     let (paid, refused) = (api.pay_with(10, "77777777"), api.pay_with(10, "66666666"));
-    let payouts = ["10.05", "10.06", "10.07"].map(|monto| api.payout(&merchant, monto, json!({})).expect(202));
+    let payouts =
+        ["10.05", "10.06", "10.07"].map(|monto| api.payout(&merchant, monto, json!({})).expect(202));
     server.kill();
     server.restart();
     api.advance(180);
     assert_texts(&api.payment(&paid), &[("status", "COMPLETED")]);
     assert_texts(&api.payment(&refused), &[("status", "FAILED"), ("failureCode", "AB01")]);
-    let statuses: Vec<String> = payouts.iter().map(|payout| text(&api.payout_now(payout), "status").to_owned()).collect();
+    let statuses: Vec<String> =
+        payouts.iter().map(|payout| text(&api.payout_now(payout), "status").to_owned()).collect();
     assert_eq!(statuses, ["completed", "failed", "completed"]);
     assert_movements(
         &api.movements(),
@@ -82,8 +86,15 @@ fn money_for_a_hundred_pays_a_hundred_across_a_crash() {
     let merchant = api.merchant();
     api.fund("100.00");
     let refs: Vec<String> = (0..200).map(|_| fresh("po")).collect();
-    let pay =
-        |reference: &str| api.try_post("/v1/payouts", &crate::harness::flows::merged(payout_body(&merchant, "1.00"), json!({ "externalRef": reference })));
+    let pay = |reference: &str| {
+        api.try_post(
+            "/v1/payouts",
+            &crate::harness::flows::merged(
+                payout_body(&merchant, "1.00"),
+                json!({ "externalRef": reference }),
+            ),
+        )
+    };
     // Half of them, then the lights go out in the middle of the other half.
     let first = race(100, |at| pay(&refs[at]).map(|answer| answer.status));
     assert!(first.iter().all(|status| *status == Ok(201)), "{first:?}");
@@ -103,7 +114,10 @@ fn money_for_a_hundred_pays_a_hundred_across_a_crash() {
     }
     assert!(again[..100].iter().all(|status| *status == 200), "acknowledged and lost");
     assert_eq!(again.iter().filter(|status| **status != 422).count(), 150, "money for exactly 150");
-    assert_eq!(sum(&api.walk("/v1/balance/transactions", &[("type", "payout")], 100), "amountVes"), Decimal::from(-150));
+    assert_eq!(
+        sum(&api.walk("/v1/balance/transactions", &[("type", "payout")], 100), "amountVes"),
+        Decimal::from(-150)
+    );
     api.assert_books("0.00", "0.00", "0.00");
 }
 

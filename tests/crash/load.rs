@@ -1,7 +1,9 @@
-//! SIGKILL under load, many times: a set of writers keeps asking until each operation is answered, whatever happens to the server.
+//! SIGKILL under load, many times: a set of writers keeps asking until each operation is answered,
+//! whatever happens to the server.
 //!
-//! What is checked: every acknowledged operation is there once with what was answered; the retry of one whose answer was lost answers the
-//! same or does it now; the movements add up to the balance; the bank was asked to do nothing twice.
+//! What is checked: every acknowledged operation is there once with what was answered; the retry of
+//! one whose answer was lost answers the same or does it now; the movements add up to the balance;
+//! the bank was asked to do nothing twice.
 
 use crate::harness::check::{assert_money, decimal, sum, text};
 use crate::harness::client::{Answer, Api};
@@ -33,13 +35,16 @@ pub fn crashes() -> usize {
     std::env::var("CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(CRASHES)
 }
 
-/// Asks until there is an answer that decides; an answer of the server that it can't now, or none at all, is no such answer.
+/// Asks until there is an answer that decides; an answer of the server that it can't now, or none
+/// at all, is no such answer.
 #[track_caller]
 pub fn until_decided(what: &str, ask: impl Fn() -> Result<Answer, String>) -> Answer {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match ask() {
-            Ok(answer) if answer.status == 503 || (answer.status == 409 && answer.json()["error"] == "idempotency_in_progress") => {}
+            Ok(answer)
+                if answer.status == 503
+                    || (answer.status == 409 && answer.json()["error"] == "idempotency_in_progress") => {}
             Ok(answer) => return answer,
             Err(_) => {}
         }
@@ -56,15 +61,30 @@ pub fn insist(api: &Api, path: &str, body: &Value) -> (u16, Value, Option<u64>) 
 }
 
 /// Payouts by reference and by key, and payments, until told to stop.
-fn write(api: &Api, merchant: &Value, writer: usize, stop: &AtomicBool, acknowledged: &AtomicUsize, told: &Mutex<Vec<Told>>) {
+fn write(
+    api: &Api,
+    merchant: &Value,
+    writer: usize,
+    stop: &AtomicBool,
+    acknowledged: &AtomicUsize,
+    told: &Mutex<Vec<Told>>,
+) {
     for round in 0.. {
         if stop.load(Ordering::Relaxed) {
             return;
         }
         let reference = format!("{writer}-{round}");
         let (path, body, api) = match round % 3 {
-            0 => ("/v1/payouts", merged(payout_body(merchant, "0.10"), json!({ "externalRef": reference })), api.clone()),
-            1 => ("/v1/payouts", merged(payout_body(merchant, "0.20"), json!({ "externalRef": reference })), api.keyed(&reference)),
+            0 => (
+                "/v1/payouts",
+                merged(payout_body(merchant, "0.10"), json!({ "externalRef": reference })),
+                api.clone(),
+            ),
+            1 => (
+                "/v1/payouts",
+                merged(payout_body(merchant, "0.20"), json!({ "externalRef": reference })),
+                api.keyed(&reference),
+            ),
             _ => {
                 let request = merged(payer(), json!({ "usdAmount": 1, "externalRef": reference }));
                 // A request whose answer was lost left an intent; this one takes its place.
@@ -76,13 +96,18 @@ fn write(api: &Api, merchant: &Value, writer: usize, stop: &AtomicBool, acknowle
         let (status, answer, wal_seq) = insist(&api, path, &body);
         match (round % 3, status) {
             (0 | 1, 200..=202) | (2, 200) => {}
-            // Asked again while the first charge was at the bank when the server died: the poller finds out.
+            // Asked again while the first charge was at the bank when the server died: the poller
+            // finds out.
             (2, 202) => continue,
             (2, 409) if answer["error"] == "charge_in_progress" => continue,
             _ => panic!("{path} {status}: {answer}"),
         }
         acknowledged.fetch_add(1, Ordering::Relaxed);
-        told.lock().expect("no writer panicked").push(Told { reference, answer, wal_seq: wal_seq.unwrap_or(0) });
+        told.lock().expect("no writer panicked").push(Told {
+            reference,
+            answer,
+            wal_seq: wal_seq.unwrap_or(0),
+        });
     }
 }
 
@@ -134,14 +159,23 @@ impl Drop for StopOnDrop<'_> {
 fn check(server: &Server, api: &Api, told: &[Told]) {
     let last = told.iter().map(|told| told.wal_seq).max().unwrap_or(0);
     let now = server.admin().get("/admin/status").expect(200);
-    assert!(decimal(&now["walSeq"]) >= Decimal::from(last), "the log is shorter than what was acknowledged: {now}");
+    assert!(
+        decimal(&now["walSeq"]) >= Decimal::from(last),
+        "the log is shorter than what was acknowledged: {now}"
+    );
     assert_eq!(now["rails"]["duplicateCalls"], 0, "{now}");
 
     let payouts = by_ref(&api.walk("/v1/payouts", &[], 100));
     let payments = by_ref(&api.walk("/v1/payments", &[("status", "COMPLETED")], 100));
     for told in told {
-        let (kept, id) = if told.answer["payoutId"].is_string() { (&payouts, "payoutId") } else { (&payments, "paymentId") };
-        let found = kept.get(&told.reference).unwrap_or_else(|| panic!("{} was acknowledged and is lost", told.reference));
+        let (kept, id) = if told.answer["payoutId"].is_string() {
+            (&payouts, "payoutId")
+        } else {
+            (&payments, "paymentId")
+        };
+        let found = kept
+            .get(&told.reference)
+            .unwrap_or_else(|| panic!("{} was acknowledged and is lost", told.reference));
         assert_eq!(found.len(), 1, "{} happened {} times", told.reference, found.len());
         assert_eq!(found[0][id], told.answer[id], "{} is another one now", told.reference);
         let repeat = if id == "payoutId" { "/v1/payouts/by-ref/" } else { "/v1/payments/by-ref/" };
@@ -151,7 +185,8 @@ fn check(server: &Server, api: &Api, told: &[Told]) {
         assert_eq!(found.len(), 1, "one reference, two operations: {found:?}");
     }
 
-    // Every movement belongs to an operation that is there, and every such operation has its movements.
+    // Every movement belongs to an operation that is there, and every such operation has its
+    // movements.
     let rows = api.movements();
     let mut expected = Decimal::from(100_000);
     for payout in payouts.values().flatten() {
@@ -165,7 +200,11 @@ fn check(server: &Server, api: &Api, told: &[Told]) {
     assert_eq!(sum(&rows, "amountVes"), expected, "the movements are not those of the operations");
     api.books();
     for kind in ["payout", "payment"] {
-        let mut owners: Vec<&str> = rows.iter().filter(|row| row["type"] == kind).map(|row| text(row, &format!("{kind}Id"))).collect();
+        let mut owners: Vec<&str> = rows
+            .iter()
+            .filter(|row| row["type"] == kind)
+            .map(|row| text(row, &format!("{kind}Id")))
+            .collect();
         let all = owners.len();
         owners.sort_unstable();
         owners.dedup();

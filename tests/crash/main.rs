@@ -1,4 +1,5 @@
-//! Crashes: the server is killed while it works, and everything it ever acknowledged must be there afterwards, exactly once.
+//! Crashes: the server is killed while it works, and everything it ever acknowledged must be there
+//! afterwards, exactly once.
 
 #[path = "../api/harness/mod.rs"]
 mod harness;

@@ -1,4 +1,5 @@
-//! SIGKILL in every state of a payment in pesos, while the processor is at work, and under load: what was answered stays, what was promised goes on, nothing happens twice.
+//! SIGKILL in every state of a payment in pesos, while the processor is at work, and under load:
+//! what was answered stays, what was promised goes on, nothing happens twice.
 
 use crate::harness::check::{assert_texts, race, text};
 use crate::harness::client::Api;
@@ -45,7 +46,13 @@ fn every_state_outlives_a_crash() {
     let payout = server.cop_payout(&tenant, 60_000, json!({})).expect(201);
     let seen = |api: &Api| {
         let of = |path: &str| api.get(path).expect(200);
-        [of("/v1/cop/balance"), of("/v1/cop/balance/transactions"), of("/v1/payments"), of("/v1/cop/payouts"), of("/v1/events")]
+        [
+            of("/v1/cop/balance"),
+            of("/v1/cop/balance/transactions"),
+            of("/v1/payments"),
+            of("/v1/cop/payouts"),
+            of("/v1/events"),
+        ]
     };
     let before = seen(&api);
     for _ in 0..2 {
@@ -62,7 +69,10 @@ fn every_state_outlives_a_crash() {
     assert_eq!(api.cop_buyer(&qr, "pay").expect(200)["status"], "completed");
     assert_eq!(api.cop_cancel(&push).expect(200)["status"], "canceled");
     assert_eq!(api.cop_refund(&paid).expect(200)["status"], "refunded");
-    server.admin().post(&format!("/admin/cop-payouts/{}/fail", text(&payout, "id")), &json!({ "failureCode": "x" })).expect(200);
+    server
+        .admin()
+        .post(&format!("/admin/cop-payouts/{}/fail", text(&payout, "id")), &json!({ "failureCode": "x" }))
+        .expect(200);
     api.assert_pesos("192500", "92500", "100000");
     assert_eq!(duplicates(&server), 0);
 }
@@ -141,18 +151,29 @@ fn collections_and_refunds_under_load_happen_once() {
         let mut done = Vec::new();
         for round in 0..ROUNDS {
             let body = cop_body(50_000, "qr");
-            let created = until_decided("create", || api.keyed(&key(writer, round, "create")).try_post("/v1/cop/payments", &body)).expect(201);
+            let created = until_decided("create", || {
+                api.keyed(&key(writer, round, "create")).try_post("/v1/cop/payments", &body)
+            })
+            .expect(201);
             let id = text(&created, "id").to_owned();
-            // A crash between the record and the processor leaves a payment that is sent when the processor is asked; the buyer comes again.
-            let paid = until_decided("pay", || match api.keyed(&key(writer, round, "pay")).try_post(&format!("/v1/test/cop/payments/{id}/pay"), &json!({})) {
-                Ok(answer) if answer.status == 202 => api.try_get(&format!("/v1/cop/payments/{id}")),
-                other => other,
+            // A crash between the record and the processor leaves a payment that is sent when the
+            // processor is asked; the buyer comes again.
+            let paid = until_decided("pay", || {
+                match api
+                    .keyed(&key(writer, round, "pay"))
+                    .try_post(&format!("/v1/test/cop/payments/{id}/pay"), &json!({}))
+                {
+                    Ok(answer) if answer.status == 202 => api.try_get(&format!("/v1/cop/payments/{id}")),
+                    other => other,
+                }
             });
             let mut status = text(&paid.expect(200), "status").to_owned();
             let refund = (writer + round).is_multiple_of(2) && status == "completed";
             if refund {
-                let refunded =
-                    until_decided("refund", || api.keyed(&key(writer, round, "refund")).try_post(&format!("/v1/cop/payments/{id}/refund"), &json!({})));
+                let refunded = until_decided("refund", || {
+                    api.keyed(&key(writer, round, "refund"))
+                        .try_post(&format!("/v1/cop/payments/{id}/refund"), &json!({}))
+                });
                 assert!(matches!(refunded.status, 200 | 202), "{}", refunded.text());
                 status = text(&refunded.json(), "status").to_owned();
                 assert_eq!(status, if refunded.status == 200 { "refunded" } else { "completed" });

@@ -1,17 +1,20 @@
-//! Rates across crashes: what an operator was told is kept is there, counts once in its hour and its day, and is in force again.
+//! Rates across crashes: what an operator was told is kept is there, counts once in its hour and
+//! its day, and is in force again.
 
 use crate::harness::check::{assert_number, list};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 
 fn record(server: &Server, price: u64) {
-    let body =
-        json!({ "pair": "USDT/VES", "source": "p2p", "side": "SELL", "price": price.to_string(), "asOf": format!("2026-03-01T12:{:02}:00Z", price % 60) });
+    let body = json!({ "pair": "USDT/VES", "source": "p2p", "side": "SELL", "price": price.to_string(), "asOf": format!("2026-03-01T12:{:02}:00Z", price % 60) });
     server.admin().post("/admin/rates", &body).expect(201);
 }
 
 fn history(server: &Server, interval: &str) -> Value {
-    server.nobody().get(&format!("/api/v1/fx/history?side=SELL&startDate=2026-03-01T00:00:00Z&limit=1000{interval}")).expect(200)
+    server
+        .nobody()
+        .get(&format!("/api/v1/fx/history?side=SELL&startDate=2026-03-01T00:00:00Z&limit=1000{interval}"))
+        .expect(200)
 }
 
 #[test]
@@ -28,10 +31,17 @@ fn what_was_kept_is_there_once() {
         assert_eq!(list(&history(&server, ""), "data").len(), recorded);
         for interval in ["&interval=hour", "&interval=day"] {
             let buckets = history(&server, interval);
-            let counts: Vec<u64> = list(&buckets, "data").iter().map(|bucket| bucket["count"].as_u64().expect("a count")).collect();
+            let counts: Vec<u64> = list(&buckets, "data")
+                .iter()
+                .map(|bucket| bucket["count"].as_u64().expect("a count"))
+                .collect();
             assert_eq!(counts, [recorded as u64], "{interval}");
         }
-        assert_number(&server.nobody().get("/api/v1/fx/latest?side=SELL").expect(200), "price", if run < 2 { ["20", "40"][run as usize] } else { "59" });
+        assert_number(
+            &server.nobody().get("/api/v1/fx/latest?side=SELL").expect(200),
+            "price",
+            if run < 2 { ["20", "40"][run as usize] } else { "59" },
+        );
     }
 }
 
@@ -62,20 +72,32 @@ fn a_crash_in_the_middle_loses_nothing_that_was_answered_and_counts_nothing_twic
     });
     assert!(answered > 0);
     server.restart();
-    let sum = |interval: &str| list(&history(&server, interval), "data").iter().map(|bucket| bucket["count"].as_u64().expect("a count")).sum::<u64>();
+    let sum = |interval: &str| {
+        list(&history(&server, interval), "data")
+            .iter()
+            .map(|bucket| bucket["count"].as_u64().expect("a count"))
+            .sum::<u64>()
+    };
     let (hours, days) = (sum("&interval=hour"), sum("&interval=day"));
     // At most the four that were under way are there without an answer.
-    assert!(hours == days && (answered..=answered + 4).contains(&hours), "{answered} answered, {hours} in hours, {days} in days");
+    assert!(
+        hours == days && (answered..=answered + 4).contains(&hours),
+        "{answered} answered, {hours} in hours, {days} in days"
+    );
 }
 
 #[test]
 fn the_rate_in_force_and_those_ahead_survive() {
-    let mut server = Server::start_with(&[("PASARELA__RATES__FEEDS", r#"[{ pair = "USD/VES", source = "bcv", side = "OFFICIAL", kind = "manual" }]"#)]);
+    let mut server = Server::start_with(&[(
+        "PASARELA__RATES__FEEDS",
+        r#"[{ pair = "USD/VES", source = "bcv", side = "OFFICIAL", kind = "manual" }]"#,
+    )]);
     let api = server.tenant().test;
     let caracas = chrono::Utc::now() - chrono::TimeDelta::hours(4);
     for (price, days) in [("190", -3), ("195", 0), ("210", 2)] {
         let as_of = (caracas + chrono::TimeDelta::days(days)).format("%Y-%m-%dT00:00:00-04:00").to_string();
-        let body = json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": price, "asOf": as_of });
+        let body =
+            json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": price, "asOf": as_of });
         server.admin().post("/admin/rates", &body).expect(201);
     }
     for _ in 0..2 {

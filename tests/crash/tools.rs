@@ -1,4 +1,5 @@
-//! What an operator trusts after a crash: `pasarela wal info`, `inspect` and `verify`, beside a running server, on what a killed one left, and on a log with a damaged byte.
+//! What an operator trusts after a crash: `pasarela wal info`, `inspect` and `verify`, beside a
+//! running server, on what a killed one left, and on a log with a damaged byte.
 
 use crate::harness::check::text;
 use crate::harness::server::Server;
@@ -8,7 +9,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn wal(data: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pasarela")).arg("wal").args(arguments).arg("--data-dir").arg(data).output().expect("the command runs")
+    Command::new(env!("CARGO_BIN_EXE_pasarela"))
+        .arg("wal")
+        .args(arguments)
+        .arg("--data-dir")
+        .arg(data)
+        .output()
+        .expect("the command runs")
 }
 
 #[track_caller]
@@ -39,17 +46,32 @@ fn busy() -> Server {
 #[test]
 fn they_find_a_good_log_good_beside_the_server_and_after_it_was_killed() {
     let mut server = busy();
-    let last = server.tenant().test.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).wal_seq();
+    let last =
+        server.tenant().test.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).wal_seq();
     for killed in [false, true] {
         if killed {
             server.kill();
         }
         let info: Value = serde_json::from_str(&succeeds(&server.data(), &["info", "--json"])).expect("JSON");
-        assert_eq!((info["firstSeq"].as_u64(), info["lastSeq"].as_u64(), info["records"].as_u64()), (Some(1), Some(last), Some(last)), "{info}");
+        assert_eq!(
+            (info["firstSeq"].as_u64(), info["lastSeq"].as_u64(), info["records"].as_u64()),
+            (Some(1), Some(last), Some(last)),
+            "{info}"
+        );
         assert!(info["snapshots"].as_u64().is_some_and(|snapshots| snapshots > 0), "{info}");
-        let lines: Vec<Value> = succeeds(&server.data(), &["inspect", "--json"]).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        assert!(lines.iter().enumerate().all(|(n, line)| line["seq"].as_u64() == Some(n as u64 + 1)), "every record, in order");
-        assert!(["payout.failed", "payment.reversed"].iter().all(|kind| lines.iter().any(|line| text(line, "type") == *kind)));
+        let lines: Vec<Value> = succeeds(&server.data(), &["inspect", "--json"])
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        assert!(
+            lines.iter().enumerate().all(|(n, line)| line["seq"].as_u64() == Some(n as u64 + 1)),
+            "every record, in order"
+        );
+        assert!(
+            ["payout.failed", "payment.reversed"]
+                .iter()
+                .all(|kind| lines.iter().any(|line| text(line, "type") == *kind))
+        );
         assert!(succeeds(&server.data(), &["verify"]).starts_with(&format!("ok: {last} records")));
     }
     let some = succeeds(&server.data(), &["inspect", "--from", "2", "--to", "3"]);
@@ -61,8 +83,9 @@ fn they_refuse_a_log_with_a_damaged_byte() {
     let mut server = busy();
     server.kill();
     let files = fs::read_dir(server.data().join("log")).expect("the log").flatten().map(|entry| entry.path());
-    let newest =
-        files.filter(|path| path.extension().is_some_and(|extension| extension == "log")).max_by_key(|path| fs::metadata(path).map_or(0, |file| file.len()));
+    let newest = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "log"))
+        .max_by_key(|path| fs::metadata(path).map_or(0, |file| file.len()));
     let newest = newest.expect("a file of the log");
     let mut bytes = fs::read(&newest).expect("readable");
     let middle = bytes.len() / 2;

@@ -1,4 +1,5 @@
-//! SIGKILL in a storm of events: whatever the moment, every event that is in the log arrives, signed, and nothing that was delivered is sent again for ever.
+//! SIGKILL in a storm of events: whatever the moment, every event that is in the log arrives,
+//! signed, and nothing that was delivered is sent again for ever.
 
 use crate::harness::check::text;
 use crate::harness::client::Api;
@@ -18,7 +19,13 @@ fn storm(api: &Api, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let reference = crate::harness::flows::fresh("storm");
         let card = json!({ "number": "4111111111111111", "expMonth": 12, "expYear": 2035, "cvv": "123", "holderName": "Ana", "holderId": "V12345678" });
-        if api.try_post("/v1/payments/vpos", &json!({ "usdAmount": 1, "card": card, "externalRef": reference, "description": "x" })).is_err() {
+        if api
+            .try_post(
+                "/v1/payments/vpos",
+                &json!({ "usdAmount": 1, "card": card, "externalRef": reference, "description": "x" }),
+            )
+            .is_err()
+        {
             sleep(Duration::from_millis(20));
         }
     }
@@ -35,7 +42,11 @@ fn by_sequence(arrived: &[Arrived]) -> BTreeMap<u64, Vec<&Arrived>> {
 /// The events of the deliveries whose outcome can be read, so it is durable.
 fn delivered(api: &Api, webhook: &Value) -> BTreeSet<String> {
     let deliveries = api.walk(&format!("/v1/webhooks/{}/deliveries", text(webhook, "id")), &[], 100);
-    deliveries.iter().filter(|delivery| delivery["status"] == "delivered").map(|delivery| text(delivery, "eventId").to_owned()).collect()
+    deliveries
+        .iter()
+        .filter(|delivery| delivery["status"] == "delivered")
+        .map(|delivery| text(delivery, "eventId").to_owned())
+        .collect()
 }
 
 #[test]
@@ -44,7 +55,10 @@ fn every_event_arrives_however_often_the_server_dies() {
     let api = server.tenant().test;
     let quick = Receiver::good();
     let slow = Receiver::start(|_| Manner::After(Duration::from_millis(15)));
-    let make = |receiver: &Receiver| api.post("/v1/webhooks", &json!({ "url": receiver.url(), "events": ["payment.completed"] })).expect(201);
+    let make = |receiver: &Receiver| {
+        api.post("/v1/webhooks", &json!({ "url": receiver.url(), "events": ["payment.completed"] }))
+            .expect(201)
+    };
     let webhooks = [make(&quick), make(&slow)];
     let stop = AtomicBool::new(false);
     let mut known = Vec::new();
@@ -61,7 +75,8 @@ fn every_event_arrives_however_often_the_server_dies() {
                 sleep(Duration::from_millis(5));
             }
             sleep(Duration::from_millis(7 * (crash as u64 % 5)));
-            // Every other time some outcome is durable; the other times the server may die before the first.
+            // Every other time some outcome is durable; the other times the server may die before
+            // the first.
             let mut seen = webhooks.each_ref().map(|webhook| delivered(&api, webhook));
             while crash % 2 == 0 && seen[0].is_empty() {
                 assert!(Instant::now() < deadline, "no outcome is recorded: {}", server.log_tail());
@@ -77,13 +92,22 @@ fn every_event_arrives_however_often_the_server_dies() {
     let events = api.walk("/v1/events", &[], 100);
     let numbers: Vec<u64> = events.iter().filter_map(|event| event["sequence"].as_u64()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "the log has a gap");
-    let listed: BTreeMap<u64, &Value> =
-        events.iter().filter(|event| event["event"] == "payment.completed").filter_map(|event| Some((event["sequence"].as_u64()?, event))).collect();
+    let listed: BTreeMap<u64, &Value> = events
+        .iter()
+        .filter(|event| event["event"] == "payment.completed")
+        .filter_map(|event| Some((event["sequence"].as_u64()?, event)))
+        .collect();
     assert!(listed.len() >= 60 * crashes());
-    for (nth, (receiver, webhook)) in [(&quick, &webhooks[0]), (&slow, &webhooks[1])].into_iter().enumerate() {
+    for (nth, (receiver, webhook)) in [(&quick, &webhooks[0]), (&slow, &webhooks[1])].into_iter().enumerate()
+    {
         let deadline = Instant::now() + PATIENCE;
         while by_sequence(&receiver.arrived()).len() < listed.len() {
-            assert!(Instant::now() < deadline, "{} of {} arrived", by_sequence(&receiver.arrived()).len(), listed.len());
+            assert!(
+                Instant::now() < deadline,
+                "{} of {} arrived",
+                by_sequence(&receiver.arrived()).len(),
+                listed.len()
+            );
             sleep(Duration::from_millis(20));
         }
         let arrived = receiver.arrived();
@@ -97,7 +121,11 @@ fn every_event_arrives_however_often_the_server_dies() {
             assert!(each.len() <= crashes() + 1, "{sequence} arrived {} times", each.len());
         }
         for (delivered, came) in &known {
-            let again: Vec<_> = arrived[came[nth]..].iter().map(|each| each.header("svc-event-id")).filter(|id| delivered[nth].contains(*id)).collect();
+            let again: Vec<_> = arrived[came[nth]..]
+                .iter()
+                .map(|each| each.header("svc-event-id"))
+                .filter(|id| delivered[nth].contains(*id))
+                .collect();
             assert!(again.is_empty(), "what had an outcome was sent again: {again:?}");
         }
         // Every delivery has one outcome, which another start does not change.
@@ -121,7 +149,11 @@ fn every_event_arrives_however_often_the_server_dies() {
         assert!(Instant::now() < deadline, "nothing more arrives");
         sleep(Duration::from_millis(5));
     }
-    assert_eq!((quick.count(), slow.count()), (before.0 + 1, before.1 + 1), "what has an outcome is not sent again");
+    assert_eq!(
+        (quick.count(), slow.count()),
+        (before.0 + 1, before.1 + 1),
+        "what has an outcome is not sent again"
+    );
     assert_eq!(server.terminate().code(), Some(0));
     let verified = server.command(&["wal", "verify"]);
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));

@@ -40,7 +40,10 @@ fn a_spike_ends_no_hold_and_live_money_waits_until_it_is_undone_or_confirmed() {
     step(&file, 0);
     let server = Server::start_with(&[("PASARELA_TEST_CLOCK_STEP", shown(&file))]);
     let tenant = server.tenant();
-    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" })).expect(200);
+    server
+        .admin()
+        .post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" }))
+        .expect(200);
     let (test, live) = (&tenant.test, &tenant.live);
     test.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "10.00", "held": true })).expect(201);
     let create = |api: &Api| api.create_merchant(json!({}));
@@ -48,8 +51,17 @@ fn a_spike_ends_no_hold_and_live_money_waits_until_it_is_undone_or_confirmed() {
 
     step(&file, DAY_MS);
     let refused = create(live);
-    assert_eq!((refused.status, refused.json()["error"].as_str()), (503, Some("clock_stepped")), "{}", refused.text());
-    assert!(refused.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0)));
+    assert_eq!(
+        (refused.status, refused.json()["error"].as_str()),
+        (503, Some("clock_stepped")),
+        "{}",
+        refused.text()
+    );
+    assert!(
+        refused
+            .header("retry-after")
+            .is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0))
+    );
     live.get("/v1/balance").expect(200);
     // The test world goes on, by the clock that is believed.
     create(test).expect(201);
@@ -58,7 +70,14 @@ fn a_spike_ends_no_hold_and_live_money_waits_until_it_is_undone_or_confirmed() {
     let status = server.admin().get("/admin/status").expect(200);
     let seen = status["clock"]["stepMs"].as_i64().expect("a number");
     assert!((seen - DAY_MS).abs() < 60_000, "{status}");
-    let figure = || server.admin().get("/metrics").text().lines().find_map(|line| line.strip_prefix("pasarela_clock_step_seconds ").map(str::to_owned));
+    let figure = || {
+        server
+            .admin()
+            .get("/metrics")
+            .text()
+            .lines()
+            .find_map(|line| line.strip_prefix("pasarela_clock_step_seconds ").map(str::to_owned))
+    };
     assert!(figure().is_some_and(|seconds| seconds.starts_with("86")), "{:?}", figure());
 
     // Undone: no book stands still.

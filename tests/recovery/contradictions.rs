@@ -1,4 +1,5 @@
-//! What a bank says twice: the second word moves no money, and operators hear of it. A bank that loses an order twice is asked on.
+//! What a bank says twice: the second word moves no money, and operators hear of it. A bank that
+//! loses an order twice is asked on.
 
 use crate::harness::check::{list, text};
 use crate::harness::client::Api;
@@ -25,14 +26,20 @@ fn until(server: &Server, what: &str, mut holds: impl FnMut() -> bool) {
 
 fn counted(server: &Server) -> Option<u64> {
     let figures = server.admin().get("/metrics");
-    let line = figures.text().lines().find_map(|line| line.strip_prefix("pasarela_rail_contradicted_total ").map(str::to_owned));
+    let line = figures
+        .text()
+        .lines()
+        .find_map(|line| line.strip_prefix("pasarela_rail_contradicted_total ").map(str::to_owned));
     line.and_then(|value| value.parse().ok())
 }
 
 /// Requests wait a second, the bank takes five, and whoever asks it meanwhile hears the opposite.
 fn contradicting() -> Server {
-    let environment =
-        [("PASARELA__RAILS__ANSWER_SECONDS", "1"), ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "5000"), ("PASARELA__RAILS__SIMULATOR_FAULT", "contradicts")];
+    let environment = [
+        ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
+        ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "5000"),
+        ("PASARELA__RAILS__SIMULATOR_FAULT", "contradicts"),
+    ];
     Server::start_with(&environment)
 }
 
@@ -45,7 +52,8 @@ fn the_second_word_of_a_bank_moves_no_money_and_is_listed_for_operators() {
     api.fund("100.00");
     let merchant = api.merchant();
     let pay = |amount: &str| api.payout(&merchant, amount, json!({})).expect(202);
-    // The bank does the first and refuses the second; whoever asks too early hears it the other way round.
+    // The bank does the first and refuses the second; whoever asks too early hears it the other way
+    // round.
     let (done, refused) = (pay("30.00"), pay("20.04"));
     let operations = [text(&done, "operationId").to_owned(), text(&refused, "operationId").to_owned()];
     api.advance(61);
@@ -53,7 +61,9 @@ fn the_second_word_of_a_bank_moves_no_money_and_is_listed_for_operators() {
     assert_eq!(text(&api.payout_now(&refused), "status"), "completed");
     // One is paid with its fee, the other is back with its own.
     let settled = api.books();
-    until(&server, "the bank says the opposite", || operations.iter().all(|id| operation(api, id)["contradicted"] == true));
+    until(&server, "the bank says the opposite", || {
+        operations.iter().all(|id| operation(api, id)["contradicted"] == true)
+    });
     assert_eq!(api.books(), settled, "no money moved");
     let (done_now, refused_now) = (api.payout_now(&done), api.payout_now(&refused));
     assert_eq!((text(&done_now, "status"), &done_now["reference"]), ("failed", &Value::Null));
@@ -79,13 +89,27 @@ fn the_second_word_of_a_bank_moves_no_money_and_is_listed_for_operators() {
         for (name, value) in expected.as_object().expect("an object") {
             assert_eq!(&item[name], value, "{name} of {item}");
         }
-        assert!(item["bankCode"].is_string() && item["bankReference"].is_string() && item["entity"]["id"].is_string(), "{item}");
+        assert!(
+            item["bankCode"].is_string()
+                && item["bankReference"].is_string()
+                && item["entity"]["id"].is_string(),
+            "{item}"
+        );
     }
     assert_eq!(counted(&server), Some(2));
     let first = server.admin().get("/admin/operations?limit=1").expect(200);
-    let next = server.admin().get(&format!("/admin/operations?limit=1&cursor={}", text(&first, "nextCursor"))).expect(200);
-    assert_eq!([list(&first, "items")[0].clone(), list(&next, "items")[0].clone()], [items[0].clone(), items[1].clone()]);
-    let others = server.admin().get(&format!("/admin/operations?tenantId={}", crate::harness::flows::UNKNOWN)).expect(200);
+    let next = server
+        .admin()
+        .get(&format!("/admin/operations?limit=1&cursor={}", text(&first, "nextCursor")))
+        .expect(200);
+    assert_eq!(
+        [list(&first, "items")[0].clone(), list(&next, "items")[0].clone()],
+        [items[0].clone(), items[1].clone()]
+    );
+    let others = server
+        .admin()
+        .get(&format!("/admin/operations?tenantId={}", crate::harness::flows::UNKNOWN))
+        .expect(200);
     assert!(list(&others, "items").is_empty());
     server.admin().get("/admin/operations?status=lost").expect(400);
     assert!(succeeds(&server, &["admin", "operation", "list", "--json"]).contains(&operations[0]));
@@ -99,11 +123,16 @@ fn a_payout_that_is_lost_twice_keeps_its_money_set_aside() {
     api.fund("100.00");
     let payout = api.payout(&merchant, "10.07", json!({})).expect(202);
     let set_aside = api.books();
-    // The first look learns that it never arrived and sends it once more; that has no answer either, and the looks after it learn the same.
+    // The first look learns that it never arrived and sends it once more; that has no answer
+    // either, and the looks after it learn the same.
     for _ in 0..4 {
         api.advance(3_600);
         assert_eq!(text(&api.payout_now(&payout), "status"), "pending");
         assert_eq!(api.books(), set_aside);
     }
-    assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0, "sent again only because the bank said so");
+    assert_eq!(
+        server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"],
+        0,
+        "sent again only because the bank said so"
+    );
 }

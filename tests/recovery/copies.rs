@@ -21,7 +21,8 @@ fn a_copy_under_full_load_holds_everything_acknowledged_before_it() {
     let merchant = &api.merchant();
     api.fund("100000.00");
     // Some are at the bank while the copy is made: their outcome is asked for afterwards.
-    let waiting: Vec<Value> = ["10.05", "10.06", "10.07"].map(|monto| api.payout(merchant, monto, json!({})).expect(202)).into();
+    let waiting: Vec<Value> =
+        ["10.05", "10.06", "10.07"].map(|monto| api.payout(merchant, monto, json!({})).expect(202)).into();
     let parent = tempfile::tempdir().expect("a directory");
     let (copy, into) = (parent.path().join("copy"), parent.path().join("restored"));
     let (stop, written) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -33,7 +34,10 @@ fn a_copy_under_full_load_holds_everything_acknowledged_before_it() {
                     if stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    let body = merged(payout_body(merchant, "0.10"), json!({ "externalRef": format!("{writer}-{n}") }));
+                    let body = merged(
+                        payout_body(merchant, "0.10"),
+                        json!({ "externalRef": format!("{writer}-{n}") }),
+                    );
                     api.post("/v1/payouts", &body).expect(201);
                     written.fetch_add(1, Ordering::Relaxed);
                 }
@@ -41,7 +45,8 @@ fn a_copy_under_full_load_holds_everything_acknowledged_before_it() {
         }
         let done = std::panic::catch_unwind(|| {
             let wait_for = |more: usize| {
-                let (goal, deadline) = (written.load(Ordering::Relaxed) + more, Instant::now() + Duration::from_secs(60));
+                let (goal, deadline) =
+                    (written.load(Ordering::Relaxed) + more, Instant::now() + Duration::from_secs(60));
                 while written.load(Ordering::Relaxed) < goal {
                     assert!(Instant::now() < deadline, "the writers are stuck");
                     std::thread::sleep(Duration::from_millis(5));
@@ -57,13 +62,21 @@ fn a_copy_under_full_load_holds_everything_acknowledged_before_it() {
         stop.store(true, Ordering::Relaxed);
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
-    let report: Value = serde_json::from_str(&succeeds(&server, &["restore", shown(&copy), "--into", shown(&into), "--json"])).expect("JSON");
-    assert!(report["seq"].as_u64().is_some_and(|seq| seq >= acknowledged), "{report}, acknowledged {acknowledged}");
+    let report: Value = serde_json::from_str(&succeeds(
+        &server,
+        &["restore", shown(&copy), "--into", shown(&into), "--json"],
+    ))
+    .expect("JSON");
+    assert!(
+        report["seq"].as_u64().is_some_and(|seq| seq >= acknowledged),
+        "{report}, acknowledged {acknowledged}"
+    );
     assert!(report["verifyMs"].is_number(), "{report}");
     let restored = Server::on(&into);
     let there = restored.api(text(&tenant.created["testKey"], "key"));
     there.advance(600);
-    let statuses: Vec<String> = waiting.iter().map(|payout| text(&there.payout_now(payout), "status").to_owned()).collect();
+    let statuses: Vec<String> =
+        waiting.iter().map(|payout| text(&there.payout_now(payout), "status").to_owned()).collect();
     assert_eq!(statuses, ["completed", "failed", "completed"]);
     there.books();
     // The bank's copy knew every order that the log's copy had sent.
@@ -76,14 +89,26 @@ fn drill(server: &Server, copy: &Path) {
     // The log tells where the newest copy is, and who made it.
     let acts = objects(&succeeds(server, &["wal", "inspect", "--json"]));
     let act = acts.iter().find(|line| line["type"] == "operator.acted").expect("a record of the backup");
-    assert!(text(act, "entity").starts_with("operator from 127.0.0.1: makeBackup") && text(act, "entity").contains(shown(copy)), "{act}");
+    assert!(
+        text(act, "entity").starts_with("operator from 127.0.0.1: makeBackup")
+            && text(act, "entity").contains(shown(copy)),
+        "{act}"
+    );
     let scratch = tempfile::tempdir().expect("a directory");
     for from in [None, Some(shown(copy)), copy.parent().map(shown)] {
         let mut arguments = vec!["restore", "--drill", "--json", "--scratch", shown(scratch.path())];
         arguments.extend(from);
         let report: Value = serde_json::from_str(&succeeds(server, &arguments)).expect("JSON");
-        assert_eq!((text(&report, "from"), report["copyMs"].is_number() && report["verifyMs"].is_number()), (shown(copy), true), "{report}");
-        assert_eq!(fs::read_dir(scratch.path()).expect("readable").count(), 0, "the scratch directory is empty again");
+        assert_eq!(
+            (text(&report, "from"), report["copyMs"].is_number() && report["verifyMs"].is_number()),
+            (shown(copy), true),
+            "{report}"
+        );
+        assert_eq!(
+            fs::read_dir(scratch.path()).expect("readable").count(),
+            0,
+            "the scratch directory is empty again"
+        );
     }
     // A copy with a damaged byte does not pass.
     let log = fs::read_dir(copy.join("log")).expect("the log").flatten().map(|entry| entry.path());
@@ -116,7 +141,10 @@ fn a_stopped_server_is_copied_too_and_the_secret_stays_one() {
     succeeds(&server, &["restore", shown(&copy), "--into", shown(&into), "--skip-verify"]);
     for directory in [&copy, &into] {
         let key = directory.join("mark.key");
-        assert_eq!(fs::read(&key).expect("the secret"), fs::read(server.data().join("mark.key")).expect("the secret"));
+        assert_eq!(
+            fs::read(&key).expect("the secret"),
+            fs::read(server.data().join("mark.key")).expect("the secret")
+        );
         assert_eq!(fs::metadata(&key).expect("its mode").permissions().mode() & 0o777, 0o600);
     }
     assert_eq!(verified(&server, &into)["headHash"], verified(&server, &server.data())["headHash"]);
@@ -140,7 +168,10 @@ fn a_log_without_its_secret_is_not_served_until_a_backup_gives_it_back() {
     let refused = server.command(&["serve"]);
     assert_eq!(refused.status.code(), Some(1));
     let refused = errors(&refused);
-    assert!(refused.contains("mark.key: is missing beside a log") && refused.contains("from a backup"), "{refused}");
+    assert!(
+        refused.contains("mark.key: is missing beside a log") && refused.contains("from a backup"),
+        "{refused}"
+    );
     assert!(!key.exists(), "no other one was made");
     fs::copy(copy.join("mark.key"), &key).expect("copied");
     server.restart();
@@ -158,14 +189,18 @@ fn a_file_carries_everything_to_another_place() {
     let payout = api.payout(&merchant, "10.05", json!({})).expect(202);
     api.vpos_pay(10);
     let parent = tempfile::tempdir().expect("a directory");
-    let (file, into, again) = (parent.path().join("all.export"), parent.path().join("world"), parent.path().join("again"));
+    let (file, into, again) =
+        (parent.path().join("all.export"), parent.path().join("world"), parent.path().join("again"));
     assert!(succeeds(&server, &["wal", "export", shown(&file)]).starts_with("ok:"));
     assert!(fails(&server, &["wal", "export", shown(&file)]).contains("exists already"));
     assert_eq!(fs::metadata(&file).expect("its mode").permissions().mode() & 0o777, 0o600);
     succeeds(&server, &["wal", "import", shown(&file), "--into", shown(&into)]);
     succeeds(&server, &["import", shown(&file), "--into", shown(&again)]);
     assert_eq!(verified(&server, &into)["headHash"], verified(&server, &server.data())["headHash"]);
-    assert_eq!(fs::read(into.join("mark.key")).expect("the secret"), fs::read(server.data().join("mark.key")).expect("the secret"));
+    assert_eq!(
+        fs::read(into.join("mark.key")).expect("the secret"),
+        fs::read(server.data().join("mark.key")).expect("the secret")
+    );
     let (rows, sum) = (api.movements(), api.balance());
     let imported = Server::on(&into);
     let there = imported.api(text(&tenant.created["testKey"], "key"));

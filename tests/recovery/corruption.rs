@@ -1,4 +1,5 @@
-//! Every kind of byte, changed in turn: in records, index entries, snapshots, tip, floor, format and witness of a log, and in an export file. The proof finds each and names the place.
+//! Every kind of byte, changed in turn: in records, index entries, snapshots, tip, floor, format
+//! and witness of a log, and in an export file. The proof finds each and names the place.
 
 use crate::harness::flows::{merged, payout_body};
 use crate::harness::server::Server;
@@ -29,8 +30,11 @@ fn original() -> &'static Path {
         let api = server.tenant().test;
         let merchant = api.merchant();
         api.fund("100.00");
-        api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "300.00", "held": true })).expect(201);
-        api.keyed("a key").post("/v1/payouts", &merged(payout_body(&merchant, "1.00"), json!({}))).expect(201);
+        api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "300.00", "held": true }))
+            .expect(201);
+        api.keyed("a key")
+            .post("/v1/payouts", &merged(payout_body(&merchant, "1.00"), json!({})))
+            .expect(201);
         api.payout(&merchant, "1.05", json!({})).expect(202);
         api.pay(5);
         api.intent(1);
@@ -100,7 +104,10 @@ impl Changed {
 
 fn entries(db: &DB, family: &str) -> Vec<(Vec<u8>, Vec<u8>)> {
     let handle = db.cf_handle(family).expect("the family");
-    db.iterator_cf(handle, IteratorMode::Start).map(|entry| entry.expect("readable")).map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+    db.iterator_cf(handle, IteratorMode::Start)
+        .map(|entry| entry.expect("readable"))
+        .map(|(key, value)| (key.to_vec(), value.to_vec()))
+        .collect()
 }
 
 fn put(db: &DB, family: &str, key: &[u8], value: &[u8]) {
@@ -135,7 +142,8 @@ fn killed() -> &'static Path {
     .path()
 }
 
-/// The chunk that holds a record in the middle: its key, its bytes, the record's sequence, and where it begins and ends.
+/// The chunk that holds a record in the middle: its key, its bytes, the record's sequence, and
+/// where it begins and ends.
 fn middle(db: &DB) -> (Vec<u8>, Vec<u8>, u64, std::ops::Range<usize>) {
     let all = entries(db, "log");
     let (key, chunk) = all.into_iter().max_by_key(|(_, chunk)| chunk.len()).expect("a chunk");
@@ -146,7 +154,10 @@ fn middle(db: &DB) -> (Vec<u8>, Vec<u8>, u64, std::ops::Range<usize>) {
 #[test]
 fn what_was_not_changed_passes() {
     let verified = Changed::not().verify().expect("right");
-    assert!(verified.snapshots > 2 && verified.index_entries > verified.records && verified.states >= 10, "{verified:?}");
+    assert!(
+        verified.snapshots > 2 && verified.index_entries > verified.records && verified.states >= 10,
+        "{verified:?}"
+    );
 }
 
 #[test]
@@ -192,9 +203,11 @@ fn every_kind_of_index_entry_is_covered_in_both_directions() {
         let letter = char::from(letter);
         let gone = Changed::by(|db| delete(db, "index", &key)).bad_sequence(&format!("{letter} is gone"));
         let other = flipped(&[value.as_slice(), b"."].concat(), value.len());
-        let changed = Changed::by(|db| put(db, "index", &key, &other)).bad_sequence(&format!("{letter} says something else"));
+        let changed = Changed::by(|db| put(db, "index", &key, &other))
+            .bad_sequence(&format!("{letter} says something else"));
         let key = flipped(&key, key.len() - 1);
-        let more = Changed::by(|db| put(db, "index", &key, &value)).bad_sequence(&format!("{letter} is there and nobody wrote it"));
+        let more = Changed::by(|db| put(db, "index", &key, &value))
+            .bad_sequence(&format!("{letter} is there and nobody wrote it"));
         for named in [gone, changed, more] {
             assert!((1..=last).contains(&named), "{letter}: {named}");
         }
@@ -216,7 +229,12 @@ fn a_changed_snapshot_is_named() {
     }
     // A start would begin with an empty book where there was money.
     let tenant = &key[..8];
-    let changed = Changed::by(|db| snapshots.iter().filter(|(key, _)| &key[..8] == tenant).for_each(|(key, _)| delete(db, "snapshots", key)));
+    let changed = Changed::by(|db| {
+        snapshots
+            .iter()
+            .filter(|(key, _)| &key[..8] == tenant)
+            .for_each(|(key, _)| delete(db, "snapshots", key))
+    });
     assert!(changed.bad_sequence("no snapshot of a tenant is left") > 0);
 }
 
@@ -230,11 +248,19 @@ impl Completion for Nobody {
 #[test]
 fn a_snapshot_that_lost_every_hold_is_found() {
     let directory = Changed::not();
-    let log = Log::<Nobody>::open(Box::new(RocksStore::open(directory.log()).expect("it opens")), Config::default()).expect("it opens");
+    let log = Log::<Nobody>::open(
+        Box::new(RocksStore::open(directory.log()).expect("it opens")),
+        Config::default(),
+    )
+    .expect("it opens");
     let machine = machine();
-    let holding = log.reader().latest_snapshots().flatten().find_map(|stored| match machine.restore(stored.tenant, &stored.state) {
-        Ok(AnyBook::Tenant(book)) if book.accounts.values().any(|account| account.held > 0) => Some((stored, book)),
-        _ => None,
+    let holding = log.reader().latest_snapshots().flatten().find_map(|stored| {
+        match machine.restore(stored.tenant, &stored.state) {
+            Ok(AnyBook::Tenant(book)) if book.accounts.values().any(|account| account.held > 0) => {
+                Some((stored, book))
+            }
+            _ => None,
+        }
     });
     let (stored, mut book) = holding.expect("a book with holds");
     for account in book.accounts.values_mut() {
@@ -243,7 +269,10 @@ fn a_snapshot_that_lost_every_hold_is_found() {
     }
     let state = machine.save(&AnyBook::Tenant(book));
     let last = log.durable_seq();
-    log.snapshot(Snapshot { tenant: stored.tenant, time_ms: stored.time_ms, state, index: IndexOps::new() }, Nobody);
+    log.snapshot(
+        Snapshot { tenant: stored.tenant, time_ms: stored.time_ms, state, index: IndexOps::new() },
+        Nobody,
+    );
     log.close();
     drop(log);
     assert_eq!(directory.bad_sequence("a snapshot without holds"), last);
@@ -258,7 +287,8 @@ fn tip_floor_format_and_witness_are_covered() {
     assert_eq!(meta.len(), 3);
     for (key, value) in &meta {
         for at in 0..value.len() {
-            // Opening for reading tries several times, as a server may write meanwhile: every byte would take minutes.
+            // Opening for reading tries several times, as a server may write meanwhile: every byte
+            // would take minutes.
             if at % 7 == 0 || at + 1 == value.len() {
                 let changed = Changed::by(|db| put(db, "meta", key, &flipped(value, at)));
                 assert!(changed.verify().is_err(), "byte {at} of {}", String::from_utf8_lossy(key));
@@ -280,7 +310,10 @@ fn files(log: &Path, kind: &str) -> Vec<PathBuf> {
     let all = fs::read_dir(log).expect("readable").flatten().map(|entry| entry.path());
     let mut found: Vec<PathBuf> = all
         .filter(|path| {
-            shown(path).ends_with(kind) || path.file_name().is_some_and(|name| name == kind || name.to_string_lossy().starts_with(&format!("{kind}-")))
+            shown(path).ends_with(kind)
+                || path.file_name().is_some_and(|name| {
+                    name == kind || name.to_string_lossy().starts_with(&format!("{kind}-"))
+                })
         })
         .collect();
     found.sort();
@@ -296,9 +329,14 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
         for file in files(&whole.log(), kind) {
             let bytes = fs::read(&file).expect("readable");
             if bytes.len() > 8 {
-                // Of a table also where it begins and, near the end, its properties or index; the footer's padding is read by nobody.
+                // Of a table also where it begins and, near the end, its properties or index; the
+                // footer's padding is read by nobody.
                 let of_table = [2, bytes.len().saturating_sub(120)].into_iter().filter(|_| kind == ".sst");
-                places.extend(of_table.chain([bytes.len() / 2]).map(|at| (file.file_name().expect("a name").to_owned(), flipped(&bytes, at), at)));
+                places.extend(
+                    of_table
+                        .chain([bytes.len() / 2])
+                        .map(|at| (file.file_name().expect("a name").to_owned(), flipped(&bytes, at), at)),
+                );
             }
         }
     }
@@ -311,7 +349,9 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
                 fs::write(changed.log().join(&file), bytes).expect("written");
                 let what = format!("byte {at} of {}", file.display());
                 match changed.verify() {
-                    Err(Failed::Damaged(damage)) => assert!((1..=last).contains(&damage.seq), "{what}: {damage:?} of {last}"),
+                    Err(Failed::Damaged(damage)) => {
+                        assert!((1..=last).contains(&damage.seq), "{what}: {damage:?} of {last}")
+                    }
                     other => panic!("{what}: {other:?}"),
                 }
             });
@@ -322,13 +362,17 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
 #[test]
 fn the_first_record_that_rocksdbs_log_lost_is_named_and_a_start_names_it_too() {
     let changed = Changed::of(killed());
-    let newest = files(&changed.log(), ".log").into_iter().max_by_key(|file| fs::metadata(file).map_or(0, |meta| meta.len())).expect("a log");
+    let newest = files(&changed.log(), ".log")
+        .into_iter()
+        .max_by_key(|file| fs::metadata(file).map_or(0, |meta| meta.len()))
+        .expect("a log");
     let bytes = fs::read(&newest).expect("readable");
     fs::write(&newest, flipped(&bytes, bytes.len() / 2)).expect("written");
     let named = changed.bad_sequence("RocksDB's own log");
     let before = Reader::open_read_only(Changed::of(killed()).log()).expect("it opens");
     let floor = Reader::open_read_only(Changed::not().log()).expect("it opens").last_seq();
-    // Past the middle of what only that log has, and not its end: some sixty records of about one size.
+    // Past the middle of what only that log has, and not its end: some sixty records of about one
+    // size.
     assert!(named > floor + 1 && named < before.last_seq(), "{floor} < {named} < {}", before.last_seq());
     let refused = match RocksStore::open(changed.log()) {
         Err(wal::OpenError::Damage(damage)) => damage.seq,
@@ -352,11 +396,23 @@ fn an_export_that_was_cut_or_changed_is_refused_with_the_place() {
         tries += 1;
         fs::write(&file, bytes).expect("written");
         let into = parent.path().join(format!("world-{tries}"));
-        let why = archive::import(&file, &into, 1000, &mut |_, _, _| {}).err().unwrap_or_else(|| panic!("{what} was taken")).to_string();
+        let why = archive::import(&file, &into, 1000, &mut |_, _, _| {})
+            .err()
+            .unwrap_or_else(|| panic!("{what} was taken"))
+            .to_string();
         assert!(why.starts_with(file.to_str().expect("a path")), "{what}: {why}");
-        assert!(why.contains("at byte") || why.contains("is no export") || why.contains("another version") || why.contains("too short"), "{what}: {why}");
+        assert!(
+            why.contains("at byte")
+                || why.contains("is no export")
+                || why.contains("another version")
+                || why.contains("too short"),
+            "{what}: {why}"
+        );
         // What was begun is marked as unfinished.
-        assert!(!into.exists() || !fs::read_to_string(into.join("PAST")).expect("a marker").contains("seq ="), "{what}");
+        assert!(
+            !into.exists() || !fs::read_to_string(into.join("PAST")).expect("a marker").contains("seq ="),
+            "{what}"
+        );
     };
     // Every byte of the opening and of the first block's head, then all over the file.
     let step = (bytes.len() / 40).max(1);
@@ -379,5 +435,7 @@ fn the_command_says_so_and_exits_with_1() {
         put(db, "log", &key, &flipped(&chunk, record.end - 1));
     });
     let server = Server::start();
-    assert!(fails(&server, &["wal", "verify", "--data-dir", shown(changed.0.path())]).contains("bad sequence"));
+    assert!(
+        fails(&server, &["wal", "verify", "--data-dir", shown(changed.0.path())]).contains("bad sequence")
+    );
 }

@@ -1,4 +1,5 @@
-//! A large book through its snapshot: debits go on meanwhile, and copies, proofs and the next start find it as it was.
+//! A large book through its snapshot: debits go on meanwhile, and copies, proofs and the next start
+//! find it as it was.
 
 use actors::{Clock, Config, Effects, Engine};
 use pasarela::api::render::render;
@@ -49,7 +50,15 @@ async fn engine(data: &Path) -> Engine<Domain> {
 }
 
 async fn adjust(engine: &Engine<Domain>, minor: i64, held: bool) {
-    let ask = Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant: None, held, description: String::new(), external_ref: None };
+    let ask = Adjustment {
+        cause: Cause::Funded,
+        currency: Currency::Ves,
+        minor,
+        merchant: None,
+        held,
+        description: String::new(),
+        external_ref: None,
+    };
     let settled = engine.ask_book(TENANT, Ask::Adjust(Box::new(ask)).into(), None).await.expect("an answer");
     assert!(settled.record.is_some());
 }
@@ -103,7 +112,11 @@ async fn a_large_book_is_saved_beside_its_debits_and_comes_back_whole() {
     first.checkpoint(&copy).expect("a copy");
     assert_eq!(proved(&data), 2, "beside the server");
     let stored = first.reader().snapshot(TENANT, None).expect("readable").expect("a snapshot");
-    assert!(stored.state.len() > 2 * wal::Config::default().piece_bytes_max, "{} bytes are not in pieces", stored.state.len());
+    assert!(
+        stored.state.len() > 2 * wal::Config::default().piece_bytes_max,
+        "{} bytes are not in pieces",
+        stored.state.len()
+    );
     first.stop(Duration::from_secs(10)).await;
     drop(first);
     assert_eq!((proved(&data), proved(&copy)), (3, 2));

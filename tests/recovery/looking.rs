@@ -25,12 +25,27 @@ fn everything_about_one_thing_in_order_with_its_money() {
     api.reverse(&sale).expect(200);
     let failed = api.payout(&merchant, "10.04", json!({})).expect(201);
     let lines = objects(&succeeds(&server, &["wal", "explain", "--json", text(&sale, "paymentId")]));
-    assert_eq!(types(&lines), ["payment.requested", "payment.charging", "payment.completed", "payment.reversal_begun", "payment.reversed", "total"]);
-    assert!(lines.iter().all(|line| line["seq"].is_number() && line["time"].is_string() && line["entity"].is_string()));
+    assert_eq!(
+        types(&lines),
+        [
+            "payment.requested",
+            "payment.charging",
+            "payment.completed",
+            "payment.reversal_begun",
+            "payment.reversed",
+            "total"
+        ]
+    );
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["seq"].is_number() && line["time"].is_string() && line["entity"].is_string())
+    );
     assert!(lines.is_sorted_by_key(|line| line["seq"].as_u64()));
     assert!(postings(&lines[2]).contains(&"tenant 1000.00 VES payment"), "{}", lines[2]);
     assert!(postings(&lines[5]).contains(&"tenant 0.00 VES"), "all of it went back: {}", lines[5]);
-    let movement = api.movements().iter().find(|row| row["type"] == "reversal").expect("a movement")["id"].clone();
+    let movement =
+        api.movements().iter().find(|row| row["type"] == "reversal").expect("a movement")["id"].clone();
     let lines = objects(&succeeds(&server, &["wal", "explain", "--json", movement.as_str().expect("an id")]));
     assert_eq!(types(&lines), ["payment.reversed", "total"]);
     assert!(postings(&lines[0]).contains(&"tenant -1000.00 VES reversal"), "{}", lines[0]);
@@ -39,7 +54,11 @@ fn everything_about_one_thing_in_order_with_its_money() {
     let lines = objects(&succeeds(&server, &["wal", "explain", "--json", text(&waiting, "operationId")]));
     assert_eq!(types(&lines)[0], "payout.created");
     assert!(postings(&lines[0]).contains(&"tenant -10.05 VES payout"), "{}", lines[0]);
-    let event = api.walk("/v1/events", &[], 100).into_iter().find(|event| event["event"] == "payment.completed").expect("an event");
+    let event = api
+        .walk("/v1/events", &[], 100)
+        .into_iter()
+        .find(|event| event["event"] == "payment.completed")
+        .expect("an event");
     let lines = objects(&succeeds(&server, &["wal", "explain", "--json", text(&event, "id")]));
     assert_eq!(types(&lines), ["payment.completed", "total"]);
     assert!(postings(&lines[0]).contains(&"tenant 1000.00 VES payment"), "{}", lines[0]);
@@ -47,7 +66,11 @@ fn everything_about_one_thing_in_order_with_its_money() {
     assert_eq!(types(&lines), ["payout.created", "payout.failed", "total"]);
     // The seller's own history has its payouts in it.
     let lines = objects(&succeeds(&server, &["wal", "explain", "--json", text(&merchant, "merchantId")]));
-    assert!(types(&lines).starts_with(&["merchant.created"]) && types(&lines).contains(&"payout.failed"), "{:?}", types(&lines));
+    assert!(
+        types(&lines).starts_with(&["merchant.created"]) && types(&lines).contains(&"payout.failed"),
+        "{:?}",
+        types(&lines)
+    );
     let lines = objects(&succeeds(&server, &["wal", "explain", "--json", &tenant.id]));
     assert!(types(&lines).contains(&"platform.changed"));
     let words = succeeds(&server, &["wal", "explain", text(&sale, "paymentId")]);
@@ -64,9 +87,12 @@ fn of_a_batch_only_its_own_part_is_shown() {
     api.fund("100.00");
     let method = &list(&merchant, "payoutMethods")[0]["payoutMethodId"];
     let item = |n: u32| json!({ "externalRef": format!("b-{n}"), "merchantId": merchant["merchantId"], "payoutMethodId": method, "monto": format!("{n}.00"), "concepto": "pago" });
-    let batch = api.post("/v1/payouts/batch", &json!({ "externalRef": "batch", "items": [item(1), item(2)] })).expect(201);
+    let batch = api
+        .post("/v1/payouts/batch", &json!({ "externalRef": "batch", "items": [item(1), item(2)] }))
+        .expect(201);
     let second = &list(&batch, "items")[1];
-    let movement = api.movements().into_iter().find(|row| row["payoutId"] == second["payoutId"]).expect("its movement");
+    let movement =
+        api.movements().into_iter().find(|row| row["payoutId"] == second["payoutId"]).expect("its movement");
     // An operation at a bank has the number of the operation in the place of the last zeros.
     let operation = format!("{}0001", text(second, "payoutId").strip_suffix("0000").expect("an entity's id"));
     for id in [text(second, "payoutId"), &operation, text(&movement, "id")] {
@@ -83,12 +109,25 @@ fn what_changed_between_two_moments() {
     api.pay(5);
     let after = api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).wal_seq();
     api.fund("7.00");
-    let lines = objects(&succeeds(&server, &["wal", "diff", "--json", &before.to_string(), &after.to_string()]));
-    let balance = |entity: &str| lines.iter().find(|line| line["type"] == "balance" && line["entity"] == entity).cloned().unwrap_or_default();
-    assert_eq!(balance("tenant")["net"], json!({ "before": "100.00", "after": "1086.00", "change": "986.00" }));
+    let lines =
+        objects(&succeeds(&server, &["wal", "diff", "--json", &before.to_string(), &after.to_string()]));
+    let balance = |entity: &str| {
+        lines
+            .iter()
+            .find(|line| line["type"] == "balance" && line["entity"] == entity)
+            .cloned()
+            .unwrap_or_default()
+    };
+    assert_eq!(
+        balance("tenant")["net"],
+        json!({ "before": "100.00", "after": "1086.00", "change": "986.00" })
+    );
     assert_eq!(balance("tenant")["held"], json!({ "before": "0.00", "after": "985.00", "change": "985.00" }));
     assert_eq!(balance("fees")["net"]["change"], "15.00");
-    assert_eq!(types(&lines).iter().filter(|kind| **kind != "balance").copied().collect::<Vec<_>>(), ["payment.completed", "balance.funded"]);
+    assert_eq!(
+        types(&lines).iter().filter(|kind| **kind != "balance").copied().collect::<Vec<_>>(),
+        ["payment.completed", "balance.funded"]
+    );
     assert!(succeeds(&server, &["wal", "diff", &after.to_string(), &after.to_string()]).is_empty());
     assert!(fails(&server, &["wal", "diff", &after.to_string(), &before.to_string()]).contains("earlier"));
     assert!(fails(&server, &["wal", "diff", "0", "99999"]).contains("the log ends"));
@@ -107,5 +146,8 @@ fn a_book_has_older_snapshots_too() {
     let (snapshots, books) = (number("snapshots"), number("snapshotTenants"));
     assert!(snapshots > books, "{info}");
     let words = succeeds(&server, &["wal", "info"]);
-    assert!(words.contains(&format!("snapshots       {snapshots}, the older ones included, for {books} books")), "{words}");
+    assert!(
+        words.contains(&format!("snapshots       {snapshots}, the older ones included, for {books} books")),
+        "{words}"
+    );
 }

@@ -1,4 +1,5 @@
-//! What operators trust when things went wrong: other worlds made from the log, copies, proofs, and the command line, each over the real command and a real server.
+//! What operators trust when things went wrong: other worlds made from the log, copies, proofs, and
+//! the command line, each over the real command and a real server.
 
 #[path = "../api/harness/mod.rs"]
 mod harness;
@@ -53,5 +54,6 @@ fn objects(text: &str) -> Vec<Value> {
 /// Proves a directory right.
 #[track_caller]
 fn verified(server: &Server, data: &Path) -> Value {
-    serde_json::from_str(&succeeds(server, &["wal", "verify", "--json", "--data-dir", shown(data)])).expect("JSON")
+    serde_json::from_str(&succeeds(server, &["wal", "verify", "--json", "--data-dir", shown(data)]))
+        .expect("JSON")
 }

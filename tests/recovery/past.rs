@@ -1,4 +1,5 @@
-//! Worlds of the past: what `wal replay` makes of the log up to a moment is what was there at that moment, and it keeps quiet outside until it takes over.
+//! Worlds of the past: what `wal replay` makes of the log up to a moment is what was there at that
+//! moment, and it keeps quiet outside until it takes over.
 
 use crate::harness::check::{assert_texts, instant, stamp, text};
 use crate::harness::client::Api;
@@ -44,7 +45,11 @@ fn history(server: &Server, api: &Api, chance: &mut Chance) -> Vec<Seen> {
         let amount = format!("{}.{:02}", cents / 100, cents % 4);
         match chance.below(7) {
             0 => _ = api.fund(&amount),
-            1 => _ = api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": amount, "held": true })).expect(201),
+            1 => {
+                _ = api
+                    .post("/v1/test/fund", &json!({ "currency": "VES", "amount": amount, "held": true }))
+                    .expect(201)
+            }
             2 | 3 => sales.push(api.pay(1 + chance.below(20))),
             4 => _ = api.payout(&merchant, &amount, json!({})),
             5 if !sales.is_empty() => _ = api.reverse(&sales.swap_remove(0)).expect(200),
@@ -55,7 +60,12 @@ fn history(server: &Server, api: &Api, chance: &mut Chance) -> Vec<Seen> {
             server.admin().act("/admin/snapshot").expect(200);
         }
         let seq = server.admin().get("/admin/status").expect(200)["walSeq"].as_u64().expect("a sequence");
-        seen.push(Seen { seq, at: json!(stamp(api.clock())), balance: api.balance(), movements: api.movements().len() });
+        seen.push(Seen {
+            seq,
+            at: json!(stamp(api.clock())),
+            balance: api.balance(),
+            movements: api.movements().len(),
+        });
     }
     seen
 }
@@ -79,7 +89,12 @@ fn a_replay_to_any_moment_is_what_was_there() {
         let past = Server::on(&into);
         let api = past.api(&key);
         // The clock went on; what was there at that moment is asked for.
-        assert_eq!(api.balance_at(instant(&moment.at)), moment.balance, "SEED={seed}, sequence {}", moment.seq);
+        assert_eq!(
+            api.balance_at(instant(&moment.at)),
+            moment.balance,
+            "SEED={seed}, sequence {}",
+            moment.seq
+        );
         assert_eq!(api.movements().len(), moment.movements, "SEED={seed}, sequence {}", moment.seq);
         api.books();
         // And it is a whole world: money moves on.
@@ -94,7 +109,9 @@ fn a_moment_is_a_sequence_or_a_time_included() {
     let api = server.tenant().test;
     // A jump of the test clock is no jump of the server's clock.
     api.advance(86_400);
-    let last = |server: &Server| server.admin().get("/admin/status").expect(200)["walSeq"].as_u64().expect("a sequence");
+    let last = |server: &Server| {
+        server.admin().get("/admin/status").expect(200)["walSeq"].as_u64().expect("a sequence")
+    };
     let before = last(&server);
     std::thread::sleep(Duration::from_millis(3));
     server.admin().post("/admin/tenants", &json!({ "name": "in between" })).expect(201);
@@ -104,16 +121,24 @@ fn a_moment_is_a_sequence_or_a_time_included() {
     let lines = objects(&succeeds(&server, &["wal", "inspect", "--json"]));
     let time = |seq: u64| instant(&lines[usize::try_from(seq).expect("small") - 1]["time"]);
     let parent = tempfile::tempdir().expect("a directory");
-    for (name, until, expected) in [("exact", time(middle), middle), ("earlier", time(before + 1) - MS, before)] {
+    for (name, until, expected) in
+        [("exact", time(middle), middle), ("earlier", time(before + 1) - MS, before)]
+    {
         let into = parent.path().join(name);
         succeeds(&server, &["wal", "replay", "--into", shown(&into), "--until-time", &stamp(until)]);
         assert_eq!(verified(&server, &into)["records"], expected, "{name}");
     }
     let into = parent.path().join("none");
     let beyond = (last(&server) + 1).to_string();
-    assert!(fails(&server, &["wal", "replay", "--into", shown(&into), "--until-seq", &beyond]).contains("the log ends at sequence"));
+    assert!(
+        fails(&server, &["wal", "replay", "--into", shown(&into), "--until-seq", &beyond])
+            .contains("the log ends at sequence")
+    );
     assert!(!into.exists(), "nothing was begun");
-    assert!(fails(&server, &["wal", "replay", "--into", shown(&into), "--until-time", "2001-01-01T00:00:00Z"]).contains("no record as early"));
+    assert!(
+        fails(&server, &["wal", "replay", "--into", shown(&into), "--until-time", "2001-01-01T00:00:00Z"])
+            .contains("no record as early")
+    );
     std::fs::create_dir(&into).expect("a directory");
     std::fs::write(into.join("mine"), "precious").expect("written");
     assert!(fails(&server, &["wal", "replay", "--into", shown(&into)]).contains("not empty"));
@@ -156,10 +181,18 @@ fn a_past_world_keeps_quiet_until_it_takes_over() {
 fn a_directory_that_was_not_finished_is_no_world() {
     let mut server = Server::start();
     server.kill();
-    std::fs::write(server.data().join("PAST"), "made_by = \"import\"\nmade_at = \"2026-11-21T00:00:00.000Z\"\n").expect("written");
+    std::fs::write(
+        server.data().join("PAST"),
+        "made_by = \"import\"\nmade_at = \"2026-11-21T00:00:00.000Z\"\n",
+    )
+    .expect("written");
     let refused = server.command(&["serve"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("import broke off"), "{}", String::from_utf8_lossy(&refused.stderr));
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("import broke off"),
+        "{}",
+        String::from_utf8_lossy(&refused.stderr)
+    );
 }
 
 #[test]
@@ -186,7 +219,10 @@ fn nothing_whole_is_made_of_a_directory_that_was_not_finished() {
             "restore" => fails(&server, &arguments),
             _ => fails(&server, &[&arguments[..], &["--data-dir", shown(&begun)]].concat()),
         };
-        assert!(refused.contains("replay broke off") && refused.contains("remove it and make it again"), "{arguments:?}: {refused}");
+        assert!(
+            refused.contains("replay broke off") && refused.contains("remove it and make it again"),
+            "{arguments:?}: {refused}"
+        );
         assert!(!made.exists(), "{arguments:?} began");
     }
 }
@@ -197,7 +233,8 @@ fn a_snapshot_is_of_the_instant_at_which_it_was_settled() {
     let api = server.tenant().test;
     api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "10.00", "held": true })).expect(201);
     let release = instant(&api.balance()["nextReleaseAt"]);
-    // The last record before the end of the hold; then time alone ends it, and a look at the balance settles the book.
+    // The last record before the end of the hold; then time alone ends it, and a look at the
+    // balance settles the book.
     api.advance_to(release - MS * 400);
     let deadline = Instant::now() + Duration::from_secs(30);
     while figures(&api.balance())[1] != "0.00" {

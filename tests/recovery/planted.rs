@@ -1,6 +1,7 @@
 //! Directories in the states that earlier builds left behind: they start, prove right and serve.
 //!
-//! An earlier build's record is planted as that build would have written it; a rule that no longer writes such records cannot make one.
+//! An earlier build's record is planted as that build would have written it; a rule that no longer
+//! writes such records cannot make one.
 
 use crate::harness::check::{assert_texts, instant};
 use crate::harness::client::Api;
@@ -21,7 +22,10 @@ use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use wal::{Append, Completion, Config, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot, StoredSnapshot};
+use wal::{
+    Append, Completion, Config, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot,
+    StoredSnapshot,
+};
 
 struct Told(Sender<bool>);
 
@@ -57,10 +61,16 @@ fn with_money(reader: &Reader) -> u64 {
         Ok(AnyBook::Tenant(book)) => book.account(Currency::Ves).net > 0,
         _ => false,
     };
-    reader.latest_snapshots().map(|stored| stored.expect("a snapshot")).find(has_money).expect("a tenant with money").tenant
+    reader
+        .latest_snapshots()
+        .map(|stored| stored.expect("a snapshot"))
+        .find(has_money)
+        .expect("a tenant with money")
+        .tenant
 }
 
-/// Appends a record of the tenant that has money, so long after its newest one, and a snapshot of the book as it stood after that record, which nobody settled again.
+/// Appends a record of the tenant that has money, so long after its newest one, and a snapshot of
+/// the book as it stood after that record, which nobody settled again.
 fn plant(data: &Path, after_ms: i64, make: impl FnOnce(&mut Record, Timestamp)) {
     let store = RocksStore::open(data.join("log")).expect("the log's store");
     let log: Log<Told> = Log::open(Box::new(store), Config::default()).expect("the log");
@@ -77,8 +87,12 @@ fn plant(data: &Path, after_ms: i64, make: impl FnOnce(&mut Record, Timestamp)) 
     machine.evolve(&mut book, &record, time.unix_ms());
     machine.check(&book, &record).expect("an earlier build wrote it");
     let (to, told) = channel();
-    log.append(Append { tenant, time_ms: time.unix_ms(), payload: machine.encode(&record), index: ops }, Told(to.clone()));
-    let snapshot = Snapshot { tenant, time_ms: time.unix_ms(), state: machine.save(&book), index: IndexOps::new() };
+    log.append(
+        Append { tenant, time_ms: time.unix_ms(), payload: machine.encode(&record), index: ops },
+        Told(to.clone()),
+    );
+    let snapshot =
+        Snapshot { tenant, time_ms: time.unix_ms(), state: machine.save(&book), index: IndexOps::new() };
     log.snapshot(snapshot, Told(to));
     assert!(told.recv().expect("told") && told.recv().expect("told"), "it is durable");
     log.close();
@@ -93,14 +107,30 @@ fn plant_breach(data: &Path) {
     let books = Books::after(&reader, &[tenant], reader.last_seq()).expect("the books");
     let book = books.get(tenant).expect("a book");
     let mut record = nothing(book, Cause::Adjusted);
-    let row = Row { kind: MovementKind::Adjustment, subject: None, chargeback: None, external_ref: None, description: String::new(), available_at: None };
+    let row = Row {
+        kind: MovementKind::Adjustment,
+        subject: None,
+        chargeback: None,
+        external_ref: None,
+        description: String::new(),
+        available_at: None,
+    };
     let posting = |ledger, minor, row| Posting { ledger, currency: Currency::Ves, minor, row };
-    record.postings = vec![posting(Ledger::Tenant, 1, Some(Box::new(row))), posting(Ledger::Operator, -1, None)];
-    record.holds =
-        vec![HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: Release::WhenDecided, hold: Id::derived(1, 1, 0), minor: -5 }];
+    record.postings =
+        vec![posting(Ledger::Tenant, 1, Some(Box::new(row))), posting(Ledger::Operator, -1, None)];
+    record.holds = vec![HoldChange {
+        ledger: Ledger::Tenant,
+        currency: Currency::Ves,
+        release_at: Release::WhenDecided,
+        hold: Id::derived(1, 1, 0),
+        minor: -5,
+    }];
     let (to, told) = channel();
     let time_ms = books.machine.now_ms(book, i64::MIN / 4) + 1;
-    log.append(Append { tenant, time_ms, payload: machine.encode(&record), index: IndexOps::new() }, Told(to));
+    log.append(
+        Append { tenant, time_ms, payload: machine.encode(&record), index: IndexOps::new() },
+        Told(to),
+    );
     assert!(told.recv().expect("told"), "it is durable");
     log.close();
 }
@@ -127,7 +157,13 @@ fn a_hold_that_was_put_back_after_its_end_is_no_breach() {
     let hold = Id::parse(paid["paymentId"].as_str().expect("a text")).expect("an id");
     plant(&server.data(), 1_000, |record, _| {
         record.cause = Cause::ReversalRefused;
-        record.holds = vec![HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: ended.into(), hold, minor: 197_000 }];
+        record.holds = vec![HoldChange {
+            ledger: Ledger::Tenant,
+            currency: Currency::Ves,
+            release_at: ended.into(),
+            hold,
+            minor: 197_000,
+        }];
     });
     verified(&server, &server.data());
     server.restart();
@@ -168,8 +204,12 @@ fn a_start_can_leave_one_book_alone() {
     let refused = server.command(&["serve"]);
     let why = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1), "{why}");
-    assert!(why.contains("the book of tenant key 3: record") && why.contains("pasarela serve --set-aside 3"), "{why}");
-    // Twice: what the others write and save in the first run must not keep the second from starting.
+    assert!(
+        why.contains("the book of tenant key 3: record") && why.contains("pasarela serve --set-aside 3"),
+        "{why}"
+    );
+    // Twice: what the others write and save in the first run must not keep the second from
+    // starting.
     server.arguments = vec!["--set-aside", "3"];
     for net in ["1.00", "2.00"] {
         server.restart();
@@ -180,8 +220,14 @@ fn a_start_can_leave_one_book_alone() {
         other.fund("1.00");
         server.admin().post("/admin/snapshot", &json!({})).expect(200);
         other.assert_books(net, "0.00", net);
-        let refused = server.admin().post(&format!("/admin/tenants/{}/resume", tenant.id), &json!({})).refused(409, "book_not_proved");
-        assert!(refused["message"].as_str().is_some_and(|message| message.contains("less than nothing is held")), "{refused}");
+        let refused = server
+            .admin()
+            .post(&format!("/admin/tenants/{}/resume", tenant.id), &json!({}))
+            .refused(409, "book_not_proved");
+        assert!(
+            refused["message"].as_str().is_some_and(|message| message.contains("less than nothing is held")),
+            "{refused}"
+        );
         assert!(server.terminate().success());
     }
 }
@@ -200,7 +246,13 @@ fn a_reversal_that_was_under_way_when_a_clock_reached_the_end_of_the_calendar_is
     let id = Id::parse(paid["paymentId"].as_str().expect("a text")).expect("an id");
     // What an earlier build wrote for "until decided", and what its clocks could reach.
     plant(&server.data(), 1, |record, _| {
-        let hold = |release_at, minor| HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at, hold: id, minor };
+        let hold = |release_at, minor| HoldChange {
+            ledger: Ledger::Tenant,
+            currency: Currency::Ves,
+            release_at,
+            hold: id,
+            minor,
+        };
         record.holds = vec![hold(Release::WhenDecided, -197_000), hold(Release::At(Timestamp::MAX), 197_000)];
     });
     plant(&server.data(), 1, |record, time| record.clock_advance_ms = Timestamp::MAX.since_ms(time));

@@ -28,7 +28,8 @@ impl Completion for Told {
     }
 }
 
-/// Changes the newest snapshot of the first book that `change` takes to: what a fault of memory, or of a program, would have left there.
+/// Changes the newest snapshot of the first book that `change` takes to: what a fault of memory, or
+/// of a program, would have left there.
 fn replace_snapshot(data: &Path, mut change: impl FnMut(&mut AnyBook) -> bool, named: &str) {
     let store = RocksStore::open(data.join("log")).expect("the log's store");
     let log: Log<Told> = Log::open(Box::new(store), Config::default()).expect("the log");
@@ -39,28 +40,49 @@ fn replace_snapshot(data: &Path, mut change: impl FnMut(&mut AnyBook) -> bool, n
         change(&mut book).then_some((book, stored))
     });
     let (book, stored) = found.expect("a book to change");
-    assert!(recheck(&reader, &[stored.tenant], 1_000, &mut || true).is_ok_and(|done| done.breaches.is_empty()), "it was right before");
+    assert!(
+        recheck(&reader, &[stored.tenant], 1_000, &mut || true).is_ok_and(|done| done.breaches.is_empty()),
+        "it was right before"
+    );
     let (to, told) = channel();
-    let snapshot = Snapshot { tenant: stored.tenant, time_ms: stored.time_ms, state: machine.save(&book), index: IndexOps::new() };
+    let snapshot = Snapshot {
+        tenant: stored.tenant,
+        time_ms: stored.time_ms,
+        state: machine.save(&book),
+        index: IndexOps::new(),
+    };
     log.snapshot_at(stored.seq, snapshot, Told(to));
     assert!(told.recv().expect("told"), "it is durable");
-    let found = recheck(&reader, &[stored.tenant], 1_000, &mut || true).expect("the log can be read").breaches.remove(0).1.detail;
+    let found = recheck(&reader, &[stored.tenant], 1_000, &mut || true)
+        .expect("the log can be read")
+        .breaches
+        .remove(0)
+        .1
+        .detail;
     assert!(found.contains(named), "{found}");
     log.close();
 }
 
-/// Puts other figures into the book of the tenant that has money. With `moved` money is on the wrong side of the ledger, which its totals do not show; without, there is more than there should be.
+/// Puts other figures into the book of the tenant that has money. With `moved` money is on the
+/// wrong side of the ledger, which its totals do not show; without, there is more than there should
+/// be.
 fn plant(data: &Path, moved: bool) {
     let change = |book: &mut AnyBook| {
         let AnyBook::Tenant(book) = book else { return false };
-        let Some(account) = book.accounts.get_mut(&Currency::Ves).filter(|account| account.net > 0) else { return false };
+        let Some(account) = book.accounts.get_mut(&Currency::Ves).filter(|account| account.net > 0) else {
+            return false;
+        };
         account.net += 100;
         if moved {
             *book.counter.values_mut().next().expect("the other side") -= 100;
         }
         true
     };
-    replace_snapshot(data, change, if moved { "not what the records lead to" } else { "does not sum to zero" });
+    replace_snapshot(
+        data,
+        change,
+        if moved { "not what the records lead to" } else { "does not sum to zero" },
+    );
 }
 
 /// Waits until the state of the server names so many halted books, and returns them.
@@ -80,7 +102,8 @@ fn halted(server: &Server, count: usize) -> Vec<Value> {
 
 fn figure(server: &Server, name: &str) -> u64 {
     let figures = server.admin().get("/metrics");
-    let said = figures.text().lines().find_map(|line| line.strip_prefix(&format!("{name} ")).map(str::to_owned));
+    let said =
+        figures.text().lines().find_map(|line| line.strip_prefix(&format!("{name} ")).map(str::to_owned));
     said.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("no {name}"))
 }
 
@@ -103,30 +126,50 @@ fn a_planted_breach_halts_its_book_and_no_other() {
         other.fund("1.00");
         server.admin().post("/admin/snapshot", &json!({})).expect(200);
         let book = halted(&server, 1).remove(0);
-        assert_eq!((&book["tenantId"], &book["mode"], &book["tenantKey"]), (&json!(tenant.id), &json!("test"), &json!(3)));
+        assert_eq!(
+            (&book["tenantId"], &book["mode"], &book["tenantKey"]),
+            (&json!(tenant.id), &json!("test"), &json!(3))
+        );
         assert!(text(&book, "why").contains("the self-check found a breach at record"), "{book}");
-        assert_eq!((figure(&server, "pasarela_books_halted"), figure(&server, "pasarela_selfcheck_breaches_total")), (1, 1));
+        assert_eq!(
+            (figure(&server, "pasarela_books_halted"), figure(&server, "pasarela_selfcheck_breaches_total")),
+            (1, 1)
+        );
         // This account alone is answered 503 in this mode, whatever it asks.
         assert_eq!(api.get("/v1/balance").refused(503, "account_halted")["error"], "account_halted");
         api.get("/v1/payments").refused(503, "account_halted");
-        api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).refused(503, "account_halted");
+        api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" }))
+            .refused(503, "account_halted");
         api.post("/v1/test/clock", &json!({ "advanceSeconds": 60 })).refused(503, "account_halted");
         other.fund("1.00");
         let why = succeeds(&server, &["wal", "explain", &tenant.id]);
-        assert!(why.contains("the book of tenant key 3 is halted since") && why.contains("self-check"), "{why}");
+        assert!(
+            why.contains("the book of tenant key 3 is halted since") && why.contains("self-check"),
+            "{why}"
+        );
         // Over a restart it stays as it was found, if the operator says so.
         server.kill();
         server.arguments = vec!["--set-aside", "3"];
         server.restart();
         let book = halted(&server, 1).remove(0);
-        assert!(text(&book, "why").contains("set aside at the start") && text(&book, "why").contains("self-check"), "{book}");
+        assert!(
+            text(&book, "why").contains("set aside at the start")
+                && text(&book, "why").contains("self-check"),
+            "{book}"
+        );
         api.get("/v1/balance").refused(503, "account_halted");
         other.fund("1.00");
         server.admin().post("/admin/snapshot", &json!({})).expect(200);
-        // It goes on as what its records lead to, and the snapshot that said something else is gone.
-        let resumed: Value = serde_json::from_str(&succeeds(&server, &["admin", "tenant", "resume", &tenant.id, "--json"])).expect("JSON");
+        // It goes on as what its records lead to, and the snapshot that said something else is
+        // gone.
+        let resumed: Value =
+            serde_json::from_str(&succeeds(&server, &["admin", "tenant", "resume", &tenant.id, "--json"]))
+                .expect("JSON");
         assert_eq!(list(&resumed, "resumed")[0]["mode"], "test", "{resumed}");
-        server.admin().post(&format!("/admin/tenants/{}/resume", tenant.id), &json!({})).refused(409, "tenant_not_halted");
+        server
+            .admin()
+            .post(&format!("/admin/tenants/{}/resume", tenant.id), &json!({}))
+            .refused(409, "tenant_not_halted");
         api.assert_books("15.00", "0.00", "15.00");
         api.fund("1.00");
         other.assert_books("3.00", "0.00", "3.00");
@@ -179,7 +222,8 @@ fn what_lies_between_a_quiet_book_and_a_busy_one_is_not_read() {
     const BETWEEN: usize = 1_000;
     let mut server = Server::start();
     let (quiet, busy) = (server.tenant().test, server.tenant().test);
-    let fund = |api: &Api| api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).expect(201);
+    let fund =
+        |api: &Api| api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).expect(201);
     let snapshot = |server: &Server| server.admin().post("/admin/snapshot", &json!({})).expect(200);
     for (api, more) in [(&quiet, 1), (&busy, BETWEEN)] {
         for count in [more, 1] {
@@ -197,7 +241,8 @@ fn what_lies_between_a_quiet_book_and_a_busy_one_is_not_read() {
     });
     let done = done.expect("both are right");
     assert_eq!((done.books, done.derived, done.records), (2, 2, 2));
-    // Once for each book before and after, and each range may meet one of the instants at which it asks; the records between would be three more at least.
+    // Once for each book before and after, and each range may meet one of the instants at which it
+    // asks; the records between would be three more at least.
     assert!(asked <= 6, "asked {asked} times");
 }
 
@@ -207,7 +252,13 @@ fn sound_books_are_checked_again_and_again() {
     assert_eq!(figure(&server, "pasarela_ended_badly_timestamp_seconds"), 0, "never");
     let checked = || {
         let figures = server.admin().get("/metrics");
-        let number = |name: &str| figures.text().lines().find_map(|line| line.strip_prefix(&format!("{name} "))).and_then(|value| value.parse::<u64>().ok());
+        let number = |name: &str| {
+            figures
+                .text()
+                .lines()
+                .find_map(|line| line.strip_prefix(&format!("{name} ")))
+                .and_then(|value| value.parse::<u64>().ok())
+        };
         let read = |name: &str| number(name).unwrap_or_else(|| panic!("no {name}"));
         assert_eq!(read("pasarela_selfcheck_breaches_total"), 0);
         (read("pasarela_selfcheck_books_derived_total"), read("pasarela_selfcheck_records_total"))
@@ -216,7 +267,8 @@ fn sound_books_are_checked_again_and_again() {
     let mut before = checked();
     for _ in 0..3 {
         for api in &tenants {
-            api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "10.00", "held": true })).expect(201);
+            api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "10.00", "held": true }))
+                .expect(201);
             api.post("/v1/test/clock", &json!({ "advanceSeconds": 90_000 })).expect(200);
         }
         server.admin().post("/admin/snapshot", &json!({})).expect(200);

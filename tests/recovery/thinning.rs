@@ -1,4 +1,5 @@
-//! Snapshots are thinned and expired answers taken out, and everything that is asked of the past comes out as before.
+//! Snapshots are thinned and expired answers taken out, and everything that is asked of the past
+//! comes out as before.
 
 use crate::harness::client::Api;
 use crate::harness::server::Server;
@@ -17,7 +18,10 @@ const ROUNDS: u64 = 60;
 /// Of the one tenant's test mode: the platform's own book has one for every call of an operator.
 fn snapshots(server: &Server) -> usize {
     let reader = Reader::open_read_only(server.data().join("log")).expect("the log");
-    reader.snapshots_of(tenant_key(1, Mode::Test)).inspect(|stored| assert!(stored.is_ok(), "a snapshot")).count()
+    reader
+        .snapshots_of(tenant_key(1, Mode::Test))
+        .inspect(|stored| assert!(stored.is_ok(), "a snapshot"))
+        .count()
 }
 
 #[track_caller]
@@ -29,7 +33,8 @@ fn until(server: &Server, what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Thirty hours of one tenant, a snapshot every half hour; returns what the balance was, by instant.
+/// Thirty hours of one tenant, a snapshot every half hour; returns what the balance was, by
+/// instant.
 fn thirty_hours(server: &Server, api: &Api) -> Vec<(String, Value)> {
     let mut past = Vec::new();
     for _ in 0..ROUNDS {
@@ -57,12 +62,14 @@ fn old_snapshots_go_and_the_past_stays() {
     let mut server = Server::start();
     let api = server.tenant().test;
     let past = thirty_hours(&server, &api);
-    // Of sixty half hours: the last of them, one of each hour of a day, and the first of the days before.
+    // Of sixty half hours: the last of them, one of each hour of a day, and the first of the days
+    // before.
     until(&server, "snapshots are thinned", || snapshots(&server) <= 31);
     is_as_it_was(&api, &past);
     let left = snapshots(&server);
     assert!(left >= 25, "a day of hours and the last hour are kept: {left}");
-    // Beside the running server, after a kill, and after the next start has looked through them again.
+    // Beside the running server, after a kill, and after the next start has looked through them
+    // again.
     verified(&server, &server.data());
     server.kill();
     verified(&server, &server.data());
@@ -79,10 +86,12 @@ fn old_snapshots_go_and_the_past_stays() {
 fn expired_answers_leave_the_index_and_standing_ones_stay() {
     let server = Server::start();
     let api = server.tenant().test;
-    let fund = |key: &str| api.keyed(key).post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" }));
+    let fund =
+        |key: &str| api.keyed(key).post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" }));
     let entries = || verified(&server, &server.data())["indexEntries"].as_u64().expect("a number");
     let snapshot = || drop(server.admin().post("/admin/snapshot", &json!({})).expect(200));
-    let advance = |seconds: u64| drop(api.post("/v1/test/clock", &json!({ "advanceSeconds": seconds })).expect(200));
+    let advance =
+        |seconds: u64| drop(api.post("/v1/test/clock", &json!({ "advanceSeconds": seconds })).expect(200));
     for n in 0..20 {
         fund(&format!("old {n}")).expect(201);
     }

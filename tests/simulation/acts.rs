@@ -43,21 +43,31 @@ impl World {
         match step {
             Step::Fund { cents, held, seller } => self.fund(*cents, *held, *seller),
             Step::Correct { cents } => self.correct(*cents),
-            Step::Settings { reserve, payout_fee, chargeback_fee, hold_days } => self.settings(*reserve, *payout_fee, *chargeback_fee, *hold_days),
+            Step::Settings { reserve, payout_fee, chargeback_fee, hold_days } => {
+                self.settings(*reserve, *payout_fee, *chargeback_fee, *hold_days)
+            }
             Step::Collect { by, usd_cents, seller, bank } => self.collect(*by, *usd_cents, *seller, *bank),
             Step::Intent { usd_cents } => drop(self.intent(*usd_cents)),
-            Step::Execute { n, bank } => drop(self.one(Kind::Payment, *n).map(|id| self.execute(id, None, *bank))),
+            Step::Execute { n, bank } => {
+                drop(self.one(Kind::Payment, *n).map(|id| self.execute(id, None, *bank)))
+            }
             Step::Supersede { n } => drop(self.one(Kind::Payment, *n).map(|id| self.supersede(id))),
             Step::Repeat { n, other } => self.repeat(*n, *other),
             Step::Ask { n, bank } => self.ask_bank(*n, *bank),
             Step::Reverse { n, bank } => drop(self.one(Kind::Payment, *n).map(|id| self.reverse(id, *bank))),
-            Step::ChargeBack { n, thousandths } => drop(self.one(Kind::Payment, *n).map(|id| self.charge_back(id, *thousandths))),
-            Step::Close { n, nth, won } => drop(self.one(Kind::Payment, *n).map(|id| self.close(id, *nth, *won))),
+            Step::ChargeBack { n, thousandths } => {
+                drop(self.one(Kind::Payment, *n).map(|id| self.charge_back(id, *thousandths)))
+            }
+            Step::Close { n, nth, won } => {
+                drop(self.one(Kind::Payment, *n).map(|id| self.close(id, *nth, *won)))
+            }
             Step::Pay { to, cents, bank } => self.pay(*to, *cents, *bank),
             Step::Batch { to, bank } => self.batch(to, *bank),
             Step::Register { shell } => self.register(*shell),
             Step::AddMethod { n } => drop(pick(&self.shops, *n).map(|shop| self.add_method(shop))),
-            Step::Prove { n, nth, bank } => drop(pick(&self.shops, *n).map(|shop| self.prove(shop, *nth, *bank))),
+            Step::Prove { n, nth, bank } => {
+                drop(pick(&self.shops, *n).map(|shop| self.prove(shop, *nth, *bank)))
+            }
             Step::SetDefault { n, nth } => self.set_default(*n, *nth),
             Step::DeleteMethod { n, nth } => self.delete_method(*n, *nth),
             Step::Switch { n, active } => drop(pick(&self.shops, *n).map(|shop| self.switch(shop, *active))),
@@ -73,17 +83,34 @@ impl World {
         pick(&all, n)
     }
 
-    fn adjust(&mut self, cause: Cause, cents: i64, held: bool, seller: Option<Id>, expected: Verdict) -> bool {
+    fn adjust(
+        &mut self,
+        cause: Cause,
+        cents: i64,
+        held: bool,
+        seller: Option<Id>,
+        expected: Verdict,
+    ) -> bool {
         let description = "funds".to_owned();
-        let ask = Adjustment { cause, currency: Currency::Ves, minor: cents, merchant: seller, held, description, external_ref: None };
+        let ask = Adjustment {
+            cause,
+            currency: Currency::Ves,
+            minor: cents,
+            merchant: seller,
+            held,
+            description,
+            external_ref: None,
+        };
         self.agree(EntityId::payment(Id::derived(0, 0, 0)), Ask::Adjust(Box::new(ask)), expected).is_some()
     }
 
     fn fund(&mut self, cents: i64, held: bool, seller: Option<usize>) {
         let seller = seller.and_then(|n| pick(&self.shops, n));
-        let expected = if seller.is_some_and(|shop| self.model.shops[&shop].gone) { Err("not_found") } else { Ok(()) };
+        let expected =
+            if seller.is_some_and(|shop| self.model.shops[&shop].gone) { Err("not_found") } else { Ok(()) };
         if self.adjust(Cause::Funded, cents, held, seller, expected) {
-            let hold = held.then_some(crate::model::Hold { until: self.now + crate::model::DAY, left: cents });
+            let hold =
+                held.then_some(crate::model::Hold { until: self.now + crate::model::DAY, left: cents });
             match seller.map(|shop| self.model.shops.get_mut(&shop).expect("a shop")) {
                 None => {
                     self.model.net += cents;
@@ -104,12 +131,18 @@ impl World {
 
     fn settings(&mut self, reserve: i64, payout_fee: i64, chargeback_fee: i64, hold_days: u32) {
         self.sheets += 1;
-        let mut settings = Settings { reserve: Ves::from_minor(reserve), seller_hold_business_days: hold_days, ..Settings::default() };
-        (settings.fees.payout, settings.fees.chargeback) = (Ves::from_minor(payout_fee), Ves::from_minor(chargeback_fee));
+        let mut settings = Settings {
+            reserve: Ves::from_minor(reserve),
+            seller_hold_business_days: hold_days,
+            ..Settings::default()
+        };
+        (settings.fees.payout, settings.fees.chargeback) =
+            (Ves::from_minor(payout_fee), Ves::from_minor(chargeback_fee));
         let sheet = Sheet { version: self.sheets, settings: Arc::new(settings), ..Sheet::default() };
         self.agree(EntityId::payment(Id::derived(0, 0, 0)), Ask::Sheet(sheet), Ok(()));
         let model = &mut self.model;
-        (model.reserve, model.payout_fee, model.chargeback_fee, model.hold_days) = (reserve, payout_fee, chargeback_fee, hold_days);
+        (model.reserve, model.payout_fee, model.chargeback_fee, model.hold_days) =
+            (reserve, payout_fee, chargeback_fee, hold_days);
     }
 
     fn collect(&mut self, by: By, usd_cents: i64, seller: Option<(usize, u32)>, bank: Bank) {
@@ -121,7 +154,9 @@ impl World {
         }
         let id = self.fresh();
         let expected = self.model.may_sell(usd_cents * 200, seller);
-        if let Some(effects) = self.agree(EntityId::payment(id), self.charge(id, by, usd_cents, seller), expected) {
+        if let Some(effects) =
+            self.agree(EntityId::payment(id), self.charge(id, by, usd_cents, seller), expected)
+        {
             self.order.push(EntityId::payment(id));
             self.model.begin(id, by, usd_cents, self.now);
             self.model.charge(id, seller);
@@ -141,12 +176,26 @@ impl World {
                 secret = Secret::Token(Token::parse_debit("1234").expect("a code"));
                 Means::Debit { debtor: debtor(), name: "Ana".to_owned() }
             }
-            By::Transfer => Means::Transfer { debtor: debtor(), date: Timestamp::from_unix_ms(self.now).date_in(Zone::Caracas), reference: id.to_string() },
+            By::Transfer => Means::Transfer {
+                debtor: debtor(),
+                date: Timestamp::from_unix_ms(self.now).date_in(Zone::Caracas),
+                reference: id.to_string(),
+            },
             By::C2p => unreachable!("C2P has an intent"),
         };
         let marketplace = seller.map(|(shop, percent)| (shop, Rate(Decimal::new(i64::from(percent), 4))));
         let rate = Some(Rate(Decimal::from(200)));
-        Ask::Charge(Box::new(NewCharge { id, external_ref: named(id), price, rate, means, description: None, marketplace, secret, transfer_used: false }))
+        Ask::Charge(Box::new(NewCharge {
+            id,
+            external_ref: named(id),
+            price,
+            rate,
+            means,
+            description: None,
+            marketplace,
+            secret,
+            transfer_used: false,
+        }))
     }
 
     fn new_intent(id: Id, usd_cents: i64, external_ref: ExternalRef) -> Ask {
@@ -207,21 +256,31 @@ impl World {
         let ask = match self.known(id).as_deref() {
             Some(Entity::Payout(payout)) => {
                 let receiver = match (&payout.destination, payout.merchant) {
-                    (_, Some(merchant)) => Receiver::Merchant { merchant, method: None, from_balance: payout.from_merchant_balance },
+                    (_, Some(merchant)) => Receiver::Merchant {
+                        merchant,
+                        method: None,
+                        from_balance: payout.from_merchant_balance,
+                    },
                     _ => match payout.kind {
                         pasarela::domain::payouts::PayoutKind::Credit => Receiver::Credit(holder()),
                         pasarela::domain::payouts::PayoutKind::Account => receiver_account(),
                         _ => Receiver::Own,
                     },
                 };
-                Ask::Pay(Box::new(new_payout(id.id, payout.amount.minor() + more, receiver, payout.external_ref.clone())))
+                Ask::Pay(Box::new(new_payout(
+                    id.id,
+                    payout.amount.minor() + more,
+                    receiver,
+                    payout.external_ref.clone(),
+                )))
             }
             _ if self.model.sales[&id.id].by != By::C2p => {
                 let sale = &self.model.sales[&id.id];
                 let (by, usd_cents, seller) = (sale.by, sale.usd_cents, sale.seller);
                 // A transfer is of the day on which it was made.
                 if by == By::Transfer
-                    && Timestamp::from_unix_ms(sale.created).date_in(Zone::Caracas) != Timestamp::from_unix_ms(self.now).date_in(Zone::Caracas)
+                    && Timestamp::from_unix_ms(sale.created).date_in(Zone::Caracas)
+                        != Timestamp::from_unix_ms(self.now).date_in(Zone::Caracas)
                 {
                     return;
                 }
@@ -254,8 +313,10 @@ impl World {
     fn charge_back(&mut self, id: Id, thousandths: i64) {
         let chargeback = self.fresh();
         let may = self.model.may_charge_back(id, thousandths);
-        let amount = (thousandths != 1_000).then(|| Ves::from_minor(self.model.sales[&id].ves * thousandths / 1_000));
-        let new = NewChargeback { id: chargeback, amount, fee: None, reason: Reason::Fraud, bank_debited_at: None };
+        let amount =
+            (thousandths != 1_000).then(|| Ves::from_minor(self.model.sales[&id].ves * thousandths / 1_000));
+        let new =
+            NewChargeback { id: chargeback, amount, fee: None, reason: Reason::Fraud, bank_debited_at: None };
         if self.agree(EntityId::payment(id), Ask::OpenChargeback(Box::new(new)), may.map(|_| ())).is_some() {
             self.model.charge_back(id, chargeback, may.unwrap_or_default());
         }
@@ -267,14 +328,16 @@ impl World {
             return;
         }
         let nth = nth % taken.len();
-        let expected = if taken[nth].dispute == crate::model::Dispute::Open { Ok(()) } else { Err("chargeback_closed") };
+        let expected =
+            if taken[nth].dispute == crate::model::Dispute::Open { Ok(()) } else { Err("chargeback_closed") };
         let ask = Ask::CloseChargeback(taken[nth].id, if won { Decided::Won } else { Decided::Lost });
         if self.agree(EntityId::payment(id), ask, expected).is_some() {
             self.model.close(id, nth, won);
         }
     }
 
-    /// Who is paid, who pays if it is a seller, and whether the receiver can be paid at all. Nobody, when there is no merchant.
+    /// Who is paid, who pays if it is a seller, and whether the receiver can be paid at all.
+    /// Nobody, when there is no merchant.
     fn receiver(&self, to: To) -> Option<(Receiver, Option<Id>, Option<Id>, Verdict)> {
         Some(match to {
             To::Merchant { n, from_balance } => {
@@ -284,14 +347,24 @@ impl World {
             }
             To::Phone => (Receiver::Credit(holder()), None, None, Ok(())),
             To::Account => (receiver_account(), None, None, Ok(())),
-            To::Own => (Receiver::Own, None, None, if self.model.own == Some(Proof::Proved) { Ok(()) } else { Err("payout_account_not_verified") }),
+            To::Own => (
+                Receiver::Own,
+                None,
+                None,
+                if self.model.own == Some(Proof::Proved) {
+                    Ok(())
+                } else {
+                    Err("payout_account_not_verified")
+                },
+            ),
         })
     }
 
     fn pay(&mut self, to: To, cents: i64, bank: Bank) {
         let Some((receiver, shop, from_seller, may)) = self.receiver(to) else { return };
         let id = self.fresh();
-        let fits = cents + self.model.payout_fee <= may.map_or(0, |()| self.model.spendable(from_seller, self.now));
+        let fits =
+            cents + self.model.payout_fee <= may.map_or(0, |()| self.model.spendable(from_seller, self.now));
         let expected = may.and(if fits { Ok(()) } else { Err("insufficient_balance") });
         let ask = Ask::Pay(Box::new(new_payout(id, cents, receiver, named(id))));
         if let Some(effects) = self.agree(EntityId::payout(id), ask, expected) {
@@ -304,7 +377,8 @@ impl World {
     fn batch(&mut self, to: &[(To, i64)], bank: Bank) {
         let id = self.fresh();
         // Items never name a seller's balance; the last one is the first one once more.
-        let to: Vec<(To, i64)> = to.iter().chain(to.first()).map(|(to, cents)| (tenant_pays(*to), *cents)).collect();
+        let to: Vec<(To, i64)> =
+            to.iter().chain(to.first()).map(|(to, cents)| (tenant_pays(*to), *cents)).collect();
         let (mut items, mut expected, mut left) = (Vec::new(), Vec::new(), self.model.available(self.now));
         let mut payouts: Vec<(Id, i64, Option<Id>)> = Vec::new();
         let (mut first, last) = (None, to.len() - 1);
@@ -333,9 +407,14 @@ impl World {
             expected.push(verdict);
         }
         let explain = |refusal: &Refusal| (problem(refusal).code, String::new());
-        let new = NewBatch { id, external_ref: named(id), mark: [1; 16], items, known: HashMap::new(), explain };
-        let effects = self.agree(EntityId::batch(id), Ask::PayBatch(Box::new(new)), Ok(())).expect("a batch is never refused");
-        let Some(Entity::Batch(batch)) = self.entity(EntityId::batch(id)) else { panic!("the batch is lost") };
+        let new =
+            NewBatch { id, external_ref: named(id), mark: [1; 16], items, known: HashMap::new(), explain };
+        let effects = self
+            .agree(EntityId::batch(id), Ask::PayBatch(Box::new(new)), Ok(()))
+            .expect("a batch is never refused");
+        let Some(Entity::Batch(batch)) = self.entity(EntityId::batch(id)) else {
+            panic!("the batch is lost")
+        };
         let decided = batch.items.iter().map(|place| match place {
             Place::Payout(id) => Ok(*id),
             Place::Refused { code, .. } => Err(code.as_str()),
@@ -358,8 +437,15 @@ impl World {
     fn register(&mut self, shell: bool) {
         let id = self.fresh();
         let method = (!shell).then(|| (bank_code(), self.phone()));
-        let registration =
-            Registration { id, external_ref: named(id), name: "Bodega".to_owned(), identification: None, contact_email: None, contact_phone: None, method };
+        let registration = Registration {
+            id,
+            external_ref: named(id),
+            name: "Bodega".to_owned(),
+            identification: None,
+            contact_email: None,
+            contact_phone: None,
+            method,
+        };
         self.agree(EntityId::merchant(id), Ask::Register(Box::new(registration)), Ok(()));
         self.shops.push(id);
         self.model.shops.insert(id, Shop::default());
@@ -368,7 +454,9 @@ impl World {
 
     /// The ids of methods are the core's to give.
     fn learn_methods(&mut self, id: Id) {
-        let Some(Entity::Merchant(merchant)) = self.entity(EntityId::merchant(id)) else { panic!("{id} is lost") };
+        let Some(Entity::Merchant(merchant)) = self.entity(EntityId::merchant(id)) else {
+            panic!("{id} is lost")
+        };
         let newest = merchant.methods.last().map(|method| method.id);
         let shop = self.model.shops.get_mut(&id).expect("a shop");
         if let Some(method) = newest
@@ -388,7 +476,11 @@ impl World {
         let known = self
             .entity(EntityId::merchant(shop))
             .is_some_and(|entity| matches!(entity, Entity::Merchant(merchant) if merchant.methods.iter().any(|method| method.phone == phone)));
-        if self.agree(EntityId::merchant(shop), Ask::AddMethod(bank_code(), phone), self.there(shop)).is_some() && !known {
+        if self
+            .agree(EntityId::merchant(shop), Ask::AddMethod(bank_code(), phone), self.there(shop))
+            .is_some()
+            && !known
+        {
             self.learn_methods(shop);
         }
     }
@@ -405,12 +497,22 @@ impl World {
     fn prove(&mut self, shop: Id, nth: usize, bank: Bank) {
         let Some((method, proof)) = self.method(shop, nth) else { return };
         let expected = self.there(shop).and(Model::may_start(proof, self.now));
-        let Some(effects) = self.agree(EntityId::merchant(shop), Ask::StartVerification { method, amounts: AMOUNTS }, expected) else { return };
+        let Some(effects) = self.agree(
+            EntityId::merchant(shop),
+            Ask::StartVerification { method, amounts: AMOUNTS },
+            expected,
+        ) else {
+            return;
+        };
         let by = effects.first().expect("deposits are sent").operation;
         self.set_proof(shop, method, Proof::Started { by, at: self.now });
         self.perform(effects, bank);
         if bank == Bank::Done {
-            self.agree(EntityId::merchant(shop), Ask::Verify { method, seen: (AMOUNTS.1, AMOUNTS.0) }, Ok(()));
+            self.agree(
+                EntityId::merchant(shop),
+                Ask::Verify { method, seen: (AMOUNTS.1, AMOUNTS.0) },
+                Ok(()),
+            );
             self.set_proof(shop, method, Proof::Proved);
             self.model.events += 1;
         }
@@ -457,7 +559,10 @@ impl World {
             self.model.own = Some(Proof::None);
         }
         let expected = Model::may_start(self.model.own.unwrap_or(Proof::None), self.now);
-        let Some(effects) = self.agree(EntityId::OWN_ACCOUNT, Ask::StartOwnVerification(AMOUNTS), expected) else { return };
+        let Some(effects) = self.agree(EntityId::OWN_ACCOUNT, Ask::StartOwnVerification(AMOUNTS), expected)
+        else {
+            return;
+        };
         let by = effects.first().expect("deposits are sent").operation;
         self.model.own = Some(Proof::Started { by, at: self.now });
         self.perform(effects, bank);
@@ -492,7 +597,11 @@ fn identity() -> IdentityDocument {
 }
 
 fn holder() -> PhoneHolder {
-    PhoneHolder { bank: bank_code(), phone: MobilePhone::parse("04141234567").expect("a phone"), identity: identity() }
+    PhoneHolder {
+        bank: bank_code(),
+        phone: MobilePhone::parse("04141234567").expect("a phone"),
+        identity: identity(),
+    }
 }
 
 fn debtor() -> Debtor {
@@ -500,8 +609,13 @@ fn debtor() -> Debtor {
 }
 
 fn receiver_account() -> Receiver {
-    let account = (0..100).find_map(|check| AccountNumber::parse(&format!("01340001{check:02}0123456789"), |_| true).ok());
-    Receiver::Account { account: account.expect("one of them is right"), identity: identity(), name: "Ana".to_owned() }
+    let account = (0..100)
+        .find_map(|check| AccountNumber::parse(&format!("01340001{check:02}0123456789"), |_| true).ok());
+    Receiver::Account {
+        account: account.expect("one of them is right"),
+        identity: identity(),
+        name: "Ana".to_owned(),
+    }
 }
 
 fn card() -> Card {

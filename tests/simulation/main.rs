@@ -1,5 +1,6 @@
-//! The pure core against a small sequential model: random sequences of every command of the bolívar side, of banks that say yes, no, nothing or two things, and of time, compared after
-//! every step; and the same records replayed, from the start and from a snapshot, in the middle of it all.
+//! The pure core against a small sequential model: random sequences of every command of the bolívar
+//! side, of banks that say yes, no, nothing or two things, and of time, compared after every step;
+//! and the same records replayed, from the start and from a snapshot, in the middle of it all.
 
 mod acts;
 mod model;
@@ -127,6 +128,13 @@ fn the_harness_notices_what_is_wrong() {
     assert!(!is_noticed(|_| {}));
     assert!(is_noticed(|world| world.model.net += 1), "a cent too much");
     assert!(is_noticed(|world| world.model.events += 1), "an event that was not told");
-    assert!(is_noticed(|world| world.model.sent.values_mut().for_each(|sent| sent.stands = model::Sending::Failed)), "a payout that stands otherwise");
+    assert!(
+        is_noticed(|world| world
+            .model
+            .sent
+            .values_mut()
+            .for_each(|sent| sent.stands = model::Sending::Failed)),
+        "a payout that stands otherwise"
+    );
     assert!(is_noticed(World::lose_a_record), "a record that did not reach the disk");
 }

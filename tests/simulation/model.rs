@@ -1,5 +1,7 @@
-//! What a tenant has, as simply as it can be said: sums of integers, holds with their ends, and what each thing stands at. It knows nothing of ledgers, records or agendas, and shares no
-//! rule with the code it is held against: rates, fees, business days and orders of refusals are written down here a second time, from the contract.
+//! What a tenant has, as simply as it can be said: sums of integers, holds with their ends, and
+//! what each thing stands at. It knows nothing of ledgers, records or agendas, and shares no rule
+//! with the code it is held against: rates, fees, business days and orders of refusals are written
+//! down here a second time, from the contract.
 
 use crate::steps::{Bank, By};
 use pasarela::domain::bank::How;
@@ -124,7 +126,8 @@ fn share(amount: i64, part: i64, whole: i64) -> i64 {
     (2 * amount * part + whole) / (2 * whole)
 }
 
-/// The `days`-th business day after `at`, at the same time of day in Caracas, but not before a day has passed. 24 December is a holiday.
+/// The `days`-th business day after `at`, at the same time of day in Caracas, but not before a day
+/// has passed. 24 December is a holiday.
 pub fn seller_may_have_it(at: i64, days: u32) -> i64 {
     let mut day = (at - 4 * 3_600_000).div_euclid(DAY);
     let first = day;
@@ -158,8 +161,10 @@ impl Model {
     }
 
     pub fn pending(&self, shop: Id, now: i64) -> i64 {
-        let of_sales = self.sales.values().filter(|sale| sale.seller.is_some_and(|(seller, _)| seller == shop));
-        of_sales.map(|sale| sale.theirs.at(now) + sale.aside.1).sum::<i64>() + self.shops[&shop].funded.iter().map(|hold| hold.at(now)).sum::<i64>()
+        let of_sales =
+            self.sales.values().filter(|sale| sale.seller.is_some_and(|(seller, _)| seller == shop));
+        of_sales.map(|sale| sale.theirs.at(now) + sale.aside.1).sum::<i64>()
+            + self.shops[&shop].funded.iter().map(|hold| hold.at(now)).sum::<i64>()
     }
 
     fn shop(&mut self, id: Id) -> &mut Shop {
@@ -304,7 +309,13 @@ impl Model {
         if sale.by != By::Card || !matches!(sale.stands, Paying::Completed | Paying::Reversed) {
             return Err("chargeback_not_allowed");
         }
-        let left = sale.ves - sale.taken.iter().filter(|taken| taken.dispute != Dispute::Won).map(|taken| taken.cents).sum::<i64>();
+        let left = sale.ves
+            - sale
+                .taken
+                .iter()
+                .filter(|taken| taken.dispute != Dispute::Won)
+                .map(|taken| taken.cents)
+                .sum::<i64>();
         let cents = if thousandths == 1_000 { left } else { sale.ves * thousandths / 1_000 };
         if cents > 0 && cents <= left { Ok(cents) } else { Err("chargeback_exceeds_payment") }
     }
@@ -314,7 +325,8 @@ impl Model {
         self.net -= cents + fee;
         let sale = self.sale(id);
         sale.taken.push(Taken { id: chargeback, cents, fee, dispute: Dispute::Open });
-        let taken: i64 = sale.taken.iter().filter(|taken| taken.dispute != Dispute::Won).map(|taken| taken.cents).sum();
+        let taken: i64 =
+            sale.taken.iter().filter(|taken| taken.dispute != Dispute::Won).map(|taken| taken.cents).sum();
         if taken == sale.ves {
             sale.stands = Paying::Reversed;
             self.events += 1;
@@ -348,7 +360,8 @@ impl Model {
     }
 
     pub fn spendable(&self, from_seller: Option<Id>, now: i64) -> i64 {
-        from_seller.map_or_else(|| self.available(now), |shop| self.shops[&shop].net - self.pending(shop, now))
+        from_seller
+            .map_or_else(|| self.available(now), |shop| self.shops[&shop].net - self.pending(shop, now))
     }
 
     pub fn pay(&mut self, id: Id, cents: i64, to: Option<Id>, from_seller: Option<Id>) {
@@ -385,7 +398,9 @@ impl Model {
                 (Paying::Charging, Bank::Done) => self.complete(id, now),
                 (Paying::Charging, Bank::Refused) => self.fail(id),
                 // A transfer is simply looked for again; of the others the secret is gone.
-                (Paying::Charging, Bank::Lost) if how == How::Ask && self.sales[&id].by != By::Transfer => self.fail(id),
+                (Paying::Charging, Bank::Lost) if how == How::Ask && self.sales[&id].by != By::Transfer => {
+                    self.fail(id)
+                }
                 (Paying::Reversing, Bank::Done) => self.reversal_ends(id, true),
                 (Paying::Reversing, Bank::Refused) => {
                     self.reversal_ends(id, false);
@@ -459,10 +474,12 @@ mod tests {
     #[test]
     fn business_days_by_hand() {
         let at = |days: i64, hours: i64| days * DAY + hours * 3_600_000;
-        // Tuesday 22 December 2026, noon in Caracas: two business days later it is Friday, as Thursday is a holiday.
+        // Tuesday 22 December 2026, noon in Caracas: two business days later it is Friday, as
+        // Thursday is a holiday.
         assert_eq!(seller_may_have_it(at(HOLIDAY - 2, 16), 2), at(HOLIDAY + 1, 16));
         assert_eq!(seller_may_have_it(at(HOLIDAY - 2, 16), 3), at(HOLIDAY + 4, 16));
-        // Saturday and Sunday: one business day later it is Monday, but never before a day has passed.
+        // Saturday and Sunday: one business day later it is Monday, but never before a day has
+        // passed.
         assert_eq!(seller_may_have_it(at(HOLIDAY + 2, 16), 1), at(HOLIDAY + 4, 16));
         assert_eq!(seller_may_have_it(at(HOLIDAY + 3, 16), 1), at(HOLIDAY + 4, 16));
         assert_eq!(seller_may_have_it(at(HOLIDAY + 3, 16), 0), at(HOLIDAY + 4, 16));

@@ -1,4 +1,5 @@
-//! What can happen, drawn at random: the commands of a tenant, of its operator and of the banks, and time.
+//! What can happen, drawn at random: the commands of a tenant, of its operator and of the banks,
+//! and time.
 
 use pasarela::domain::time::DAY_MS;
 use proptest::prelude::*;
@@ -34,7 +35,8 @@ pub enum To {
     Own,
 }
 
-/// One of them. A number `n` names the n-th of what there is, modulo how many there are; `None` of an optional one is nobody.
+/// One of them. A number `n` names the n-th of what there is, modulo how many there are; `None` of
+/// an optional one is nobody.
 #[derive(Clone, Debug)]
 pub enum Step {
     Fund {
@@ -158,20 +160,29 @@ fn to() -> impl Strategy<Value = To> + Clone {
 
 fn money() -> impl Strategy<Value = Step> {
     prop_oneof![
-        (1..500_000_i64, any::<bool>(), prop::option::weighted(0.2, any::<usize>())).prop_map(|(cents, held, seller)| Step::Fund { cents, held, seller }),
-        (-100_000..100_000_i64).prop_filter("not nothing", |cents| *cents != 0).prop_map(|cents| Step::Correct { cents }),
-        (0..50_000_i64, 0..300_i64, 0..300_i64, 0..4_u32).prop_map(|(reserve, payout_fee, chargeback_fee, hold_days)| Step::Settings {
-            reserve,
-            payout_fee,
-            chargeback_fee,
-            hold_days
-        }),
+        (1..500_000_i64, any::<bool>(), prop::option::weighted(0.2, any::<usize>()))
+            .prop_map(|(cents, held, seller)| Step::Fund { cents, held, seller }),
+        (-100_000..100_000_i64)
+            .prop_filter("not nothing", |cents| *cents != 0)
+            .prop_map(|cents| Step::Correct { cents }),
+        (0..50_000_i64, 0..300_i64, 0..300_i64, 0..4_u32).prop_map(
+            |(reserve, payout_fee, chargeback_fee, hold_days)| Step::Settings {
+                reserve,
+                payout_fee,
+                chargeback_fee,
+                hold_days
+            }
+        ),
     ]
 }
 
 fn collections() -> impl Strategy<Value = Step> {
-    let by = prop_oneof![3 => Just(By::C2p), 3 => Just(By::Card), 1 => Just(By::Debit), 1 => Just(By::Transfer)];
-    let seller = prop::option::weighted(0.6, (any::<usize>(), prop_oneof![5 => 0..300_000_u32, 1 => 900_000..=1_000_000_u32]));
+    let by =
+        prop_oneof![3 => Just(By::C2p), 3 => Just(By::Card), 1 => Just(By::Debit), 1 => Just(By::Transfer)];
+    let seller = prop::option::weighted(
+        0.6,
+        (any::<usize>(), prop_oneof![5 => 0..300_000_u32, 1 => 900_000..=1_000_000_u32]),
+    );
     prop_oneof![
         6 => (by, 1..20_000_i64, seller, bank()).prop_map(|(by, usd_cents, seller, bank)| Step::Collect { by, usd_cents, seller, bank }),
         1 => (1..20_000_i64).prop_map(|usd_cents| Step::Intent { usd_cents }),

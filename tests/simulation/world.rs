@@ -1,4 +1,5 @@
-//! The pure core with its records, beside the model: every command goes to both, and they must give the same verdict and stand the same afterwards.
+//! The pure core with its records, beside the model: every command goes to both, and they must give
+//! the same verdict and stand the same afterwards.
 
 use crate::model::{Dispute, HOLIDAY, INTENT, Model, Paying, Proof, Sending, Verdict};
 use crate::steps::Bank;
@@ -93,7 +94,8 @@ impl World {
         self.entities.get(&id).cloned()
     }
 
-    /// One turn of the book, as its actor takes it: decides, applies, checks, writes. The effects, or the code of the refusal.
+    /// One turn of the book, as its actor takes it: decides, applies, checks, writes. The effects,
+    /// or the code of the refusal.
     pub fn ask(&mut self, id: EntityId, ask: Ask) -> Result<Vec<Effect>, &'static str> {
         self.seed += 1;
         self.machine.settle(&mut self.book, self.now);
@@ -156,25 +158,46 @@ impl World {
             let expected = self.model.heard(entity, operation, how, bank, self.now);
             to_do.extend(self.agree(entity, heard(answer), expected).unwrap_or_default());
             if matches!(bank, Bank::Done | Bank::Refused) {
-                // A bank that speaks twice finds it settled. That it contradicts itself is written down once, and moves nothing.
+                // A bank that speaks twice finds it settled. That it contradicts itself is written
+                // down once, and moves nothing.
                 let records = self.records.len();
-                for answer in [Answer::Done { reference: "87654321".to_owned() }, Answer::Refused { code: "BE01".to_owned() }, Answer::NeverReceived] {
-                    assert!(self.ask(entity, heard(answer)).is_ok_and(|effects| effects.is_empty()), "a second answer came to something");
+                for answer in [
+                    Answer::Done { reference: "87654321".to_owned() },
+                    Answer::Refused { code: "BE01".to_owned() },
+                    Answer::NeverReceived,
+                ] {
+                    assert!(
+                        self.ask(entity, heard(answer)).is_ok_and(|effects| effects.is_empty()),
+                        "a second answer came to something"
+                    );
                 }
-                let written: Vec<Record> = self.records[records..].iter().map(|(_, bytes)| self.machine.decode(bytes).expect("a record")).collect();
+                let written: Vec<Record> = self.records[records..]
+                    .iter()
+                    .map(|(_, bytes)| self.machine.decode(bytes).expect("a record"))
+                    .collect();
                 assert!(written.len() <= 1, "a second answer wrote {written:?}");
-                let is_quiet = |record: &Record| record.postings.is_empty() && record.holds.is_empty() && record.events.is_empty();
-                assert!(written.iter().all(|record| record.cause == Cause::OperationContradicted && is_quiet(record)), "{written:?}");
+                let is_quiet = |record: &Record| {
+                    record.postings.is_empty() && record.holds.is_empty() && record.events.is_empty()
+                };
+                assert!(
+                    written
+                        .iter()
+                        .all(|record| record.cause == Cause::OperationContradicted && is_quiet(record)),
+                    "{written:?}"
+                );
             }
         }
     }
 
-    /// Time passes: what falls due happens in its order, each at its own instant, as a jump of the clock has it.
+    /// Time passes: what falls due happens in its order, each at its own instant, as a jump of the
+    /// clock has it.
     pub fn wait(&mut self, ms: i64, bank: Bank) {
         let target = self.now + ms;
         let mut dealt_with: HashSet<(i64, EntityId)> = HashSet::new();
         let mut skip: HashSet<EntityId> = HashSet::new();
-        while let Some((at, id)) = self.machine.next_due(&self.book, &|id| skip.contains(&id)).filter(|(at, _)| *at <= target) {
+        while let Some((at, id)) =
+            self.machine.next_due(&self.book, &|id| skip.contains(&id)).filter(|(at, _)| *at <= target)
+        {
             if !dealt_with.insert((at, id)) {
                 // Nobody has answered it yet: it stays due.
                 skip.insert(id);
@@ -194,7 +217,9 @@ impl World {
 
     /// Loses the last record that moved money.
     pub fn lose_a_record(&mut self) {
-        let moved = |(_, bytes): &(i64, Vec<u8>)| self.machine.decode(bytes).is_ok_and(|record| !record.postings.is_empty());
+        let moved = |(_, bytes): &(i64, Vec<u8>)| {
+            self.machine.decode(bytes).is_ok_and(|record| !record.postings.is_empty())
+        };
         let last = self.records.iter().rposition(moved).expect("money moved");
         self.records.remove(last);
     }
@@ -210,7 +235,10 @@ impl World {
         assert!(same(&from_start, &self.book), "a replay from the start is another book");
         if let Some((saved, from)) = &self.snapshot {
             let restored = self.machine.restore(TENANT, saved).expect("a snapshot can be read");
-            assert!(same(&self.replayed(restored, *from), &self.book), "a replay from a snapshot is another book");
+            assert!(
+                same(&self.replayed(restored, *from), &self.book),
+                "a replay from a snapshot is another book"
+            );
         }
         self.book = from_start;
     }
@@ -242,7 +270,11 @@ impl World {
         assert_eq!(shown.held.minor(), model.held(now), "what is held");
         assert_eq!(shown.available.minor(), model.available(now), "what is available");
         assert_eq!(shown.next_release.map(|at| at.unix_ms()), model.next_release(now), "the next release");
-        assert_eq!((shown.seller_pending.minor(), shown.seller_available.minor()), (pending, owed - pending), "what sellers are owed");
+        assert_eq!(
+            (shown.seller_pending.minor(), shown.seller_available.minor()),
+            (pending, owed - pending),
+            "what sellers are owed"
+        );
         assert_eq!(self.moved.get(&Ledger::Tenant).copied().unwrap_or(0), model.net, "the movements");
         assert_eq!(self.moved.values().sum::<i64>(), 0, "the double entry");
         assert_eq!(self.tenant().events, self.events, "the number of events");
@@ -254,32 +286,62 @@ impl World {
             self.assert_sale(*id, sale);
         }
         for (id, sent) in &model.sent {
-            let Some(Entity::Payout(payout)) = self.entity(EntityId::payout(*id)) else { panic!("{id} is lost") };
+            let Some(Entity::Payout(payout)) = self.entity(EntityId::payout(*id)) else {
+                panic!("{id} is lost")
+            };
             let stands = match payout.status {
                 payouts::Status::Pending => Sending::Pending,
                 payouts::Status::Completed => Sending::Completed,
                 payouts::Status::Failed => Sending::Failed,
             };
-            assert_eq!((stands, payout.amount.minor(), payout.fee.minor()), (sent.stands, sent.cents, sent.fee), "{id}");
+            assert_eq!(
+                (stands, payout.amount.minor(), payout.fee.minor()),
+                (sent.stands, sent.cents, sent.fee),
+                "{id}"
+            );
         }
-        assert_eq!(self.tenant().own.map(|(_, proved)| proved), model.own.map(|proof| proof == Proof::Proved), "the tenant's own account");
+        assert_eq!(
+            self.tenant().own.map(|(_, proved)| proved),
+            model.own.map(|proof| proof == Proof::Proved),
+            "the tenant's own account"
+        );
     }
 
     fn assert_shop(&self, id: Id) {
         let (shop, shown) = (&self.model.shops[&id], sellers::balance(self.tenant(), id));
-        assert_eq!(self.moved.get(&Ledger::Seller(id)).copied().unwrap_or(0), shop.net, "the movements of a seller");
+        assert_eq!(
+            self.moved.get(&Ledger::Seller(id)).copied().unwrap_or(0),
+            shop.net,
+            "the movements of a seller"
+        );
         if shop.gone {
             assert!(shown.is_none() && self.entity(EntityId::merchant(id)).is_none(), "{id} was deleted");
             return;
         }
         let pending = self.model.pending(id, self.now);
         let shown = shown.expect("a seller");
-        assert_eq!((shown.pending.minor(), shown.available.minor()), (pending, shop.net - pending), "the balance of a seller");
-        assert_eq!(self.tenant().sellers.get(&id).map_or(0, |seller| seller.payouts), shop.payouts, "payouts that a seller was sent");
-        let Some(Entity::Merchant(merchant)) = self.entity(EntityId::merchant(id)) else { panic!("{id} is lost") };
-        let methods: Vec<(Id, bool)> = merchant.methods.iter().map(|method| (method.id, method.status.is_verified())).collect();
-        let expected: Vec<(Id, bool)> = shop.methods.iter().map(|(id, proof)| (*id, *proof == Proof::Proved)).collect();
-        assert_eq!((methods, merchant.default_method, merchant.active), (expected, shop.default, !shop.inactive), "the methods of a seller");
+        assert_eq!(
+            (shown.pending.minor(), shown.available.minor()),
+            (pending, shop.net - pending),
+            "the balance of a seller"
+        );
+        assert_eq!(
+            self.tenant().sellers.get(&id).map_or(0, |seller| seller.payouts),
+            shop.payouts,
+            "payouts that a seller was sent"
+        );
+        let Some(Entity::Merchant(merchant)) = self.entity(EntityId::merchant(id)) else {
+            panic!("{id} is lost")
+        };
+        let methods: Vec<(Id, bool)> =
+            merchant.methods.iter().map(|method| (method.id, method.status.is_verified())).collect();
+        let expected: Vec<(Id, bool)> =
+            shop.methods.iter().map(|(id, proof)| (*id, *proof == Proof::Proved)).collect();
+        assert_eq!(
+            (methods, merchant.default_method, merchant.active),
+            (expected, shop.default, !shop.inactive),
+            "the methods of a seller"
+        );
     }
 
     fn assert_sale(&self, id: Id, sale: &crate::model::Sale) {
@@ -296,8 +358,13 @@ impl World {
         assert_eq!((stands, payment.ves.minor()), (sale.stands, sale.ves), "{id}");
         assert!(stands != Paying::Intent || self.now < sale.created + INTENT, "{id} has expired");
         if sale.completed != 0 {
-            let share = payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();
-            assert_eq!((payment.fee.unwrap_or_default().minor(), share), (sale.fee, sale.share), "the figures of {id}");
+            let share =
+                payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();
+            assert_eq!(
+                (payment.fee.unwrap_or_default().minor(), share),
+                (sale.fee, sale.share),
+                "the figures of {id}"
+            );
             assert_eq!(payment.completed_at.map(|at| at.unix_ms()), Some(sale.completed), "{id}");
         }
         let dispute = |status| match status {
@@ -305,8 +372,13 @@ impl World {
             chargebacks::Status::Won => Dispute::Won,
             chargebacks::Status::Lost => Dispute::Lost,
         };
-        let taken: Vec<_> = payment.chargebacks.iter().map(|each| (each.id, each.amount.minor(), each.fee.minor(), dispute(each.status))).collect();
-        let expected: Vec<_> = sale.taken.iter().map(|each| (each.id, each.cents, each.fee, each.dispute)).collect();
+        let taken: Vec<_> = payment
+            .chargebacks
+            .iter()
+            .map(|each| (each.id, each.amount.minor(), each.fee.minor(), dispute(each.status)))
+            .collect();
+        let expected: Vec<_> =
+            sale.taken.iter().map(|each| (each.id, each.cents, each.fee, each.dispute)).collect();
         assert_eq!(taken, expected, "the chargebacks of {id}");
     }
 }

@@ -1,7 +1,10 @@
-//! Durable appends a second, in process: this log on RocksDB beside group commit to a plain file, the same records in the same run.
+//! Durable appends a second, in process: this log on RocksDB beside group commit to a plain file,
+//! the same records in the same run.
 //!
-//! A producer has one record of 200 bytes in flight, as one HTTP connection has. The plain file is the least that group commit can cost: no index, no recovery, no checks. `cargo bench -p wal`; with
-//! `SECONDS=5` in the environment each case runs that long; `cargo bench -p wal -- indexed-1024` runs one case.
+//! A producer has one record of 200 bytes in flight, as one HTTP connection has. The plain file is
+//! the least that group commit can cost: no index, no recovery, no checks. `cargo bench -p wal`;
+//! with `SECONDS=5` in the environment each case runs that long; `cargo bench -p wal --
+//! indexed-1024` runs one case.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,7 +17,11 @@ use wal::{Append, Completion, Config, Durable, IndexOps, Log, Poisoned, RocksSto
 
 const RECORD_BYTES: usize = 200;
 const PRODUCERS: [usize; 3] = [1, 64, 1_024];
-const CASES: [(&str, &str); 3] = [("plain", "plain file, fdatasync"), ("bare", "this log, no index"), ("indexed", "this log, 1 index entry")];
+const CASES: [(&str, &str); 3] = [
+    ("plain", "plain file, fdatasync"),
+    ("bare", "this log, no index"),
+    ("indexed", "this log, 1 index entry"),
+];
 
 struct Reply(oneshot::Sender<u64>);
 
@@ -40,14 +47,25 @@ impl Run {
         let micros = |per_mille: usize| self.waits[(records - 1) * per_mille / 1_000].as_micros();
         let rate = records as u128 * 1_000 / self.elapsed.as_millis();
         let batch = records as u64 / self.batches.max(1);
-        let sync = self.syncs_time.map_or("-".into(), |time| (time.as_micros() / u128::from(self.batches.max(1))).to_string());
-        println!("{what:<26} {producers:>9} {rate:>10} {batch:>8} {sync:>9} {:>8} {:>8}", micros(500), micros(990));
+        let sync = self
+            .syncs_time
+            .map_or("-".into(), |time| (time.as_micros() / u128::from(self.batches.max(1))).to_string());
+        println!(
+            "{what:<26} {producers:>9} {rate:>10} {batch:>8} {sync:>9} {:>8} {:>8}",
+            micros(500),
+            micros(990)
+        );
     }
 }
 
 /// Keeps `producers` records in flight for a while.
-fn produce(producers: usize, time: Duration, append: impl Fn(u64, oneshot::Sender<u64>) + Clone + Send + Sync + 'static) -> Run {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime starts");
+fn produce(
+    producers: usize,
+    time: Duration,
+    append: impl Fn(u64, oneshot::Sender<u64>) + Clone + Send + Sync + 'static,
+) -> Run {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime starts");
     let began = Instant::now();
     let tasks: Vec<_> = (0..producers as u64)
         .map(|producer| {
@@ -129,7 +147,10 @@ fn main() {
     let seconds = std::env::var("SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(3);
     let time = Duration::from_secs(seconds);
     let dir = tempfile::tempdir().expect("a directory can be created");
-    println!("{:<26} {:>9} {:>10} {:>8} {:>9} {:>8} {:>8}", "200-byte records", "producers", "records/s", "a batch", "write us", "p50 us", "p99 us");
+    println!(
+        "{:<26} {:>9} {:>10} {:>8} {:>9} {:>8} {:>8}",
+        "200-byte records", "producers", "records/s", "a batch", "write us", "p50 us", "p99 us"
+    );
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     for producers in PRODUCERS {
         for (name, what) in CASES {

@@ -1,6 +1,7 @@
 //! What one synced write holds, as one flat buffer.
 //!
-//! The writer fills it, a store reads it: no allocation per operation, and a store in memory can tear it after any byte. The layout is of this process only and never reaches a disk.
+//! The writer fills it, a store reads it: no allocation per operation, and a store in memory can
+//! tear it after any byte. The layout is of this process only and never reaches a disk.
 
 /// The families of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,7 +21,8 @@ pub enum Family {
 
 impl Family {
     /// Every family, in the order of its number.
-    pub const ALL: [Family; 5] = [Family::Log, Family::Index, Family::Snapshots, Family::Meta, Family::Pieces];
+    pub const ALL: [Family; 5] =
+        [Family::Log, Family::Index, Family::Snapshots, Family::Meta, Family::Pieces];
 
     /// The name under which the family is stored.
     pub fn name(self) -> &'static str {
@@ -74,7 +76,8 @@ impl Batch {
         self.bytes.extend_from_slice(key);
     }
 
-    /// Starts a put whose value is written in place by `grow`; `finish` ends it. Nothing else may be added meanwhile.
+    /// Starts a put whose value is written in place by `grow`; `finish` ends it. Nothing else may
+    /// be added meanwhile.
     pub(crate) fn begin(&mut self, family: Family, key: &[u8]) -> OpenPut {
         self.header(family as u8, key.len(), 0);
         self.bytes.extend_from_slice(key);

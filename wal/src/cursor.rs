@@ -1,9 +1,11 @@
-//! A walk over index entries that shows the next key before it is taken, so that several can be merged.
+//! A walk over index entries that shows the next key before it is taken, so that several can be
+//! merged.
 
 use crate::ReadError;
 use crate::store::{Item, StoreCursor, checked_item};
 
-/// Index entries of a range, in order or backwards. It sees the index as it was when the cursor was made.
+/// Index entries of a range, in order or backwards. It sees the index as it was when the cursor was
+/// made.
 pub struct IndexCursor<'a> {
     cursor: Box<dyn StoreCursor + 'a>,
     reverse: bool,
@@ -20,7 +22,8 @@ impl<'a> IndexCursor<'a> {
         IndexCursor { cursor, reverse, failed: false }
     }
 
-    /// The key that `next` will return, or nothing at the end. After a failure `next` says what it was.
+    /// The key that `next` will return, or nothing at the end. After a failure `next` says what it
+    /// was.
     pub fn peek_key(&self) -> Option<&[u8]> {
         self.cursor.item().map(|(key, _)| key)
     }

@@ -1,4 +1,5 @@
-//! What can be wrong with what is stored, in words for the operator. Every message names the sequence: that is where an investigation starts.
+//! What can be wrong with what is stored, in words for the operator. Every message names the
+//! sequence: that is where an investigation starts.
 
 use crate::Seq;
 use crate::store::StoreError;

@@ -1,4 +1,5 @@
-//! Counts of values by size: fixed bounds, plain atomics, no lock and no allocation where something is counted. It must not know who shows them.
+//! Counts of values by size: fixed bounds, plain atomics, no lock and no allocation where something
+//! is counted. It must not know who shows them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,7 +17,8 @@ pub struct Histogram {
 pub struct Counted {
     /// The upper bounds, each included, in order.
     pub bounds: &'static [u64],
-    /// How many values were up to each bound and above the one before it; the last is of those above all bounds.
+    /// How many values were up to each bound and above the one before it; the last is of those
+    /// above all bounds.
     pub counts: Vec<u64>,
     /// All values added up.
     pub sum: u64,
@@ -25,7 +27,11 @@ pub struct Counted {
 impl Histogram {
     /// With these upper bounds, in order.
     pub fn new(bounds: &'static [u64]) -> Histogram {
-        Histogram { bounds, counts: (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect(), sum: AtomicU64::new(0) }
+        Histogram {
+            bounds,
+            counts: (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect(),
+            sum: AtomicU64::new(0),
+        }
     }
 
     /// Counts a value.
@@ -37,7 +43,11 @@ impl Histogram {
 
     /// What was counted until now. Values that are counted meanwhile may be in a part of it.
     pub fn counted(&self) -> Counted {
-        Counted { bounds: self.bounds, counts: self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect(), sum: self.sum.load(Ordering::Relaxed) }
+        Counted {
+            bounds: self.bounds,
+            counts: self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect(),
+            sum: self.sum.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -57,6 +67,9 @@ mod tests {
         let histogram = Histogram::new(&[1, 10, 100]);
         [0, 1, 2, 10, 11, 100, 101, 5_000].into_iter().for_each(|value| histogram.note(value));
         let counted = histogram.counted();
-        assert_eq!((counted.counts.as_slice(), counted.sum, counted.total()), ([2, 2, 2, 2].as_slice(), 5_225, 8));
+        assert_eq!(
+            (counted.counts.as_slice(), counted.sum, counted.total()),
+            ([2, 2, 2, 2].as_slice(), 5_225, 8)
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! The index entries that become durable with a record.
 //!
-//! A record's sequence is not known before the writer takes it from the channel, so an operation may say "the sequence goes here"; it is filled in on the writer thread. All operations of a record share one
-//! buffer: one allocation for a record, however many entries it has.
+//! A record's sequence is not known before the writer takes it from the channel, so an operation
+//! may say "the sequence goes here"; it is filled in on the writer thread. All operations of a
+//! record share one buffer: one allocation for a record, however many entries it has.
 
 use crate::Seq;
 use crate::batch::{Batch, Family};
@@ -9,7 +10,8 @@ use std::borrow::Cow;
 
 /// Puts and deletes in the index, in order; later ones win.
 ///
-/// Layout of one operation in the buffer (in memory only): u8 kind, u16 key length, u32 value length, key, value.
+/// Layout of one operation in the buffer (in memory only): u8 kind, u16 key length, u32 value
+/// length, key, value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexOps {
     bytes: Vec<u8>,
@@ -20,7 +22,8 @@ const PUT_SEQ: u8 = 1;
 const PUT_AT_SEQ: u8 = 2;
 const DELETE: u8 = 3;
 const HEADER_BYTES: usize = 7;
-/// What is allocated at once: the operations of most records fit, where growing by doubling would move them four times.
+/// What is allocated at once: the operations of most records fit, where growing by doubling would
+/// move them four times.
 const USUAL_BYTES: usize = 512;
 
 impl IndexOps {
@@ -59,7 +62,8 @@ impl IndexOps {
         self.bytes.len()
     }
 
-    /// The operations as they are stored for a record of sequence `seq`: the key, and the value or `None` for a delete.
+    /// The operations as they are stored for a record of sequence `seq`: the key, and the value or
+    /// `None` for a delete.
     pub fn iter(&self, seq: Seq) -> impl Iterator<Item = (Cow<'_, [u8]>, Option<Cow<'_, [u8]>>)> {
         let seq = seq.to_be_bytes();
         RawOps { bytes: &self.bytes }.map(move |(kind, key, value)| match kind {

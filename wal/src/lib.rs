@@ -1,7 +1,11 @@
-//! A group-committed, hash-chained log of opaque records, with an index and snapshots beside it, on RocksDB.
+//! A group-committed, hash-chained log of opaque records, with an index and snapshots beside it, on
+//! RocksDB.
 //!
-//! `Log::append` takes a record and a completion and returns at once. One writer thread drains what waits into one batch, gives each record the next sequence, writes the batch with one sync, and calls the
-//! completions in order. A `Reader` sees what is durable and nothing else. The crate knows bytes, tenants as numbers, and time as something it is told; it must not know money, actors or async.
+//! `Log::append` takes a record and a completion and returns at once. One writer thread drains what
+//! waits into one batch, gives each record the next sequence, writes the batch with one sync, and
+//! calls the completions in order. A `Reader` sees what is durable and nothing else. The crate
+//! knows bytes, tenants as numbers, and time as something it is told; it must not know money,
+//! actors or async.
 //!
 //! # What is promised
 //!
@@ -14,11 +18,13 @@
 //! | a byte of a stored record is flipped, or a record is gone | reading it is an error that names it; `verify` finds it |
 //! | a second process opens the directory | it is told who has it |
 //!
-//! An operator who knows that the tail is lost and accepts it removes the file `WITNESS`; then the log opens with what RocksDB has, if that is whole in itself.
+//! An operator who knows that the tail is lost and accepts it removes the file `WITNESS`; then the
+//! log opens with what RocksDB has, if that is whole in itself.
 //!
 //! # Format, version 1
 //!
-//! Five families. Numbers are little endian in values and big endian in keys, so that keys sort. Golden files in `tests/golden` pin every line of this.
+//! Five families. Numbers are little endian in values and big endian in keys, so that keys sort.
+//! Golden files in `tests/golden` pin every line of this.
 //!
 //! ```text
 //! log         key    u64 sequence of the first record in the chunk

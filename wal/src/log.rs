@@ -1,6 +1,8 @@
-//! The handle of a log: what callers append to and read from. The writer thread behind it is in `writer.rs`.
+//! The handle of a log: what callers append to and read from. The writer thread behind it is in
+//! `writer.rs`.
 //!
-//! Promises: `append` never blocks; what one thread appends keeps its order; every completion is called exactly once, with `Durable` only after the sync. Must not know what records mean.
+//! Promises: `append` never blocks; what one thread appends keeps its order; every completion is
+//! called exactly once, with `Durable` only after the sync. Must not know what records mean.
 
 use crate::config::Config;
 use crate::opening;
@@ -53,7 +55,8 @@ pub struct Durable {
 
 /// What is told when something is durable, or never will be known to be.
 ///
-/// It runs on the writer thread, at the teller's if there is one, on the caller's if the answer is known at once, and must neither block nor panic: everybody behind it waits.
+/// It runs on the writer thread, at the teller's if there is one, on the caller's if the answer is
+/// known at once, and must neither block nor panic: everybody behind it waits.
 pub trait Completion: Send + 'static {
     /// Takes the outcome.
     fn complete(self, outcome: Result<Durable, Poisoned>);
@@ -85,7 +88,8 @@ type PoisonHook = Box<dyn FnOnce(&Poisoned) + Send>;
 pub(crate) struct Shared {
     pub(crate) published: Arc<Published>,
     pub(crate) counters: Counters,
-    /// Entries between their call and the end of their completion. It rises before `refuses` is looked at, so that the writer can wait for those that have passed that look.
+    /// Entries between their call and the end of their completion. It rises before `refuses` is
+    /// looked at, so that the writer can wait for those that have passed that look.
     pub(crate) pending_records: AtomicUsize,
     pub(crate) pending_bytes: AtomicUsize,
     refuses: AtomicBool,
@@ -132,13 +136,18 @@ impl Shared {
 }
 
 impl<C: Completion> Log<C> {
-    /// Checks what is stored and starts the writer thread, which tells of what it wrote. Panics if the bounds of `config` contradict each other.
+    /// Checks what is stored and starts the writer thread, which tells of what it wrote. Panics if
+    /// the bounds of `config` contradict each other.
     pub fn open(store: Box<dyn Store>, config: Config) -> Result<Log<C>, OpenError> {
         Log::open_told_by(store, config, None)
     }
 
     /// The same with somebody else who tells those who are many, so that the writer can go on.
-    pub fn open_told_by(store: Box<dyn Store>, config: Config, teller: Option<Teller<C>>) -> Result<Log<C>, OpenError> {
+    pub fn open_told_by(
+        store: Box<dyn Store>,
+        config: Config,
+        teller: Option<Teller<C>>,
+    ) -> Result<Log<C>, OpenError> {
         config.check();
         let store: Arc<dyn Store> = store.into();
         let opened = match opening::check(&*store)? {
@@ -147,7 +156,10 @@ impl<C: Completion> Log<C> {
         };
         let orphans = pieces::removal_of_orphans(&*store)?;
         if !orphans.is_empty() {
-            tracing::info!(pieces = orphans.len(), "removing what a crash left of a snapshot that was being written");
+            tracing::info!(
+                pieces = orphans.len(),
+                "removing what a crash left of a snapshot that was being written"
+            );
             store.write(&orphans)?;
         }
         store.witness(&opened.tip.witness_bytes())?;
@@ -166,23 +178,39 @@ impl<C: Completion> Log<C> {
         let (entries, receiver) = channel::unbounded();
         let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened, teller);
         let thread = std::thread::Builder::new().name("wal-writer".into()).spawn(move || writer.run());
-        let thread = thread.map_err(|error| StoreError::Failed(format!("the writer thread cannot be started: {error}")))?;
+        let thread = thread
+            .map_err(|error| StoreError::Failed(format!("the writer thread cannot be started: {error}")))?;
         let writer_id = thread.thread().id();
         let reader = Reader { store, published };
         tracing::info!(last_seq = opened.tip.seq, floor = opened.floor, "log opened");
-        Ok(Log { inner: Arc::new(Inner { entries, shared, reader, config, writer: Mutex::new(Some(thread)), writer_id }) })
+        Ok(Log {
+            inner: Arc::new(Inner {
+                entries,
+                shared,
+                reader,
+                config,
+                writer: Mutex::new(Some(thread)),
+                writer_id,
+            }),
+        })
     }
 
-    /// Hands a record to the writer. Never blocks; calls of one thread keep their order. If the log is poisoned or closed the completion is told at once.
+    /// Hands a record to the writer. Never blocks; calls of one thread keep their order. If the log
+    /// is poisoned or closed the completion is told at once.
     ///
     /// Panics if the payload is larger than `PAYLOAD_BYTES_MAX`.
     pub fn append(&self, record: Append, completion: C) {
         assert!(record.payload.len() <= PAYLOAD_BYTES_MAX, "a payload is at most {PAYLOAD_BYTES_MAX} bytes");
         let bytes = record.len_bytes();
-        self.inner.send(bytes, completion, |completion| Entry::Record { record, completion, at: Instant::now() });
+        self.inner.send(bytes, completion, |completion| Entry::Record {
+            record,
+            completion,
+            at: Instant::now(),
+        });
     }
 
-    /// Completes when everything appended before it is durable: at once, on the caller's thread, if nothing is pending.
+    /// Completes when everything appended before it is durable: at once, on the caller's thread, if
+    /// nothing is pending.
     pub fn fence(&self, completion: C) {
         let shared = &self.inner.shared;
         if shared.pending_records.load(Ordering::SeqCst) == 0 && !shared.refuses.load(Ordering::SeqCst) {
@@ -192,27 +220,38 @@ impl<C: Completion> Log<C> {
         self.inner.send(0, completion, |completion| Entry::Fence { completion, at: Instant::now() });
     }
 
-    /// Writes a snapshot, in the order of the calls: it is stored under the last sequence appended before it, and must contain every record of its tenant up to that one.
+    /// Writes a snapshot, in the order of the calls: it is stored under the last sequence appended
+    /// before it, and must contain every record of its tenant up to that one.
     ///
     /// Panics if the state is larger than `STATE_BYTES_MAX`.
     pub fn snapshot(&self, snapshot: Snapshot, completion: C) {
         assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
         let bytes = snapshot.len_bytes();
-        self.inner.send(bytes, completion, |completion| Entry::Snapshot { snapshot, completion, at: Instant::now() });
+        self.inner.send(bytes, completion, |completion| Entry::Snapshot {
+            snapshot,
+            completion,
+            at: Instant::now(),
+        });
     }
 
-    /// Writes a snapshot of an image that was taken earlier, under the sequence of the last record before the image: it must contain every record of its tenant up to that one, and none after it.
-    /// What is appended meanwhile does not wait for it: a large state is written in pieces, each with other entries, and does not count against the bounds of what is pending. There must be no newer
-    /// snapshot of the tenant, none under way, and the image must be durable.
+    /// Writes a snapshot of an image that was taken earlier, under the sequence of the last record
+    /// before the image: it must contain every record of its tenant up to that one, and none after
+    /// it. What is appended meanwhile does not wait for it: a large state is written in pieces,
+    /// each with other entries, and does not count against the bounds of what is pending. There
+    /// must be no newer snapshot of the tenant, none under way, and the image must be durable.
     ///
-    /// Panics if the state is larger than `STATE_BYTES_MAX` or the image is ahead of what is durable.
+    /// Panics if the state is larger than `STATE_BYTES_MAX` or the image is ahead of what is
+    /// durable.
     pub fn snapshot_at(&self, seq: Seq, snapshot: Snapshot, completion: C) {
         assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
         assert!(seq <= self.durable_seq(), "an image is of what is durable");
-        self.inner.send(0, completion, |completion| Entry::Image(Box::new(Writing::new(snapshot, seq, completion))));
+        self.inner.send(0, completion, |completion| {
+            Entry::Image(Box::new(Writing::new(snapshot, seq, completion)))
+        });
     }
 
-    /// Removes snapshots of a tenant that are not what its records lead to. A newer one must have been written before, so that the floor stands on that.
+    /// Removes snapshots of a tenant that are not what its records lead to. A newer one must have
+    /// been written before, so that the floor stands on that.
     pub fn forget_snapshots(&self, tenant: u64, seqs: &[Seq], completion: C) -> Result<(), ReadError> {
         let mut heads = self.inner.reader.snapshot_heads(tenant)?;
         heads.retain(|head| seqs.contains(&head.seq));
@@ -220,22 +259,35 @@ impl<C: Completion> Log<C> {
         Ok(())
     }
 
-    /// States that every tenant's records up to `floor` are in snapshots that were written before, those of images durable, so that replay may start after it. The floor never falls, and never passes the last record.
+    /// States that every tenant's records up to `floor` are in snapshots that were written before,
+    /// those of images durable, so that replay may start after it. The floor never falls, and never
+    /// passes the last record.
     pub fn raise_floor(&self, floor: Seq, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Floor { floor, completion, at: Instant::now() });
     }
 
-    /// Removes snapshots, each with its pieces in one batch: after a crash it is there whole or not at all. Whoever reads one meanwhile has it whole, or gets the one before it.
+    /// Removes snapshots, each with its pieces in one batch: after a crash it is there whole or not
+    /// at all. Whoever reads one meanwhile has it whole, or gets the one before it.
     pub fn remove_snapshots(&self, superfluous: Superfluous, completion: C) {
-        self.inner.send(0, completion, |completion| Entry::Removal { superfluous, completion, at: Instant::now() });
+        self.inner.send(0, completion, |completion| Entry::Removal {
+            superfluous,
+            completion,
+            at: Instant::now(),
+        });
     }
 
-    /// Removes index entries, key and value, that still have that value when it is their turn: one that a record wrote anew meanwhile stays.
+    /// Removes index entries, key and value, that still have that value when it is their turn: one
+    /// that a record wrote anew meanwhile stays.
     pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>, completion: C) {
-        self.inner.send(0, completion, |completion| Entry::Pruning { entries, completion, at: Instant::now() });
+        self.inner.send(0, completion, |completion| Entry::Pruning {
+            entries,
+            completion,
+            at: Instant::now(),
+        });
     }
 
-    /// Whether what is pending is below its bounds. Callers ask before they decide; `append` itself takes everything.
+    /// Whether what is pending is below its bounds. Callers ask before they decide; `append` itself
+    /// takes everything.
     pub fn has_room(&self) -> bool {
         let shared = &self.inner.shared;
         shared.pending_records.load(Ordering::Relaxed) < self.inner.config.pending_records_max
@@ -252,14 +304,16 @@ impl<C: Completion> Log<C> {
         self.inner.reader.clone()
     }
 
-    /// Copies what is durable to a new directory, while appends go on. The copy opens as a log of its own.
+    /// Copies what is durable to a new directory, while appends go on. The copy opens as a log of
+    /// its own.
     pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
         // Taken before the copy is made, so that the copy has at least this.
         let tip = self.inner.shared.published.tip();
         self.inner.reader.store.checkpoint(dir, &tip.witness_bytes())
     }
 
-    /// Has `hook` called once, by the writer thread, when a write fails and everybody who waited was told; at once if that has happened. A later hook takes the place of an earlier one.
+    /// Has `hook` called once, by the writer thread, when a write fails and everybody who waited
+    /// was told; at once if that has happened. A later hook takes the place of an earlier one.
     pub fn on_poison(&self, hook: Box<dyn FnOnce(&Poisoned) + Send>) {
         let shared = &self.inner.shared;
         *shared.on_poison.lock().expect("nobody panics with it") = Some(hook);
@@ -278,10 +332,14 @@ impl<C: Completion> Log<C> {
     /// Counters, for metrics.
     pub fn stats(&self) -> Stats {
         let shared = &self.inner.shared;
-        shared.counters.stats(shared.pending_records.load(Ordering::Relaxed) as u64, shared.pending_bytes.load(Ordering::Relaxed) as u64)
+        shared.counters.stats(
+            shared.pending_records.load(Ordering::Relaxed) as u64,
+            shared.pending_bytes.load(Ordering::Relaxed) as u64,
+        )
     }
 
-    /// Takes nothing more, writes what is pending, and ends the writer thread; returns when that is done. The data directory is released when the last `Log` and `Reader` are gone.
+    /// Takes nothing more, writes what is pending, and ends the writer thread; returns when that is
+    /// done. The data directory is released when the last `Log` and `Reader` are gone.
     pub fn close(&self) {
         self.inner.close();
     }
@@ -303,7 +361,8 @@ impl<C: Completion> Inner<C> {
     fn close(&self) {
         self.shared.refuses.store(true, Ordering::SeqCst);
         if std::thread::current().id() == self.writer_id {
-            // A completion dropped the last handle: the thread cannot wait for itself, but it will end.
+            // A completion dropped the last handle: the thread cannot wait for itself, but it will
+            // end.
             let _ = self.entries.send(Entry::Close);
             return;
         }

@@ -1,7 +1,8 @@
 //! A store in memory that fails on purpose.
 //!
-//! It keeps the promise of the seam until a test tells it not to, through `Faults`: it delays or holds a sync, refuses a write, fills its disk, crashes with the unsynced tail lost, kept or torn, and damages what
-//! it holds. Tests of other crates use it too.
+//! It keeps the promise of the seam until a test tells it not to, through `Faults`: it delays or
+//! holds a sync, refuses a write, fills its disk, crashes with the unsynced tail lost, kept or
+//! torn, and damages what it holds. Tests of other crates use it too.
 
 mod cursor;
 
@@ -36,7 +37,8 @@ pub enum Crash {
     Lost,
     /// All of it, though nobody was told.
     Kept,
-    /// Its first bytes. A batch is all or nothing, so unless this is all of it, it is dropped at the next opening.
+    /// Its first bytes. A batch is all or nothing, so unless this is all of it, it is dropped at
+    /// the next opening.
     Torn(usize),
 }
 
@@ -110,10 +112,12 @@ impl MemoryStore {
         Faults { shared: self.shared.clone() }
     }
 
-    /// A separate store with what is durable in this one and no faults, as a copy of its directory would be.
+    /// A separate store with what is durable in this one and no faults, as a copy of its directory
+    /// would be.
     pub fn copy(&self) -> MemoryStore {
         let state = self.shared.lock();
-        let copy = State { families: state.families.clone(), witness: state.witness.clone(), ..State::default() };
+        let copy =
+            State { families: state.families.clone(), witness: state.witness.clone(), ..State::default() };
         MemoryStore { shared: Arc::new(Shared { state: Mutex::new(copy), changed: Condvar::new() }) }
     }
 
@@ -221,7 +225,8 @@ impl Faults {
     pub fn drop_records_after(&self, last: Seq) {
         let end = {
             let state = self.shared.lock();
-            let (key, chunk) = state.families[Family::Log as usize].last_key_value().expect("the log is not empty");
+            let (key, chunk) =
+                state.families[Family::Log as usize].last_key_value().expect("the log is not empty");
             first_of(key) + count(chunk)
         };
         for seq in (last + 1..end).rev() {
@@ -252,7 +257,8 @@ impl Faults {
     fn edit_record(&self, seq: Seq, edit: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.shared.lock();
         let keys = state.family(Family::Log);
-        let (key, chunk) = keys.range_mut(..=seq.to_be_bytes().to_vec()).next_back().expect("the record exists");
+        let (key, chunk) =
+            keys.range_mut(..=seq.to_be_bytes().to_vec()).next_back().expect("the record exists");
         let mut rest: &[u8] = chunk;
         for _ in first_of(key)..seq {
             rest = RawRecord::split(rest).expect("the record exists").1;
@@ -312,7 +318,14 @@ impl Store for MemoryStore {
                     return Err(StoreError::Full("no space left on device (injected)".into()));
                 }
             }
-            return Err(StoreError::Failed(if refusal == Refusal::SyncFails { "the sync failed (injected)" } else { "the write failed (injected)" }.into()));
+            return Err(StoreError::Failed(
+                if refusal == Refusal::SyncFails {
+                    "the sync failed (injected)"
+                } else {
+                    "the write failed (injected)"
+                }
+                .into(),
+            ));
         }
         state.unsynced = Some(batch.clone());
         if !state.sync_delay.is_zero() {

@@ -1,4 +1,5 @@
-//! The three meta entries and the witness: what they say and their bytes. The drawing is in the header of the crate.
+//! The three meta entries and the witness: what they say and their bytes. The drawing is in the
+//! header of the crate.
 
 use crate::batch::{Batch, Family};
 use crate::record::Hash;
@@ -16,7 +17,8 @@ const WITNESS_KEY: &[u8] = b"witness";
 const FORMAT_MAGIC: &[u8; 8] = b"pasarela";
 const FORMAT_VERSION: u32 = 1;
 
-/// The end of the log: its last sequence and that record's hash. Sequence 0 and zeroes when it is empty.
+/// The end of the log: its last sequence and that record's hash. Sequence 0 and zeroes when it is
+/// empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tip {
     /// The last sequence.
@@ -47,7 +49,10 @@ pub(crate) fn check_format(value: &[u8]) -> Result<(), Damage> {
     };
     let version = u32::from_le_bytes([body[8], body[9], body[10], body[11]]);
     if &body[..8] != FORMAT_MAGIC || version != FORMAT_VERSION {
-        return Err(Damage::new(0, format!("the store is written in format {version}, this program knows {FORMAT_VERSION}")));
+        return Err(Damage::new(
+            0,
+            format!("the store is written in format {version}, this program knows {FORMAT_VERSION}"),
+        ));
     }
     Ok(())
 }
@@ -59,7 +64,10 @@ impl Tip {
 
     fn from_body(body: &[u8; 24]) -> Tip {
         let (seq, hash) = body.split_at(8);
-        Tip { seq: Seq::from_le_bytes(seq.try_into().expect("eight bytes")), hash: hash.try_into().expect("sixteen bytes") }
+        Tip {
+            seq: Seq::from_le_bytes(seq.try_into().expect("eight bytes")),
+            hash: hash.try_into().expect("sixteen bytes"),
+        }
     }
 
     pub(crate) fn put_into(self, batch: &mut Batch) {
@@ -67,7 +75,9 @@ impl Tip {
     }
 
     pub(crate) fn decode(value: &[u8]) -> Result<Tip, Damage> {
-        unseal(TIP_KEY, value).map(Tip::from_body).ok_or_else(|| Damage::new(0, "the tip entry has a wrong checksum or length"))
+        unseal(TIP_KEY, value)
+            .map(Tip::from_body)
+            .ok_or_else(|| Damage::new(0, "the tip entry has a wrong checksum or length"))
     }
 
     pub(crate) fn witness_bytes(self) -> Vec<u8> {
@@ -75,7 +85,9 @@ impl Tip {
     }
 
     pub(crate) fn decode_witness(value: &[u8]) -> Result<Tip, Damage> {
-        unseal(WITNESS_KEY, value).map(Tip::from_body).ok_or_else(|| Damage::new(0, "the witness has a wrong checksum or length"))
+        unseal(WITNESS_KEY, value)
+            .map(Tip::from_body)
+            .ok_or_else(|| Damage::new(0, "the witness has a wrong checksum or length"))
     }
 }
 

@@ -1,6 +1,9 @@
-//! The checks before a log is used: what is stored must be what was acknowledged, or the log does not open.
+//! The checks before a log is used: what is stored must be what was acknowledged, or the log does
+//! not open.
 //!
-//! Promises: a log that ends before its tip, its witness or a snapshot is refused and the first missing sequence named; nothing is changed by a refusal. The records between are checked by who replays them, and by `verify`.
+//! Promises: a log that ends before its tip, its witness or a snapshot is refused and the first
+//! missing sequence named; nothing is changed by a refusal. The records between are checked by who
+//! replays them, and by `verify`.
 
 use crate::batch::{Batch, Family};
 use crate::meta::{self, Tip};
@@ -26,7 +29,11 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
             let mut cursor = store.cursor(Scan::all(family));
             cursor.first();
             if checked_item(&*cursor)?.is_some() {
-                return Err(Damage::new(0, format!("there is data in the family {}, but no format entry", family.name())).into());
+                return Err(Damage::new(
+                    0,
+                    format!("there is data in the family {}, but no format entry", family.name()),
+                )
+                .into());
             }
         }
         return match witness {
@@ -49,7 +56,11 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
             return Err(ends_before(tip.seq, witness.seq, "was acknowledged").into());
         }
         if witness.seq == tip.seq && witness.hash != tip.hash {
-            return Err(Damage::new(tip.seq, format!("record {} is not the one that was acknowledged", tip.seq)).into());
+            return Err(Damage::new(
+                tip.seq,
+                format!("record {} is not the one that was acknowledged", tip.seq),
+            )
+            .into());
         }
     }
     if floor > tip.seq {
@@ -82,10 +93,16 @@ fn check_end(last: Option<Tip>, tip: Tip) -> Result<(), Damage> {
     let last = last.unwrap_or_default();
     if last.seq < tip.seq {
         let missing = Damage::missing(last.seq + 1, tip.seq);
-        return Err(Damage::new(missing.seq, format!("the log ends at {}, but the tip says {}: {}", last.seq, tip.seq, missing.detail)));
+        return Err(Damage::new(
+            missing.seq,
+            format!("the log ends at {}, but the tip says {}: {}", last.seq, tip.seq, missing.detail),
+        ));
     }
     if last.seq > tip.seq {
-        return Err(Damage::new(tip.seq + 1, format!("the tip says {}, but the log goes on to {}", tip.seq, last.seq)));
+        return Err(Damage::new(
+            tip.seq + 1,
+            format!("the tip says {}, but the log goes on to {}", tip.seq, last.seq),
+        ));
     }
     if last.hash != tip.hash {
         return Err(Damage::new(tip.seq, format!("record {} is not the one that the tip names", tip.seq)));
@@ -93,7 +110,8 @@ fn check_end(last: Option<Tip>, tip: Tip) -> Result<(), Damage> {
     Ok(())
 }
 
-/// Reads the last chunk whole: every record in it, and the chain between them; `named` is the record that should be the last.
+/// Reads the last chunk whole: every record in it, and the chain between them; `named` is the
+/// record that should be the last.
 fn last_record(store: &dyn Store, named: Seq) -> Result<Option<Tip>, Damage> {
     let mut cursor = store.cursor(Scan::all(Family::Log));
     cursor.first();
@@ -119,7 +137,10 @@ fn last_record(store: &dyn Store, named: Seq) -> Result<Option<Tip>, Damage> {
         };
         raw.check(seq)?;
         if last.is_some_and(|last| last.hash != raw.prev()) {
-            return Err(Damage::new(seq, format!("record {seq} does not follow record {}: the hash chain is broken", seq - 1)));
+            return Err(Damage::new(
+                seq,
+                format!("record {seq} does not follow record {}: the hash chain is broken", seq - 1),
+            ));
         }
         last = Some(Tip { seq, hash: raw.hash() });
         rest = next;

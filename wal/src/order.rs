@@ -1,17 +1,20 @@
 //! The operations of a batch in the order of their keys.
 //!
-//! Neighbours in order: the memtable begins to look where the last key went, which for lists is the right place. The writer does this for every batch, so it compares numbers where it can: of the many
-//! keys most begin alike only with their own list, whose entries are mostly in order already.
+//! Neighbours in order: the memtable begins to look where the last key went, which for lists is the
+//! right place. The writer does this for every batch, so it compares numbers where it can: of the
+//! many keys most begin alike only with their own list, whose entries are mostly in order already.
 
 use crate::batch::{Batch, Family, Op};
 
 // As many as three bits tell apart.
 const _: () = assert!(Family::ALL.len() <= 8);
 
-/// The operations sorted by family and key. Those of one key keep their order, as the last one wins.
+/// The operations sorted by family and key. Those of one key keep their order, as the last one
+/// wins.
 pub(crate) fn in_order(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     let ops: Vec<_> = batch.ops().collect();
-    let mut places: Vec<Place> = ops.iter().enumerate().map(|(n, op)| Place { beginning: beginning(op), n }).collect();
+    let mut places: Vec<Place> =
+        ops.iter().enumerate().map(|(n, op)| Place { beginning: beginning(op), n }).collect();
     places.sort_unstable();
     for alike in places.chunk_by_mut(|a, b| a.beginning == b.beginning) {
         if !alike.is_sorted_by_key(|place| ops[place.n].key) {
@@ -42,7 +45,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Short keys of few letters: many are the same, begin alike, or are the beginning of another.
+        /// Short keys of few letters: many are the same, begin alike, or are the beginning of
+        /// another.
         #[test]
         fn it_is_the_order_of_the_whole_keys(ops in prop::collection::vec((0_usize..5, prop::collection::vec(0_u8..3, 0..12), any::<bool>()), 0..60)) {
             let mut batch = Batch::new();

@@ -1,7 +1,9 @@
-//! Large states, written in pieces while others go on: one piece in a batch, the next when that is durable, and the head with the last. Only the head makes a snapshot of them. The drawing is in the
-//! header of the crate.
+//! Large states, written in pieces while others go on: one piece in a batch, the next when that is
+//! durable, and the head with the last. Only the head makes a snapshot of them. The drawing is in
+//! the header of the crate.
 //!
-//! Promises: a piece is never changed once its head is there; what a crash leaves of a state that was being written is no snapshot, is not read, and is gone after the next opening.
+//! Promises: a piece is never changed once its head is there; what a crash leaves of a state that
+//! was being written is no snapshot, is not read, and is gone after the next opening.
 
 use crate::batch::{Batch, Family};
 use crate::snapshot::{self, Head, Snapshot, StoredSnapshot};
@@ -25,10 +27,19 @@ pub(crate) struct Writing<C> {
 
 impl<C> Writing<C> {
     pub fn new(snapshot: Snapshot, seq: Seq, completion: C) -> Writing<C> {
-        Writing { snapshot, seq, at: Instant::now(), completion, written: 0, pieces: 0, crc: crc32c::crc32c(&[]) }
+        Writing {
+            snapshot,
+            seq,
+            at: Instant::now(),
+            completion,
+            written: 0,
+            pieces: 0,
+            crc: crc32c::crc32c(&[]),
+        }
     }
 
-    /// Adds the next piece to a batch; true when that was the last, with which the snapshot is there. What fits into one piece is stored as one value.
+    /// Adds the next piece to a batch; true when that was the last, with which the snapshot is
+    /// there. What fits into one piece is stored as one value.
     pub fn put_next_into(&mut self, batch: &mut Batch, piece_bytes_max: usize) -> bool {
         let Snapshot { tenant, time_ms, state, .. } = &self.snapshot;
         if state.len() <= piece_bytes_max.min(snapshot::WHOLE_BYTES_MAX) {
@@ -44,7 +55,15 @@ impl<C> Writing<C> {
         if end < state.len() {
             return false;
         }
-        Head { tenant: *tenant, seq: self.seq, time_ms: *time_ms, len: end as u64, pieces: self.pieces, crc: self.crc }.put_into(batch);
+        Head {
+            tenant: *tenant,
+            seq: self.seq,
+            time_ms: *time_ms,
+            len: end as u64,
+            pieces: self.pieces,
+            crc: self.crc,
+        }
+        .put_into(batch);
         true
     }
 }
@@ -60,7 +79,15 @@ pub(crate) fn put_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot, piece_b
         put(batch, &key(*tenant, seq, pieces), piece);
         pieces += 1;
     }
-    Head { tenant: *tenant, seq, time_ms: *time_ms, len: state.len() as u64, pieces, crc: crc32c::crc32c(state) }.put_into(batch);
+    Head {
+        tenant: *tenant,
+        seq,
+        time_ms: *time_ms,
+        len: state.len() as u64,
+        pieces,
+        crc: crc32c::crc32c(state),
+    }
+    .put_into(batch);
 }
 
 fn put(batch: &mut Batch, key: &[u8], piece: &[u8]) {
@@ -88,15 +115,27 @@ fn owner(key: &[u8]) -> Result<(u64, Seq), Damage> {
 }
 
 fn pieces_of(tenant: u64, seq: Seq) -> Scan {
-    Scan { family: Family::Pieces, from: Some(key(tenant, seq, 0).to_vec()), to: Some(key(tenant, seq, u32::MAX).to_vec()), way: Way::Walk }
+    Scan {
+        family: Family::Pieces,
+        from: Some(key(tenant, seq, 0).to_vec()),
+        to: Some(key(tenant, seq, u32::MAX).to_vec()),
+        way: Way::Walk,
+    }
 }
 
-/// The snapshot of a head, each piece and the whole checked; nothing if it was removed since the head was read.
-pub(crate) fn read(store: &dyn Store, head: &Head, head_value: &[u8]) -> Result<Option<StoredSnapshot>, ReadError> {
+/// The snapshot of a head, each piece and the whole checked; nothing if it was removed since the
+/// head was read.
+pub(crate) fn read(
+    store: &dyn Store,
+    head: &Head,
+    head_value: &[u8],
+) -> Result<Option<StoredSnapshot>, ReadError> {
     let Head { tenant, seq, time_ms, .. } = *head;
-    let mut state = Vec::with_capacity(usize::try_from(head.len).unwrap_or_default().min(snapshot::STATE_BYTES_MAX));
+    let mut state =
+        Vec::with_capacity(usize::try_from(head.len).unwrap_or_default().min(snapshot::STATE_BYTES_MAX));
     let mut cursor = store.cursor(pieces_of(tenant, seq));
-    // Head and pieces are removed in one batch, and the cursor sees the pieces as they were when it was made: with the head there after that, they all are.
+    // Head and pieces are removed in one batch, and the cursor sees the pieces as they were when it
+    // was made: with the head there after that, they all are.
     if store.get(Family::Snapshots, &snapshot::key(tenant, seq))?.is_none_or(|now| now != head_value) {
         return Ok(None);
     }
@@ -106,9 +145,13 @@ pub(crate) fn read(store: &dyn Store, head: &Head, head_value: &[u8]) -> Result<
         let Some((_, value)) = checked_item(&*cursor)?.filter(|(found, _)| *found == expected) else {
             return Err(head.damage(&format!("lacks piece {} of {}", number + 1, head.pieces)).into());
         };
-        let whole = value.split_last_chunk::<4>().filter(|(piece, crc)| crc32c::crc32c_append(crc32c::crc32c(&expected), piece).to_le_bytes() == **crc);
+        let whole = value.split_last_chunk::<4>().filter(|(piece, crc)| {
+            crc32c::crc32c_append(crc32c::crc32c(&expected), piece).to_le_bytes() == **crc
+        });
         let Some((piece, _)) = whole else {
-            return Err(head.damage(&format!("has a wrong checksum in piece {} of {}", number + 1, head.pieces)).into());
+            return Err(head
+                .damage(&format!("has a wrong checksum in piece {} of {}", number + 1, head.pieces))
+                .into());
         };
         state.extend_from_slice(piece);
         cursor.next();
@@ -119,7 +162,8 @@ pub(crate) fn read(store: &dyn Store, head: &Head, head_value: &[u8]) -> Result<
     Ok(Some(StoredSnapshot { tenant, seq, time_ms, state }))
 }
 
-/// What removes the pieces that a crash left without a head. Only the newest of each tenant can be such: one is written after the other.
+/// What removes the pieces that a crash left without a head. Only the newest of each tenant can be
+/// such: one is written after the other.
 pub(crate) fn removal_of_orphans(store: &dyn Store) -> Result<Batch, ReadError> {
     let mut removal = Batch::new();
     let mut cursor = store.cursor(Scan::all(Family::Pieces).by(Way::Leap));

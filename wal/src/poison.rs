@@ -1,4 +1,5 @@
-//! The end of a log that could not write. The first failed write is the last: whether it was stored is unknown, so nothing may follow it.
+//! The end of a log that could not write. The first failed write is the last: whether it was stored
+//! is unknown, so nothing may follow it.
 
 use std::fmt;
 use std::sync::Arc;

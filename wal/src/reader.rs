@@ -1,6 +1,7 @@
 //! Reading the log, its index and its snapshots, beside the writer and without troubling it.
 //!
-//! Promises: nothing is returned that is not durable; nothing is returned unchecked; a record that should be there and is not is an error that names it, never an end.
+//! Promises: nothing is returned that is not durable; nothing is returned unchecked; a record that
+//! should be there and is not is an error that names it, never an end.
 
 use crate::batch::Family;
 use crate::cursor::IndexCursor;
@@ -40,7 +41,11 @@ pub(crate) struct Published {
 
 impl Published {
     pub(crate) fn new(opened: Opened) -> Published {
-        Published { seq: AtomicU64::new(opened.tip.seq), floor: AtomicU64::new(opened.floor), tip: Mutex::new(opened.tip) }
+        Published {
+            seq: AtomicU64::new(opened.tip.seq),
+            floor: AtomicU64::new(opened.floor),
+            tip: Mutex::new(opened.tip),
+        }
     }
 
     pub(crate) fn publish(&self, tip: Tip, floor: Seq) {
@@ -63,12 +68,15 @@ impl Published {
 }
 
 impl Reader {
-    /// Opens the log in `dir` as it is now, without locking it: beside a running server, or after it. What is written later is not seen.
+    /// Opens the log in `dir` as it is now, without locking it: beside a running server, or after
+    /// it. What is written later is not seen.
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<Reader, OpenError> {
         let mut attempt = 1;
         loop {
-            // The server deletes files and overwrites its witness meanwhile; what looks like damage in one attempt is damage if it still does in the last.
-            let opened = RocksStore::open_read_only(dir.as_ref()).and_then(|store| Reader::over(Arc::new(store)));
+            // The server deletes files and overwrites its witness meanwhile; what looks like damage
+            // in one attempt is damage if it still does in the last.
+            let opened =
+                RocksStore::open_read_only(dir.as_ref()).and_then(|store| Reader::over(Arc::new(store)));
             match opened {
                 Err(OpenError::Store(_) | OpenError::Damage(_)) if attempt < READ_ONLY_ATTEMPTS => {}
                 result => return result.map_err(|error| salvage::named(dir.as_ref(), error)),
@@ -105,7 +113,8 @@ impl Reader {
         if seq <= last { Err(Damage::missing(seq, seq).into()) } else { Ok(None) }
     }
 
-    /// The records from `from` to `to`, both included, or to the end as it is now: replay. Checks each record and that each follows its predecessor.
+    /// The records from `from` to `to`, both included, or to the end as it is now: replay. Checks
+    /// each record and that each follows its predecessor.
     pub fn records(&self, from: Seq, to: Option<Seq>) -> Records<'_> {
         // The end is looked up before the cursor is made, so that the cursor sees all of it.
         let last = self.last_seq();
@@ -118,14 +127,16 @@ impl Reader {
         Ok(self.store.get(Family::Index, key)?)
     }
 
-    /// The index entries with keys from `from` up to and without `to`, in order or, with `reverse`, from the last to the first.
+    /// The index entries with keys from `from` up to and without `to`, in order or, with `reverse`,
+    /// from the last to the first.
     pub fn index_scan(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
         self.index_cursor(from, to, reverse)
     }
 
     /// The same as a cursor: it shows the next key before it is taken, and can leap.
     pub fn index_cursor(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
-        let scan = Scan { family: Family::Index, from: Some(from.to_vec()), to: Some(to.to_vec()), way: Way::Look };
+        let scan =
+            Scan { family: Family::Index, from: Some(from.to_vec()), to: Some(to.to_vec()), way: Way::Look };
         IndexCursor::new(self.store.cursor(scan), reverse)
     }
 
@@ -135,16 +146,23 @@ impl Reader {
     }
 
     /// The newest snapshot of a tenant, or the newest that contains nothing after `at_or_before`.
-    pub fn snapshot(&self, tenant: u64, at_or_before: Option<Seq>) -> Result<Option<StoredSnapshot>, ReadError> {
+    pub fn snapshot(
+        &self,
+        tenant: u64,
+        at_or_before: Option<Seq>,
+    ) -> Result<Option<StoredSnapshot>, ReadError> {
         newest(&*self.store, tenant, at_or_before.unwrap_or(Seq::MAX))
     }
 
-    /// The newest snapshot of a tenant that was taken at `at_ms` or before. Of the others at most their times are read, of a few.
+    /// The newest snapshot of a tenant that was taken at `at_ms` or before. Of the others at most
+    /// their times are read, of a few.
     pub fn snapshot_taken_by(&self, tenant: u64, at_ms: i64) -> Result<Option<StoredSnapshot>, ReadError> {
         loop {
             let Some(found) = self.newest_head_by(tenant, at_ms)? else { return Ok(None) };
             // If it was removed meanwhile, another takes its place.
-            if let Some(stored) = newest(&*self.store, tenant, found.seq)?.filter(|stored| stored.time_ms <= at_ms) {
+            if let Some(stored) =
+                newest(&*self.store, tenant, found.seq)?.filter(|stored| stored.time_ms <= at_ms)
+            {
                 return Ok(Some(stored));
             }
         }
@@ -266,13 +284,15 @@ impl Reader {
         self.published.tip()
     }
 
-    /// Reads and checks everything: each record from 1, the chain between them, each snapshot, the tip. `progress` is told now and then how far it is, and of how much.
+    /// Reads and checks everything: each record from 1, the chain between them, each snapshot, the
+    /// tip. `progress` is told now and then how far it is, and of how much.
     pub fn verify(&self, progress: &mut dyn FnMut(Seq, Seq)) -> Result<Verified, Damage> {
         verify::verify(self, progress)
     }
 }
 
-/// What is stored under the key of a snapshot, with its pieces if it is in such; nothing if it was removed meanwhile.
+/// What is stored under the key of a snapshot, with its pieces if it is in such; nothing if it was
+/// removed meanwhile.
 fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<Option<StoredSnapshot>, ReadError> {
     match snapshot::decode(key, value)? {
         Found::Whole(stored) => Ok(Some(stored)),
@@ -280,7 +300,8 @@ fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<Option<StoredSn
     }
 }
 
-/// The newest snapshot of a tenant that contains nothing after `seq`. One that is removed while it is read gives way to the one before.
+/// The newest snapshot of a tenant that contains nothing after `seq`. One that is removed while it
+/// is read gives way to the one before.
 fn newest(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
     loop {
         let mut cursor = store.cursor(snapshots_of(tenant));
@@ -339,7 +360,8 @@ impl<'a> Snapshots<'a> {
             };
             let (tenant, _) = snapshot::decode_key(key)?;
             let found = match (stored(self.store, key, value)?, self.walk) {
-                // The walk sees the snapshots as they were when it began; a newer one has taken its place.
+                // The walk sees the snapshots as they were when it began; a newer one has taken its
+                // place.
                 (None, Walk::NewestOfEach) => newest(self.store, tenant, Seq::MAX)?,
                 (found, _) => found,
             };

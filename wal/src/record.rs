@@ -1,6 +1,7 @@
 //! The bytes of a record, and of a chunk of records. The drawing is in the header of the crate.
 //!
-//! Promises: what is encoded here decodes to the same for ever (pinned by golden files); a record that was changed by one bit does not decode. Knows nothing of stores and threads.
+//! Promises: what is encoded here decodes to the same for ever (pinned by golden files); a record
+//! that was changed by one bit does not decode. Knows nothing of stores and threads.
 
 use crate::{Damage, Seq};
 use sha2::{Digest, Sha256};
@@ -38,14 +39,17 @@ pub struct Record {
 }
 
 impl Record {
-    /// Appends the record's bytes to `out`, as they are in the log: its drawing is in the header of the crate.
+    /// Appends the record's bytes to `out`, as they are in the log: its drawing is in the header of
+    /// the crate.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         encode(out, self.seq, self.time_ms, self.tenant, &self.prev, &self.payload);
     }
 
-    /// Takes record `seq` off the front of `bytes`, after its checksum was found right; returns it and what follows it. Whether it follows its predecessor, `prev` says.
+    /// Takes record `seq` off the front of `bytes`, after its checksum was found right; returns it
+    /// and what follows it. Whether it follows its predecessor, `prev` says.
     pub fn split_off(bytes: &[u8], seq: Seq) -> Result<(Record, &[u8]), Damage> {
-        let (raw, rest) = RawRecord::split(bytes).ok_or_else(|| Damage::new(seq, format!("record {seq} is cut off")))?;
+        let (raw, rest) =
+            RawRecord::split(bytes).ok_or_else(|| Damage::new(seq, format!("record {seq} is cut off")))?;
         raw.check(seq)?;
         Ok((raw.to_record(raw.hash()), rest))
     }
@@ -58,7 +62,14 @@ pub(crate) struct RawRecord<'a> {
 }
 
 /// Appends the bytes of a record to `out` and returns its hash.
-pub(crate) fn encode(out: &mut Vec<u8>, seq: Seq, time_ms: i64, tenant: u64, prev: &Hash, payload: &[u8]) -> Hash {
+pub(crate) fn encode(
+    out: &mut Vec<u8>,
+    seq: Seq,
+    time_ms: i64,
+    tenant: u64,
+    prev: &Hash,
+    payload: &[u8],
+) -> Hash {
     let start = out.len();
     let total = RECORD_OVERHEAD_BYTES + payload.len();
     let length = u32::try_from(total - 4).expect("a payload is at most 16 MiB");
@@ -103,11 +114,17 @@ impl<'a> RawRecord<'a> {
         }
         if self.bytes[4] != RECORD_VERSION || self.bytes[5..8] != [0; 3] {
             let found = &self.bytes[4..8];
-            return Err(Damage::new(expected, format!("record {expected} has the format {found:?}, which this program does not know")));
+            return Err(Damage::new(
+                expected,
+                format!("record {expected} has the format {found:?}, which this program does not know"),
+            ));
         }
         if self.seq() != expected {
             let found = self.seq();
-            return Err(Damage::new(expected, format!("record {found} is where record {expected} should be")));
+            return Err(Damage::new(
+                expected,
+                format!("record {found} is where record {expected} should be"),
+            ));
         }
         Ok(())
     }
@@ -145,12 +162,14 @@ impl<'a> RawRecord<'a> {
     }
 }
 
-/// Finds record `seq` in the chunk that begins with record `first`; `None` if the chunk ends before it.
+/// Finds record `seq` in the chunk that begins with record `first`; `None` if the chunk ends before
+/// it.
 pub(crate) fn find(chunk: &[u8], first: Seq, seq: Seq) -> Result<Option<RawRecord<'_>>, Damage> {
     let mut rest = chunk;
     let mut at = first;
     while !rest.is_empty() {
-        // A wrong length leads the walk astray; the record that is to blame is found by its checksum.
+        // A wrong length leads the walk astray; the record that is to blame is found by its
+        // checksum.
         let Some((raw, next)) = RawRecord::split(rest) else {
             return Err(first_damage(chunk, first));
         };
@@ -202,7 +221,15 @@ mod tests {
         assert!(rest.is_empty());
         raw.check(3).unwrap();
         assert_eq!(raw.hash(), hash);
-        let record = Record { seq: 3, time_ms: -5, tenant: u64::MAX, payload: b"abc".to_vec(), bytes: 55, hash, prev: [9; 16] };
+        let record = Record {
+            seq: 3,
+            time_ms: -5,
+            tenant: u64::MAX,
+            payload: b"abc".to_vec(),
+            bytes: 55,
+            hash,
+            prev: [9; 16],
+        };
         assert_eq!(raw.to_record(hash), record);
     }
 

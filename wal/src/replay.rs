@@ -4,7 +4,8 @@ use crate::record::{Hash, RawRecord};
 use crate::store::{StoreCursor, checked_item};
 use crate::{Damage, ReadError, Record, Seq, opening};
 
-/// Records of a range, in order. All of them are there, or the last item is an error that names the first that is not.
+/// Records of a range, in order. All of them are there, or the last item is an error that names the
+/// first that is not.
 pub struct Records<'a> {
     cursor: Box<dyn StoreCursor + 'a>,
     from: Seq,
@@ -26,7 +27,8 @@ impl<'a> Records<'a> {
         Records { cursor, from, to, at: None, done: false }
     }
 
-    /// The next record at or after `from`. Reading begins with the chunk that holds it, so that the chain is checked from there.
+    /// The next record at or after `from`. Reading begins with the chunk that holds it, so that the
+    /// chain is checked from there.
     fn step(&mut self) -> Result<Option<Record>, ReadError> {
         loop {
             let mut at = match self.at.take() {
@@ -56,11 +58,20 @@ impl<'a> Records<'a> {
             };
             raw.check(at.seq)?;
             if at.prev.is_some_and(|prev| prev != raw.prev()) {
-                return Err(Damage::new(at.seq, format!("record {} does not follow record {}: the hash chain is broken", at.seq, at.seq - 1)).into());
+                return Err(Damage::new(
+                    at.seq,
+                    format!(
+                        "record {} does not follow record {}: the hash chain is broken",
+                        at.seq,
+                        at.seq - 1
+                    ),
+                )
+                .into());
             }
             let hash = raw.hash();
             let record = (at.seq >= self.from).then(|| raw.to_record(hash));
-            self.at = Some(Position { seq: at.seq + 1, offset: at.offset + raw.len_bytes(), prev: Some(hash) });
+            self.at =
+                Some(Position { seq: at.seq + 1, offset: at.offset + raw.len_bytes(), prev: Some(hash) });
             if record.is_some() {
                 return Ok(record);
             }

@@ -1,8 +1,11 @@
-//! Which snapshots are kept, so that they take room by how long a log has been used and not by how often it was written to.
+//! Which snapshots are kept, so that they take room by how long a log has been used and not by how
+//! often it was written to.
 //!
-//! Promises: the two newest snapshots of a tenant are always kept (a start needs the newest, a self-check the one before it); thinning again after a crash at any place comes to the same; the oldest
-//! snapshot of an hour, a day and a month is the one that stays, so that what was kept for a day is still there when only days count. It must not know a clock: ages count back from a tenant's newest snapshot,
-//! so a tenant that rests loses nothing.
+//! Promises: the two newest snapshots of a tenant are always kept (a start needs the newest, a
+//! self-check the one before it); thinning again after a crash at any place comes to the same; the
+//! oldest snapshot of an hour, a day and a month is the one that stays, so that what was kept for a
+//! day is still there when only days count. It must not know a clock: ages count back from a
+//! tenant's newest snapshot, so a tenant that rests loses nothing.
 
 use crate::snapshot::SnapshotHead;
 
@@ -13,7 +16,8 @@ const MONTH_MS: i64 = 30 * DAY_MS;
 /// Snapshots that stay whatever their age.
 const NEWEST: usize = 2;
 
-/// How long snapshots are kept, by their age in milliseconds; beyond the last one of each 30 days is kept for ever.
+/// How long snapshots are kept, by their age in milliseconds; beyond the last one of each 30 days
+/// is kept for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// Up to this age all are kept.
@@ -30,8 +34,8 @@ impl Default for Retention {
     }
 }
 
-/// Snapshots that nobody keeps: [`Retention::superfluous`] makes such a list, and `Log::forget_snapshots` of those that
-/// are wrong, so that nothing else can be removed.
+/// Snapshots that nobody keeps: [`Retention::superfluous`] makes such a list, and
+/// `Log::forget_snapshots` of those that are wrong, so that nothing else can be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Superfluous(pub(crate) Vec<SnapshotHead>);
 
@@ -53,7 +57,8 @@ impl Superfluous {
 }
 
 impl Retention {
-    /// Of all snapshots of one tenant, the oldest first, those that are not kept, at most `max` of them.
+    /// Of all snapshots of one tenant, the oldest first, those that are not kept, at most `max` of
+    /// them.
     pub fn superfluous(&self, heads: &[SnapshotHead], max: usize) -> Superfluous {
         let Some(newest) = heads.last() else { return Superfluous(Vec::new()) };
         let old = &heads[..heads.len().saturating_sub(NEWEST)];
@@ -93,7 +98,10 @@ mod tests {
     use std::collections::HashSet;
 
     fn heads(times_ms: impl IntoIterator<Item = i64>) -> Vec<SnapshotHead> {
-        (1..).zip(times_ms).map(|(seq, time_ms)| SnapshotHead { tenant: 7, seq, time_ms, pieces: 0 }).collect()
+        (1..)
+            .zip(times_ms)
+            .map(|(seq, time_ms)| SnapshotHead { tenant: 7, seq, time_ms, pieces: 0 })
+            .collect()
     }
 
     fn thinned(retention: Retention, heads: &[SnapshotHead], max: usize) -> Vec<SnapshotHead> {
@@ -115,7 +123,9 @@ mod tests {
         let all = heads((0..=minutes).map(|minute| minute * minute_ms));
         let left = thinned(Retention::default(), &all, usize::MAX);
         let newest_ms = minutes * minute_ms;
-        let within = |from_ms: i64, to_ms: i64| left.iter().filter(|head| (from_ms + 1..=to_ms).contains(&(newest_ms - head.time_ms))).count();
+        let within = |from_ms: i64, to_ms: i64| {
+            left.iter().filter(|head| (from_ms + 1..=to_ms).contains(&(newest_ms - head.time_ms))).count()
+        };
         assert_eq!(within(-1, HOUR_MS), 61, "all of an hour");
         assert_eq!(within(HOUR_MS, DAY_MS), 23, "hourly for a day");
         assert_eq!(within(DAY_MS, 365 * DAY_MS), 364, "daily for a year");
@@ -133,7 +143,8 @@ mod tests {
     }
 
     proptest! {
-        /// Snapshot by snapshot as a server writes them, or all at once at the end, with crashes in between: a crash only makes a step smaller.
+        /// Snapshot by snapshot as a server writes them, or all at once at the end, with crashes in
+        /// between: a crash only makes a step smaller.
         #[test]
         fn thinning_often_or_seldom_keeps_the_newest_and_some_of_each_period(
             mut times in prop::collection::vec(-5 * DAY_MS..500 * DAY_MS, 1..80),
@@ -153,8 +164,8 @@ mod tests {
             prop_assert!(left.ends_with(&all[all.len().saturating_sub(2)..]));
             let newest_ms = all.last().map_or(0, |head| head.time_ms);
             for head in &all {
-                // Whatever is gone has one that was kept before it, no further away than the period at its age, or at that of
-                // the one that it gave way to.
+                // Whatever is gone has one that was kept before it, no further away than the period
+                // at its age, or at that of the one that it gave way to.
                 let age_ms = newest_ms - head.time_ms;
                 let Some(own_ms) = retention.period_ms(age_ms) else {
                     prop_assert!(left.contains(head));

@@ -1,8 +1,11 @@
 //! The store of production, on RocksDB.
 //!
-//! Promises: `write` returns after the data and all it needs are synced, and nothing is visible before; a directory is open at most once; a damaged RocksDB log refuses to open, one with an incomplete last
-//! record opens without it. What RocksDB cannot notice by itself, a log file that is gone or was cut at a place that looks like a torn tail, the witness notices: a file of 36 bytes beside the database, overwritten
-//! after every synced write and before anybody is told of it. `log.rs` compares it with the tip.
+//! Promises: `write` returns after the data and all it needs are synced, and nothing is visible
+//! before; a directory is open at most once; a damaged RocksDB log refuses to open, one with an
+//! incomplete last record opens without it. What RocksDB cannot notice by itself, a log file that
+//! is gone or was cut at a place that looks like a torn tail, the witness notices: a file of 36
+//! bytes beside the database, overwritten after every synced write and before anybody is told of
+//! it. `log.rs` compares it with the tip.
 
 use crate::OpenError;
 use crate::batch::{Batch, Family};
@@ -12,8 +15,8 @@ use crate::store::{Item, Scan, Store, StoreCursor, StoreError, Way};
 use crate::witness::{self, Witness};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator, DBRecoveryMode, ErrorKind, LogLevel, Options,
-    ReadOptions, WriteBatch, WriteOptions,
+    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator,
+    DBRecoveryMode, ErrorKind, LogLevel, Options, ReadOptions, WriteBatch, WriteOptions,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -27,11 +30,14 @@ const MIB: usize = 1 << 20;
 
 /// Blocks of both large families, read-mostly.
 const BLOCK_CACHE_BYTES: usize = 64 * MIB;
-/// Three of these at worst, while two are being flushed: 192 MiB. With all else the store stays under 400 MiB.
+/// Three of these at worst, while two are being flushed: 192 MiB. With all else the store stays
+/// under 400 MiB.
 const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;
-/// Four of these at worst. A small memtable is searched faster: with 32 MiB up to a sixth fewer records a second.
+/// Four of these at worst. A small memtable is searched faster: with 32 MiB up to a sixth fewer
+/// records a second.
 const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
-/// What a compaction has replaced leaves the block cache, unless less than a twentieth of it is there (RocksDB's own scale). By default it stays until the cache is full of it.
+/// What a compaction has replaced leaves the block cache, unless less than a twentieth of it is
+/// there (RocksDB's own scale). By default it stays until the cache is full of it.
 const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
 /// Of so many entries in a row …
@@ -41,7 +47,8 @@ const REMOVALS_MANY: usize = 32;
 /// A restart replays at most about this much of RocksDB's own log: half a second or so.
 const WAL_BYTES_MAX: u64 = 128 << 20;
 
-/// A RocksDB database in a directory that is locked while it is open. The lock goes with the last handle.
+/// A RocksDB database in a directory that is locked while it is open. The lock goes with the last
+/// handle.
 pub struct RocksStore {
     // The order of the fields is the order of closing: the directory is released last.
     db: DB,
@@ -58,16 +65,19 @@ impl RocksStore {
         fs::create_dir_all(dir).map_err(|error| failed_at(dir, &error))?;
         let owner = lock(dir)?;
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
-        let db = DB::open_cf_with_opts(&db_options(), dir, families()).map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
+        let db = DB::open_cf_with_opts(&db_options(), dir, families())
+            .map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
         let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
         db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS]).map_err(|error| open_error(dir, &error))?;
         Ok(RocksStore { db, write_options: synced(), witness: Some(witness), witnessed, _owner: Some(owner) })
     }
 
-    /// Opens the database in `dir` as it is now, beside a process that writes to it; sees nothing written later.
+    /// Opens the database in `dir` as it is now, beside a process that writes to it; sees nothing
+    /// written later.
     ///
-    /// The other process deletes files that it no longer needs, so one may vanish while this opens them: then it fails, and is to be tried again. Once all are open they cannot vanish.
+    /// The other process deletes files that it no longer needs, so one may vanish while this opens
+    /// them: then it fails, and is to be tried again. Once all are open they cannot vanish.
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<RocksStore, OpenError> {
         let dir = dir.as_ref();
         if !dir.join("CURRENT").exists() {
@@ -76,23 +86,31 @@ impl RocksStore {
         // Read first: what it names is then certainly in what is opened next.
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
         let before = wal_files(dir)?;
-        let db = DB::open_cf_with_opts_for_read_only(&db_options(), dir, families(), false).map_err(|error| open_error(dir, &error))?;
-        // RocksDB replays the log files that it finds. Had one been flushed and deleted between its looking for the flushed tables and for log files, the records in it would be in neither.
+        let db = DB::open_cf_with_opts_for_read_only(&db_options(), dir, families(), false)
+            .map_err(|error| open_error(dir, &error))?;
+        // RocksDB replays the log files that it finds. Had one been flushed and deleted between its
+        // looking for the flushed tables and for log files, the records in it would be in neither.
         if !before.is_subset(&wal_files(dir)?) {
-            return Err(OpenError::Store(StoreError::Failed("a log file of RocksDB was deleted while it was opened for reading".into())));
+            return Err(OpenError::Store(StoreError::Failed(
+                "a log file of RocksDB was deleted while it was opened for reading".into(),
+            )));
         }
         Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
     }
 
-    /// Opens what can be read of a damaged database, to find the place of the damage and for nothing else: whatever is wrong is left out.
+    /// Opens what can be read of a damaged database, to find the place of the damage and for
+    /// nothing else: whatever is wrong is left out.
     pub(crate) fn open_damaged(dir: &Path) -> Result<RocksStore, OpenError> {
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
         let mut options = db_options();
-        // Records of RocksDB's own log after a bad one are read too: the first gap in the sequence says where it is, also when a family was flushed later.
+        // Records of RocksDB's own log after a bad one are read too: the first gap in the sequence
+        // says where it is, also when a family was flushed later.
         options.set_wal_recovery_mode(DBRecoveryMode::SkipAnyCorruptedRecord);
-        // What the manifest says of log files stays checked: with that off, RocksDB 11 dereferences a null pointer here (`RecoveryContext` is missing when it opens for reading).
+        // What the manifest says of log files stays checked: with that off, RocksDB 11 dereferences
+        // a null pointer here (`RecoveryContext` is missing when it opens for reading).
         options.set_paranoid_checks(false);
-        let db = DB::open_cf_with_opts_for_read_only(&options, dir, families(), false).map_err(|error| open_error(dir, &error))?;
+        let db = DB::open_cf_with_opts_for_read_only(&options, dir, families(), false)
+            .map_err(|error| open_error(dir, &error))?;
         Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
     }
 
@@ -138,7 +156,9 @@ impl Store for RocksStore {
         let Some(witness) = &self.witness else {
             return Err(StoreError::Failed("the store is open for reading only".into()));
         };
-        witness.note(note).map_err(|error| StoreError::Failed(format!("the witness cannot be written: {error}")))
+        witness
+            .note(note)
+            .map_err(|error| StoreError::Failed(format!("the witness cannot be written: {error}")))
     }
 
     fn witnessed(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -148,16 +168,21 @@ impl Store for RocksStore {
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError> {
         let checkpoint = Checkpoint::new(&self.db).map_err(|error| store_error(&error))?;
         checkpoint.create_checkpoint(dir).map_err(|error| store_error(&error))?;
-        witness::create(dir, note).map_err(|error| StoreError::Failed(format!("the witness of the checkpoint cannot be written: {error}")))
+        witness::create(dir, note).map_err(|error| {
+            StoreError::Failed(format!("the witness of the checkpoint cannot be written: {error}"))
+        })
     }
 
     fn close(&self) -> Result<(), StoreError> {
-        // Everything is durable already; with the memtables on disk the next opening has nothing to replay.
+        // Everything is durable already; with the memtables on disk the next opening has nothing to
+        // replay.
         for family in Family::ALL {
             self.db.flush_cf(self.family(family)).map_err(|error| store_error(&error))?;
         }
         match &self.witness {
-            Some(witness) => witness.sync().map_err(|error| StoreError::Failed(format!("the witness cannot be synced: {error}"))),
+            Some(witness) => witness
+                .sync()
+                .map_err(|error| StoreError::Failed(format!("the witness cannot be synced: {error}"))),
             None => Ok(()),
         }
     }
@@ -205,21 +230,26 @@ fn db_options() -> Options {
     options.create_if_missing(true);
     options.create_missing_column_families(true);
 
-    // Forgives an incomplete last record, which was never acknowledged, and refuses damage before it. The default, point in time, silently drops everything after the first bad record, acknowledged ones too;
-    // absolute consistency would refuse after every power cut.
+    // Forgives an incomplete last record, which was never acknowledged, and refuses damage before
+    // it. The default, point in time, silently drops everything after the first bad record,
+    // acknowledged ones too; absolute consistency would refuse after every power cut.
     options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
-    // A closed RocksDB log that is missing or short is noticed at once. It does not cover the one that is being written; the witness does.
+    // A closed RocksDB log that is missing or short is noticed at once. It does not cover the one
+    // that is being written; the witness does.
     options.set_track_and_verify_wals_in_manifest(true);
-    // Not recycled: it works with point in time recovery alone, and has lost data (facebook/rocksdb#12918).
+    // Not recycled: it works with point in time recovery alone, and has lost data
+    // (facebook/rocksdb#12918).
     options.set_recycle_log_file_num(0);
-    // RocksDB flushes its log in each write; by hand, families could disagree after a failure (facebook/rocksdb#12995).
+    // RocksDB flushes its log in each write; by hand, families could disagree after a failure
+    // (facebook/rocksdb#12995).
     options.set_manual_wal_flush(false);
     options.set_max_total_wal_size(WAL_BYTES_MAX);
 
     // Data that contradicts itself is an error, not a warning.
     options.set_paranoid_checks(true);
 
-    // There is one writer: neither the locks of concurrent inserts nor the spinning of a write queue earn anything, and a plain insert remembers where the last one went.
+    // There is one writer: neither the locks of concurrent inserts nor the spinning of a write
+    // queue earn anything, and a plain insert remembers where the last one went.
     options.set_allow_concurrent_memtable_write(false);
     options.set_enable_write_thread_adaptive_yield(false);
     // Sync, then insert, then publish, in this order; pipelined and unordered writes give that up.
@@ -228,9 +258,11 @@ fn db_options() -> Options {
 
     // Two cores: one flush and one compaction at a time, so that the writer keeps a core.
     options.set_max_background_jobs(2);
-    // Written in small steps, so that the kernel does not hold back a megabyte for the writer's sync to wait behind.
+    // Written in small steps, so that the kernel does not hold back a megabyte for the writer's
+    // sync to wait behind.
     options.set_bytes_per_sync(MIB as u64);
-    // Files are kept open: a read does not pay for opening, and a reader beside a writer keeps what it has opened.
+    // Files are kept open: a read does not pay for opening, and a reader beside a writer keeps what
+    // it has opened.
     options.set_max_open_files(-1);
 
     // RocksDB's own diary: warnings, ten megabytes at most.
@@ -259,7 +291,8 @@ fn log_options(cache: &Cache) -> Options {
     let mut options = Options::default();
     options.set_write_buffer_size(LOG_WRITE_BUFFER_BYTES);
     options.set_max_write_buffer_number(3); // one fills while others are flushed; with two, a full one would wait for the flush
-    // Keys only grow, so files never overlap and compaction moves them without reading; it may as long as every level is compressed alike.
+    // Keys only grow, so files never overlap and compaction moves them without reading; it may as
+    // long as every level is compressed alike.
     options.set_compression_type(DBCompressionType::Lz4);
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(cache);
@@ -283,7 +316,8 @@ fn index_options(cache: &Cache) -> Options {
         DBCompressionType::Lz4,
         DBCompressionType::Lz4,
     ]);
-    // Most first looks at a key find nothing (is this key new?): filters answer that from memory, in the memtable as in the files.
+    // Most first looks at a key find nothing (is this key new?): filters answer that from memory,
+    // in the memtable as in the files.
     options.set_memtable_prefix_bloom_ratio(0.05);
     options.set_memtable_whole_key_filtering(true);
     let mut table = BlockBasedOptions::default();
@@ -293,7 +327,8 @@ fn index_options(cache: &Cache) -> Options {
     // Filters and indexes live in the cache, so that memory has one bound; the newest stay.
     table.set_cache_index_and_filter_blocks(true);
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);
-    // In parts: the filter of a large file as one block outgrows a shard of the cache, is never kept, and is read again by every look.
+    // In parts: the filter of a large file as one block outgrows a shard of the cache, is never
+    // kept, and is read again by every look.
     table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
     table.set_partition_filters(true);
     table.set_metadata_block_size(4 << 10);
@@ -308,7 +343,8 @@ fn small_options(cache: &Cache) -> Options {
     let mut options = Options::default();
     options.set_write_buffer_size(SMALL_WRITE_BUFFER_BYTES);
     options.set_compression_type(DBCompressionType::Lz4);
-    // Snapshots are thinned: a file with many removals in a row is compacted soon, which gives their room back.
+    // Snapshots are thinned: a file with many removals in a row is compacted soon, which gives
+    // their room back.
     options.add_compact_on_deletion_collector_factory(REMOVALS_WINDOW, REMOVALS_MANY, 0.0);
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(cache);
@@ -320,7 +356,8 @@ fn small_options(cache: &Cache) -> Options {
 /// Large states, which come in one go and are read from end to end.
 fn pieces_options(cache: &Cache) -> Options {
     let mut options = small_options(cache);
-    // Pieces come faster than a memtable is flushed: with two, a full one would hold up every write.
+    // Pieces come faster than a memtable is flushed: with two, a full one would hold up every
+    // write.
     options.set_max_write_buffer_number(4);
     options
 }
@@ -339,7 +376,8 @@ fn wal_files(dir: &Path) -> Result<BTreeSet<OsString>, OpenError> {
 fn lock(dir: &Path) -> Result<File, OpenError> {
     let path = dir.join(OWNER_FILE);
     let fail = |error| failed_at(&path, &error);
-    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+    let mut file =
+        File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -360,7 +398,11 @@ fn failed_at(path: &Path, error: &std::io::Error) -> OpenError {
 
 fn io_error(path: &Path, error: &std::io::Error) -> StoreError {
     let text = format!("{}: {error}", path.display());
-    if error.kind() == std::io::ErrorKind::StorageFull { StoreError::Full(text) } else { StoreError::Failed(text) }
+    if error.kind() == std::io::ErrorKind::StorageFull {
+        StoreError::Full(text)
+    } else {
+        StoreError::Failed(text)
+    }
 }
 
 fn open_error(dir: &Path, error: &rocksdb::Error) -> OpenError {

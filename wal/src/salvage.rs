@@ -1,6 +1,8 @@
-//! Where a log that does not open is damaged. RocksDB refuses as a whole and names a file; an operator needs the first record that cannot be read, to know what is lost at most.
+//! Where a log that does not open is damaged. RocksDB refuses as a whole and names a file; an
+//! operator needs the first record that cannot be read, to know what is lost at most.
 //!
-//! Promises: nothing is changed on disk, and nobody works on what is read here; the database is opened once more, for reading and past what is damaged, only to find the place.
+//! Promises: nothing is changed on disk, and nobody works on what is read here; the database is
+//! opened once more, for reading and past what is damaged, only to find the place.
 
 use crate::batch::Family;
 use crate::meta::{self, Tip};
@@ -15,7 +17,9 @@ pub(crate) fn named(dir: &Path, error: OpenError) -> OpenError {
     let OpenError::Store(StoreError::Corrupt(why)) = &error else { return error };
     let damage = match RocksStore::open_damaged(dir) {
         Ok(store) => first_bad(&store, why),
-        Err(_) => Damage::new(1, format!("where the damage begins cannot be told, as nothing can be read: {why}")),
+        Err(_) => {
+            Damage::new(1, format!("where the damage begins cannot be told, as nothing can be read: {why}"))
+        }
     };
     damage.into()
 }
@@ -33,15 +37,25 @@ fn first_bad(store: &dyn Store, why: &str) -> Damage {
         }
     }
     // What an index or a snapshot says, or the tip, was last written with the last record.
-    Damage::new(end, format!("every record can be read up to {end}, the last, but not all that is stored beside them: {why}"))
+    Damage::new(
+        end,
+        format!(
+            "every record can be read up to {end}, the last, but not all that is stored beside them: {why}"
+        ),
+    )
 }
 
 /// The last record that there should be, by all who may say so.
 fn end(store: &dyn Store) -> Seq {
     let witness = store.witnessed().ok().flatten().and_then(|note| Tip::decode_witness(&note).ok());
-    let tip = store.get(Family::Meta, meta::TIP_KEY).ok().flatten().and_then(|value| Tip::decode(&value).ok());
+    let tip =
+        store.get(Family::Meta, meta::TIP_KEY).ok().flatten().and_then(|value| Tip::decode(&value).ok());
     let mut cursor = store.cursor(Scan::all(Family::Log));
     cursor.last();
     let chunk = cursor.item().and_then(|(key, _)| key.try_into().ok()).map(Seq::from_be_bytes);
-    [witness.map(|witness| witness.seq), tip.map(|tip| tip.seq), chunk].into_iter().flatten().max().unwrap_or(0)
+    [witness.map(|witness| witness.seq), tip.map(|tip| tip.seq), chunk]
+        .into_iter()
+        .flatten()
+        .max()
+        .unwrap_or(0)
 }

@@ -1,4 +1,5 @@
-//! Snapshots of tenants: what is asked for, what is stored, and its bytes. The drawing is in the header of the crate.
+//! Snapshots of tenants: what is asked for, what is stored, and its bytes. The drawing is in the
+//! header of the crate.
 
 use crate::batch::{Batch, Family};
 use crate::{Damage, IndexOps, Seq};
@@ -6,7 +7,8 @@ use crate::{Damage, IndexOps, Seq};
 /// The largest state of one snapshot.
 pub const STATE_BYTES_MAX: usize = 1 << 30;
 
-/// A larger state is in pieces, so that walking the snapshots of a tenant reads little else than their times.
+/// A larger state is in pieces, so that walking the snapshots of a tenant reads little else than
+/// their times.
 pub(crate) const WHOLE_BYTES_MAX: usize = 4 << 10;
 
 /// The state follows.
@@ -189,7 +191,9 @@ pub(crate) fn decode_head(key: &[u8], value: &[u8]) -> Result<SnapshotHead, Dama
     let Checked { tenant, seq, version, time_ms, rest } = checked(key, value)?;
     let pieces = match (version, <&[u8; DESCRIPTION_BYTES]>::try_from(rest)) {
         (WHOLE, _) => 0,
-        (IN_PIECES, Ok([_, _, _, _, _, _, _, _, p0, p1, p2, p3, ..])) => u32::from_le_bytes([*p0, *p1, *p2, *p3]),
+        (IN_PIECES, Ok([_, _, _, _, _, _, _, _, p0, p1, p2, p3, ..])) => {
+            u32::from_le_bytes([*p0, *p1, *p2, *p3])
+        }
         _ => return Err(unknown(tenant, seq)),
     };
     Ok(SnapshotHead { tenant, seq, time_ms, pieces })
@@ -212,7 +216,10 @@ mod tests {
         let (key, value) = (op.key, op.value.unwrap());
         let stored = StoredSnapshot { tenant: 7, seq: 41, time_ms: -1, state: b"state".to_vec() };
         assert_eq!(decode(key, value).unwrap(), Found::Whole(stored));
-        assert_eq!(decode_head(key, value).unwrap(), SnapshotHead { tenant: 7, seq: 41, time_ms: -1, pieces: 0 });
+        assert_eq!(
+            decode_head(key, value).unwrap(),
+            SnapshotHead { tenant: 7, seq: 41, time_ms: -1, pieces: 0 }
+        );
         for at in 0..value.len() {
             let mut value = value.to_vec();
             value[at] ^= 0x40;

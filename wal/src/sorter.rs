@@ -1,6 +1,8 @@
-//! Sorting more entries than fit into memory: what is put is written to sorted files in a scratch directory, and read back in the order of the keys.
+//! Sorting more entries than fit into memory: what is put is written to sorted files in a scratch
+//! directory, and read back in the order of the keys.
 //!
-//! Promises: memory is bounded whatever the number of entries; of entries with one key the last that was put is read. The files are of this process only and vanish with it.
+//! Promises: memory is bounded whatever the number of entries; of entries with one key the last
+//! that was put is read. The files are of this process only and vanish with it.
 
 use crate::ReadError;
 use crate::store::StoreError;
@@ -41,10 +43,17 @@ impl Sorter {
         options.set_level_zero_stop_writes_trigger(i32::MAX);
         options.set_allow_concurrent_memtable_write(false);
         options.set_max_open_files(-1);
-        let db = DB::open(&options, directory).map_err(|error| StoreError::Failed(format!("the scratch directory {}: {error}", directory.display())))?;
+        let db = DB::open(&options, directory).map_err(|error| {
+            StoreError::Failed(format!("the scratch directory {}: {error}", directory.display()))
+        })?;
         let mut write_options = WriteOptions::default();
         write_options.disable_wal(true); // it need not survive anything
-        Ok(Sorter { db: Some(db), group: WriteBatch::default(), write_options, directory: directory.to_owned() })
+        Ok(Sorter {
+            db: Some(db),
+            group: WriteBatch::default(),
+            write_options,
+            directory: directory.to_owned(),
+        })
     }
 
     /// Puts `value` under `key`; the last value of a key wins.
@@ -97,7 +106,11 @@ impl Sorted<'_> {
     pub fn peek(&self) -> Result<Option<Entry<'_>>, ReadError> {
         match self.inner.item() {
             Some(item) => Ok(Some(item)),
-            None => self.inner.status().map(|()| None).map_err(|error| StoreError::Failed(format!("the scratch directory: {error}")).into()),
+            None => self
+                .inner
+                .status()
+                .map(|()| None)
+                .map_err(|error| StoreError::Failed(format!("the scratch directory: {error}")).into()),
         }
     }
 

@@ -4,10 +4,12 @@ use crate::histogram::{Counted, Histogram};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Records in a batch: its largest is a setting, and what is above the last bound is told apart by none.
+/// Records in a batch: its largest is a setting, and what is above the last bound is told apart by
+/// none.
 const BATCH_RECORDS: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192];
 /// Microseconds of a synced write: from a fast local disk to one that is about to fail.
-const SYNC_US: [u64; 14] = [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
+const SYNC_US: [u64; 14] =
+    [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
 /// What a log has done since it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +34,8 @@ pub struct Stats {
     pub pending_records: u64,
     /// Their bytes.
     pub pending_bytes: u64,
-    /// How long the first of what is being written has waited by now; nothing when the writer rests.
+    /// How long the first of what is being written has waited by now; nothing when the writer
+    /// rests.
     pub waiting: Duration,
     /// Records per synced write.
     pub batch_records: Counted,
@@ -50,7 +53,8 @@ pub(crate) struct Counters {
     last_sync_ns: AtomicU64,
     last_batch_records: AtomicU64,
     last_batch_bytes: AtomicU64,
-    /// When the first of what is being written was appended, in nanoseconds since `opened`, plus one; 0 when nothing is.
+    /// When the first of what is being written was appended, in nanoseconds since `opened`, plus
+    /// one; 0 when nothing is.
     waits_since_ns: AtomicU64,
     batch_records: Histogram,
     sync_us: Histogram,
@@ -81,7 +85,8 @@ impl Counters {
 
     /// The writer has work, of which the first was appended then.
     pub(crate) fn begin(&self, first: Instant) {
-        self.waits_since_ns.store(nanos(first.saturating_duration_since(self.opened)).saturating_add(1), Ordering::Relaxed);
+        self.waits_since_ns
+            .store(nanos(first.saturating_duration_since(self.opened)).saturating_add(1), Ordering::Relaxed);
     }
 
     /// The writer rests.

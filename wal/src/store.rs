@@ -1,6 +1,7 @@
 //! The storage seam: the few verbs that the log needs of a store.
 //!
-//! `rocks.rs` is the store of production, `memory.rs` one that fails on purpose. Whatever the log promises it must get from these verbs alone, so that a test that breaks them tests the promise.
+//! `rocks.rs` is the store of production, `memory.rs` one that fails on purpose. Whatever the log
+//! promises it must get from these verbs alone, so that a test that breaks them tests the promise.
 
 use crate::batch::{Batch, Family};
 use std::path::Path;
@@ -37,9 +38,11 @@ pub struct Scan {
 pub enum Way {
     /// To a few keys, which others may look at soon: they are kept in a cache.
     Look,
-    /// A long way from key to key: what follows is read ahead, and nothing is pushed out of a cache.
+    /// A long way from key to key: what follows is read ahead, and nothing is pushed out of a
+    /// cache.
     Walk,
-    /// A long way with leaps over most of the keys: nothing is read ahead, and nothing is pushed out of a cache.
+    /// A long way with leaps over most of the keys: nothing is read ahead, and nothing is pushed
+    /// out of a cache.
     Leap,
 }
 
@@ -57,22 +60,26 @@ impl Scan {
 
 /// A store of families of ordered keys.
 pub trait Store: Send + Sync {
-    /// Makes all of `batch` durable and then visible, or fails. After a failure the outcome is unknown, and the caller must not write again.
+    /// Makes all of `batch` durable and then visible, or fails. After a failure the outcome is
+    /// unknown, and the caller must not write again.
     fn write(&self, batch: &Batch) -> Result<(), StoreError>;
 
     /// The value under `key`.
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// A cursor over what is visible now; it stands nowhere until it is told where to go. Later writes do not change what it sees.
+    /// A cursor over what is visible now; it stands nowhere until it is told where to go. Later
+    /// writes do not change what it sees.
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_>;
 
-    /// Keeps `note` beside the store, apart from what `write` wrote, after the write it speaks of is durable and before anybody is told. It is how a store that lost its tail is found out.
+    /// Keeps `note` beside the store, apart from what `write` wrote, after the write it speaks of
+    /// is durable and before anybody is told. It is how a store that lost its tail is found out.
     fn witness(&self, note: &[u8]) -> Result<(), StoreError>;
 
     /// The last note; asked for before the first `witness`.
     fn witnessed(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Copies what is durable, and a note that vouches for it, to a new directory, while writes go on.
+    /// Copies what is durable, and a note that vouches for it, to a new directory, while writes go
+    /// on.
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError>;
 
     /// Puts things in order after the last write, so that the next opening is quick.

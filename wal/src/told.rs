@@ -17,11 +17,13 @@ pub(crate) struct Waiting<C> {
 impl<C: Completion> Waiting<C> {
     /// It is durable since `now`.
     pub fn tell(self, now: Instant) {
-        self.completion.complete(Ok(Durable { seq: self.seq, waited: now.saturating_duration_since(self.at) }));
+        self.completion
+            .complete(Ok(Durable { seq: self.seq, waited: now.saturating_duration_since(self.at) }));
     }
 }
 
-/// Takes over who waited for a write, so that the writer can go on with the next. It has them told in the order in which it was given them.
+/// Takes over who waited for a write, so that the writer can go on with the next. It has them told
+/// in the order in which it was given them.
 pub type Teller<C> = Box<dyn Fn(Finished<C>) + Send>;
 
 /// Everybody who waited for one write, which is durable now.
@@ -35,7 +37,11 @@ pub struct Finished<C: Completion> {
 
 impl<C: Completion> Finished<C> {
     /// `pending` are entries and bytes.
-    pub(crate) fn new(waiting: VecDeque<Waiting<C>>, pending: (usize, usize), shared: &Arc<Shared>) -> Finished<C> {
+    pub(crate) fn new(
+        waiting: VecDeque<Waiting<C>>,
+        pending: (usize, usize),
+        shared: &Arc<Shared>,
+    ) -> Finished<C> {
         shared.telling.fetch_add(1, Ordering::Relaxed);
         Finished { waiting, at: Instant::now(), pending, shared: Arc::clone(shared) }
     }

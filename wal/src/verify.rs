@@ -1,4 +1,5 @@
-//! Reading everything and believing nothing: what an operator runs on a copy, or beside a running server.
+//! Reading everything and believing nothing: what an operator runs on a copy, or beside a running
+//! server.
 
 use crate::reader::{Reader, Snapshots};
 use crate::{Damage, Hash, ReadError, Seq};
@@ -36,7 +37,8 @@ pub(crate) fn verify(reader: &Reader, progress: &mut dyn FnMut(Seq, Seq)) -> Res
     }
     for snapshot in Snapshots::every(&*reader.store) {
         match snapshot {
-            // One that was written meanwhile, beside a running server, cannot be judged by an earlier tip.
+            // One that was written meanwhile, beside a running server, cannot be judged by an
+            // earlier tip.
             Ok(_) => verified.snapshots += 1,
             Err(ReadError::Damage(damage)) => return Err(damage),
             Err(error) => {

@@ -1,7 +1,9 @@
 //! The witness file beside the database: the last tip that somebody may have been told of.
 //!
-//! It is overwritten in place after every synced write, and synced itself once a second and at the end. It survives a killed process always, and a power cut up to that second. It is never ahead of the log, as the
-//! log was synced before; so a log that ends before it has lost records. Its bytes are drawn in the header of the crate.
+//! It is overwritten in place after every synced write, and synced itself once a second and at the
+//! end. It survives a killed process always, and a power cut up to that second. It is never ahead
+//! of the log, as the log was synced before; so a log that ends before it has lost records. Its
+//! bytes are drawn in the header of the crate.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,6 +1,9 @@
-//! The one thread that writes: takes one entry, drains what else is there, writes once, syncs once, tells everybody in order.
+//! The one thread that writes: takes one entry, drains what else is there, writes once, syncs once,
+//! tells everybody in order.
 //!
-//! Promises: sequences are dense and in the order of the channel; nothing is told before its sync; the first failed write is the last; every entry that was sent is answered, also after a failure and while closing.
+//! Promises: sequences are dense and in the order of the channel; nothing is told before its sync;
+//! the first failed write is the last; every entry that was sent is answered, also after a failure
+//! and while closing.
 
 use crate::batch::{Batch, Family, OpenPut};
 use crate::config::Config;
@@ -62,7 +65,8 @@ pub(crate) struct Writer<C: Completion> {
     waiting: VecDeque<Waiting<C>>,
     /// States that are being written in pieces, one after the other.
     images: VecDeque<Box<Writing<C>>>,
-    /// What was taken from the channel while a batch was begun that it must not be in: the first of the next.
+    /// What was taken from the channel while a batch was begun that it must not be in: the first of
+    /// the next.
     first_of_next: Option<Entry<C>>,
     /// What was taken from the channel and still counts as pending.
     taken: usize,
@@ -135,10 +139,15 @@ impl<C: Completion> Writer<C> {
                 return;
             }
             Ok(Err(error)) => Poisoned::unknown(format!("the log could not be written: {error}")),
-            // A completion panicked, or an assertion here: what the thread was doing is unknown too.
+            // A completion panicked, or an assertion here: what the thread was doing is unknown
+            // too.
             Err(_) => Poisoned::unknown("the writer thread of the log panicked"),
         };
-        tracing::error!(why = poisoned.why(), last_durable_seq = self.shared.published.seq(), "the log is poisoned: nothing more is written");
+        tracing::error!(
+            why = poisoned.why(),
+            last_durable_seq = self.shared.published.seq(),
+            "the log is poisoned: nothing more is written"
+        );
         while panic::catch_unwind(AssertUnwindSafe(|| self.refuse_until_closed(&poisoned))).is_err() {
             tracing::error!("a completion panicked while it was told that the log is poisoned");
         }
@@ -174,14 +183,17 @@ impl<C: Completion> Writer<C> {
         while !self.is_full() && self.first_of_next.is_none() {
             match self.entries.try_recv() {
                 // It compares with what is durable, so nothing else may be in the batch before it.
-                Ok(entry @ Entry::Pruning { .. }) if !self.building.is_empty() => self.first_of_next = Some(entry),
+                Ok(entry @ Entry::Pruning { .. }) if !self.building.is_empty() => {
+                    self.first_of_next = Some(entry)
+                }
                 Ok(entry) => self.take(entry),
                 Err(_) => break,
             }
         }
     }
 
-    /// The next entry; none when the log is closed and everything that had been appended is answered.
+    /// The next entry; none when the log is closed and everything that had been appended is
+    /// answered.
     fn wait(&mut self) -> Option<Entry<C>> {
         if !self.closing {
             return self.entries.recv().ok();
@@ -199,7 +211,8 @@ impl<C: Completion> Writer<C> {
     }
 
     fn is_full(&self) -> bool {
-        self.waiting.len() >= self.config.batch_records_max || self.building.len_bytes() >= self.config.batch_bytes_max
+        self.waiting.len() >= self.config.batch_records_max
+            || self.building.len_bytes() >= self.config.batch_bytes_max
     }
 
     fn take(&mut self, entry: Entry<C>) {
@@ -245,7 +258,8 @@ impl<C: Completion> Writer<C> {
         self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
     }
 
-    /// Adds the next piece of the state that is in hand; with the last piece it is one of those who wait.
+    /// Adds the next piece of the state that is in hand; with the last piece it is one of those who
+    /// wait.
     fn add_piece(&mut self) {
         let Some(mut image) = self.images.pop_front() else { return };
         if !self.building.add_piece(&mut image) {
@@ -290,7 +304,8 @@ impl<C: Completion> Writer<C> {
         self.leave();
     }
 
-    /// What was taken is no longer pending. A panic may have kept some of it from being answered; closing must not wait for that.
+    /// What was taken is no longer pending. A panic may have kept some of it from being answered;
+    /// closing must not wait for that.
     fn leave(&mut self) {
         let (taken, bytes) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
         self.shared.leave(taken, bytes);
@@ -322,9 +337,10 @@ impl<C: Completion> Writer<C> {
         let (bytes, completion) = match entry {
             Entry::Record { record, completion, .. } => (record.len_bytes(), completion),
             Entry::Snapshot { snapshot, completion, .. } => (snapshot.len_bytes(), completion),
-            Entry::Floor { completion, .. } | Entry::Removal { completion, .. } | Entry::Pruning { completion, .. } | Entry::Fence { completion, .. } => {
-                (0, completion)
-            }
+            Entry::Floor { completion, .. }
+            | Entry::Removal { completion, .. }
+            | Entry::Pruning { completion, .. }
+            | Entry::Fence { completion, .. } => (0, completion),
             Entry::Image(image) => (0, image.completion),
             Entry::Close => {
                 self.closing = true;
@@ -355,7 +371,14 @@ impl Building {
         if self.chunk.is_none() {
             self.chunk = Some(self.batch.begin(Family::Log, &seq.to_be_bytes()));
         }
-        let hash = record::encode(self.batch.grow(), seq, append.time_ms, append.tenant, &self.tip.hash, &append.payload);
+        let hash = record::encode(
+            self.batch.grow(),
+            seq,
+            append.time_ms,
+            append.tenant,
+            &self.tip.hash,
+            &append.payload,
+        );
         self.tip = Tip { seq, hash };
         self.records += 1;
         append.index.resolve_into(seq, &mut self.rest, &mut self.key);

@@ -1,4 +1,5 @@
-//! A power cut at any moment: every acknowledged command is there, none is there in part, and the books are what a sequential model says.
+//! A power cut at any moment: every acknowledged command is there, none is there in part, and the
+//! books are what a sequential model says.
 
 use crate::images::assert_true;
 use crate::memory::expected;
@@ -47,7 +48,8 @@ async fn take(rig: &Rig, tenant: u64, id: u32, step: Step) -> Result<Option<u64>
     outcome.map(|settled| settled.seq)
 }
 
-/// Runs the steps with `width` callers, cuts the power after `cut_after` writes, and looks at what the next start finds.
+/// Runs the steps with `width` callers, cuts the power after `cut_after` writes, and looks at what
+/// the next start finds.
 async fn crash_and_look(steps: Vec<(u64, Step)>, width: usize, cut_after: u64, crash: Crash) {
     let rig = Arc::new(Rig::with(Setup::default()).await);
     let mut lanes: Vec<Vec<(u32, u64, Step)>> = vec![Vec::new(); width];
@@ -91,7 +93,8 @@ async fn crash_and_look(steps: Vec<(u64, Step)>, width: usize, cut_after: u64, c
     for (seq, tenant) in acknowledged {
         assert_eq!(owners.get(&seq), Some(&tenant), "an acknowledged record is there");
     }
-    // Deadlines that a jump left behind come at the start; a book that answers has given them to their entities.
+    // Deadlines that a jump left behind come at the start; a book that answers has given them to
+    // their entities.
     for tenant in 0..4 {
         next.view(tenant).await.unwrap();
     }
@@ -100,7 +103,11 @@ async fn crash_and_look(steps: Vec<(u64, Step)>, width: usize, cut_after: u64, c
     for tenant in 0..4 {
         let view = next.view(tenant).await.unwrap();
         assert_eq!(view, expected(&reader, tenant, now_ms));
-        assert_eq!(view.purse.pending, pending(&reader, tenant), "money is pending exactly for transfers that are");
+        assert_eq!(
+            view.purse.pending,
+            pending(&reader, tenant),
+            "money is pending exactly for transfers that are"
+        );
     }
     assert_true(&reader);
     assert!(rig.fatal().len() <= 1);

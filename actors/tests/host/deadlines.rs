@@ -101,7 +101,8 @@ async fn one_that_changes_nothing_comes_again_after_a_rest_and_keeps_nobody_up()
     rig.setup.clock.forward(1_000);
     until("the other comes", || rig.transfer(T, 2).unwrap().phase == Phase::Done).await;
     rig.until_idle().await;
-    // Were it asked again at once, there would be a mailbox message for every turn; a thousand looks see none.
+    // Were it asked again at once, there would be a mailbox message for every turn; a thousand
+    // looks see none.
     let mut active = 0;
     for _ in 0..200 {
         active += rig.engine.status().entities;

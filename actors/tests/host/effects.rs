@@ -1,4 +1,5 @@
-//! The outside world is asked when the record that says so is durable, and whatever it does, nobody hangs.
+//! The outside world is asked when the record that says so is durable, and whatever it does, nobody
+//! hangs.
 
 use crate::rig::{Rig, Setup, T, done, until};
 use crate::toy::{Command, How, Phase};
@@ -84,7 +85,9 @@ async fn results_that_come_late_find_their_own_request() {
     let mut asked = tokio::task::JoinSet::new();
     for _ in 0..20 {
         let rig = Arc::clone(&rig);
-        asked.spawn(async move { done(rig.ask(T, 1, Command::Poke { other: 1, how: How::Late(true) }).await).seq.unwrap() });
+        asked.spawn(async move {
+            done(rig.ask(T, 1, Command::Poke { other: 1, how: How::Late(true) }).await).seq.unwrap()
+        });
     }
     until("all are begun", || rig.world.begun() == 20).await;
     rig.world.open();
@@ -100,7 +103,11 @@ async fn a_caller_waits_no_longer_than_its_patience_and_a_late_result_is_taken()
     let rig = Rig::with(Setup { patience: std::time::Duration::from_millis(20), ..Setup::default() }).await;
     done(rig.deposit(T, 10).await);
     let answer = done(rig.withdraw(T, 1, 4, How::Late(true)).await);
-    assert_eq!((answer.entity.unwrap().phase, answer.seq), (Phase::Pending, Some(2)), "the answer is what is durable");
+    assert_eq!(
+        (answer.entity.unwrap().phase, answer.seq),
+        (Phase::Pending, Some(2)),
+        "the answer is what is durable"
+    );
     assert_eq!(rig.engine.status().under_way, 0, "and nothing is held for it any more");
     done(rig.ask(T, 1, Command::Remark).await);
     rig.world.open();
@@ -112,12 +119,16 @@ async fn a_caller_waits_no_longer_than_its_patience_and_a_late_result_is_taken()
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_asks_hears_what_others_came_to_and_of_those_that_take_their_time_only_that_they_are_done() {
     let rig = Rig::new().await;
-    let mut at_once = done(rig.ask(T, 1, Command::Poke { other: 2, how: How::AtOnce(true) }).await).performed.expect("something was asked of another");
+    let mut at_once = done(rig.ask(T, 1, Command::Poke { other: 2, how: How::AtOnce(true) }).await)
+        .performed
+        .expect("something was asked of another");
     at_once.wait().await;
     let ended = at_once.ended();
     assert_eq!(ended.iter().map(|(id, transfer)| (*id, transfer.stamps.len())).collect::<Vec<_>>(), [(2, 1)]);
     assert_eq!(rig.transfer(T, 2).expect("it is durable").stamps, ended[0].1.stamps);
-    let mut late = done(rig.ask(T, 1, Command::Poke { other: 2, how: How::Slow }).await).performed.expect("something was asked of another");
+    let mut late = done(rig.ask(T, 1, Command::Poke { other: 2, how: How::Slow }).await)
+        .performed
+        .expect("something was asked of another");
     late.wait().await;
     assert_eq!(rig.transfer(T, 2).expect("it is durable").stamps.len(), 2, "done is durable");
     assert!(late.ended().is_empty());

@@ -1,4 +1,5 @@
-//! Entity actors stop when nothing is left to do, come back from their stored state, and lose no message in between.
+//! Entity actors stop when nothing is left to do, come back from their stored state, and lose no
+//! message in between.
 
 use crate::rig::{Rig, T, done};
 use crate::toy::{Command, How, Phase, Refusal};
@@ -31,7 +32,11 @@ async fn one_that_waits_for_the_outside_world_stays() {
         async move { done(rig.withdraw(T, 1, 4, How::Late(false)).await) }
     });
     crate::rig::until("the effect is begun", || rig.world.begun() == 1).await;
-    assert_eq!(done(rig.ask(T, 1, Command::Remark).await).entity.unwrap().phase, Phase::Pending, "others are served meanwhile");
+    assert_eq!(
+        done(rig.ask(T, 1, Command::Remark).await).entity.unwrap().phase,
+        Phase::Pending,
+        "others are served meanwhile"
+    );
     assert_eq!(rig.engine.status().entities, 1);
     rig.world.open();
     assert_eq!(asked.await.unwrap().entity.unwrap().phase, Phase::Failed);
@@ -96,13 +101,19 @@ async fn a_record_that_does_not_speak_of_the_entity_leaves_it() {
     for _ in 0..3 {
         assert!(done(rig.ask(T, 1, Command::Remark).await).entity.is_some());
     }
-    assert_eq!(rig.ask(T, 1, Command::Tick { every_ms: 1, times: 1, how: None }).await.unwrap().refusal, Some(Refusal::WrongState));
+    assert_eq!(
+        rig.ask(T, 1, Command::Tick { every_ms: 1, times: 1, how: None }).await.unwrap().refusal,
+        Some(Refusal::WrongState)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_one_is_not_looked_up() {
     let rig = Rig::new().await;
-    let created = rig.engine.ask_entity(T, 5, true, (5, Command::Tick { every_ms: 9, times: 1, how: None }), None, None).await;
+    let created = rig
+        .engine
+        .ask_entity(T, 5, true, (5, Command::Tick { every_ms: 9, times: 1, how: None }), None, None)
+        .await;
     assert_eq!(done(created).entity.unwrap().phase, Phase::Pending);
 }
 

@@ -22,7 +22,9 @@ async fn the_first_failed_write_is_the_last() {
     rig.faults.refuse_write(1, Refusal::SyncFails);
     for id in 0..20 {
         let rig = Arc::clone(&rig);
-        asked.spawn(async move { failure(rig.ask(T, id, Command::Tick { every_ms: 1_000, times: 1, how: None }).await) });
+        asked.spawn(async move {
+            failure(rig.ask(T, id, Command::Tick { every_ms: 1_000, times: 1, how: None }).await)
+        });
     }
     asked.spawn(async move { b.view(T).await.unwrap_err() });
     until("all are on their way", || rig.engine.status().log.pending_records == 22).await;
@@ -45,7 +47,10 @@ async fn the_first_failed_write_is_the_last() {
     assert!(is_storage(&failure(rig.deposit(T, 1).await)));
     assert!(is_storage(&rig.view(T).await.unwrap_err()));
     assert!(rig.engine.ready().is_err());
-    assert!(rig.engine.snapshot().await.is_err() || rig.engine.status().snapshot_seq == rig.engine.status().durable_seq);
+    assert!(
+        rig.engine.snapshot().await.is_err()
+            || rig.engine.status().snapshot_seq == rig.engine.status().durable_seq
+    );
     assert_eq!(rig.fatal().len(), 1, "once");
     assert_eq!(rig.engine.status().under_way, 0);
     assert_eq!(rig.faults.writes_after_failure(), 0);
@@ -89,7 +94,11 @@ async fn the_book_that_the_others_need_ends_the_engine() {
         let rig = Rig::new().await;
         done(rig.deposit(0, 5).await);
         // What met the defect only after its record was appended is durable all the same.
-        assert!(rig.ask(0, 1, command).await.map_or_else(|failure| is_storage(&failure), |settled| settled.record.is_some()));
+        assert!(
+            rig.ask(0, 1, command)
+                .await
+                .map_or_else(|failure| is_storage(&failure), |settled| settled.record.is_some())
+        );
         until("its end is told", || rig.fatal().len() == 1).await;
         assert!(is_storage(&rig.view(0).await.unwrap_err()));
         assert!(is_storage(&failure(rig.deposit(8, 5).await)));
@@ -132,7 +141,8 @@ async fn a_damaged_log_does_not_start() {
     rig.engine.stop(std::time::Duration::from_secs(1)).await;
     let store = rig.setup.store.copy();
     store.faults().overwrite(Family::Meta, b"floor", None);
-    // A record that decodes to something else than it should: the payload is the machine's, the frame is whole.
+    // A record that decodes to something else than it should: the payload is the machine's, the
+    // frame is whole.
     store.faults().flip_byte_of_record(3, 50);
     let started = Rig::over(Box::new(store.clone()), Setup { store, ..rig.setup.clone() }).await;
     assert!(started.is_err());

@@ -1,4 +1,5 @@
-//! A book in doubt is halted alone: the others go on, also over a restart, and it goes on as what its records lead to.
+//! A book in doubt is halted alone: the others go on, also over a restart, and it goes on as what
+//! its records lead to.
 
 use crate::rig::{Rig, START_MS, Setup, T, done, failure, until};
 use crate::toy::{Command, Phase, Purses};
@@ -12,7 +13,9 @@ const OTHER: u64 = 8;
 /// The book that the records up to `seq` lead to, and the instant that it has lived.
 fn derived(rig: &Rig, seq: u64) -> (crate::toy::Purse, i64) {
     let mut purse = Purses.empty(T);
-    for record in rig.engine.reader().records(1, Some(seq)).map(Result::unwrap).filter(|record| record.tenant == T) {
+    for record in
+        rig.engine.reader().records(1, Some(seq)).map(Result::unwrap).filter(|record| record.tenant == T)
+    {
         Purses.settle(&mut purse, record.time_ms);
         Purses.evolve(&mut purse, &Purses.decode(&record.payload).unwrap(), record.time_ms);
     }
@@ -25,7 +28,10 @@ async fn resume(rig: &Rig) {
     let (purse, settled_ms) = derived(rig, seq);
     let stored: Vec<u64> = rig.engine.reader().snapshots_of(T).map(|stored| stored.unwrap().seq).collect();
     rig.engine.resume(T, seq, purse, settled_ms, &stored).await.unwrap();
-    assert_eq!(rig.engine.reader().snapshots_of(T).map(|stored| stored.unwrap().seq).collect::<Vec<_>>(), [seq]);
+    assert_eq!(
+        rig.engine.reader().snapshots_of(T).map(|stored| stored.unwrap().seq).collect::<Vec<_>>(),
+        [seq]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -35,7 +41,10 @@ async fn a_panic_in_evolve_or_a_broken_invariant_halts_one_book_before_the_recor
         done(rig.deposit(T, 5).await);
         rig.tick(T, 9, 1_000, 1, None).await;
         assert_eq!(failure(rig.ask(T, 1, command).await), Failure::Halted);
-        assert_eq!((rig.halted(), rig.engine.is_halted(T), rig.engine.is_halted(OTHER)), (vec![T], true, false));
+        assert_eq!(
+            (rig.halted(), rig.engine.is_halted(T), rig.engine.is_halted(OTHER)),
+            (vec![T], true, false)
+        );
         assert!(rig.engine.halted()[0].why.contains(named), "{:?}", rig.engine.halted());
         // Nothing of the state in doubt is seen, kept or built upon.
         assert_eq!(rig.view(T).await.unwrap_err(), Failure::Halted);
@@ -46,11 +55,17 @@ async fn a_panic_in_evolve_or_a_broken_invariant_halts_one_book_before_the_recor
         // The other decides and is saved, and the floor does not rise over what is in no snapshot.
         done(rig.deposit(OTHER, 5).await);
         assert_eq!(rig.engine.snapshot().await.unwrap(), 0);
-        assert_eq!((rig.engine.saved_seq(), rig.engine.status().snapshot_seq, rig.engine.status().halted), (3, 0, 1));
+        assert_eq!(
+            (rig.engine.saved_seq(), rig.engine.status().snapshot_seq, rig.engine.status().halted),
+            (3, 0, 1)
+        );
         assert!(rig.faults.keys(Family::Snapshots).iter().all(|key| key[..8] == OTHER.to_be_bytes()));
         resume(&rig).await;
         assert_eq!((rig.balance(T).await, rig.halted(), rig.engine.is_halted(T)), (5, vec![], false));
-        until("what fell due meanwhile is done", || rig.transfer(T, 9).is_some_and(|transfer| transfer.phase == Phase::Done)).await;
+        until("what fell due meanwhile is done", || {
+            rig.transfer(T, 9).is_some_and(|transfer| transfer.phase == Phase::Done)
+        })
+        .await;
         done(rig.deposit(T, 5).await);
         assert_eq!(rig.engine.snapshot().await.unwrap(), rig.engine.status().durable_seq);
         assert_eq!((rig.fatal(), rig.engine.status().under_way), (Vec::new(), 0));
@@ -112,7 +127,10 @@ async fn a_book_that_is_set_aside_is_left_alone_and_found_again() {
     assert_eq!(rig.balance(OTHER).await, 10);
     resume(&rig).await;
     assert_eq!(rig.balance(T).await, 5);
-    until("what fell due meanwhile is done", || rig.transfer(T, 1).is_some_and(|transfer| transfer.phase == Phase::Done)).await;
+    until("what fell due meanwhile is done", || {
+        rig.transfer(T, 1).is_some_and(|transfer| transfer.phase == Phase::Done)
+    })
+    .await;
     assert_eq!(rig.transfer(T, 1).unwrap().stamps[1], START_MS + 5_000);
     rig.setup.set_aside.clear();
     let rig = rig.restart().await;

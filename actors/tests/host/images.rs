@@ -12,17 +12,28 @@ use wal::{Crash, Family, Reader, Refusal, Seq};
 /// How long each piece takes where one must be met on its way.
 const SLOW: Duration = Duration::from_millis(15);
 
-/// Every snapshot is what the records up to its sequence lead to, at the instant that it bears: none before it is missing, none behind it is in it.
+/// Every snapshot is what the records up to its sequence lead to, at the instant that it bears:
+/// none before it is missing, none behind it is in it.
 pub fn assert_true(reader: &Reader) {
     for newest in reader.latest_snapshots().map(Result::unwrap) {
         for stored in reader.snapshots_of(newest.tenant).map(Result::unwrap) {
             let mut book = Purses.empty(stored.tenant);
-            for record in reader.records(1, Some(stored.seq)).map(Result::unwrap).filter(|record| record.tenant == stored.tenant) {
+            for record in reader
+                .records(1, Some(stored.seq))
+                .map(Result::unwrap)
+                .filter(|record| record.tenant == stored.tenant)
+            {
                 Purses.settle(&mut book, record.time_ms);
                 Purses.evolve(&mut book, &Purses.decode(&record.payload).unwrap(), record.time_ms);
             }
             Purses.settle(&mut book, stored.time_ms);
-            assert_eq!(Purses.restore(stored.tenant, &stored.state).unwrap(), book, "the snapshot of {} at {}", stored.tenant, stored.seq);
+            assert_eq!(
+                Purses.restore(stored.tenant, &stored.state).unwrap(),
+                book,
+                "the snapshot of {} at {}",
+                stored.tenant,
+                stored.seq
+            );
         }
     }
 }
@@ -59,7 +70,11 @@ async fn what_comes_after_the_image_is_not_in_it_and_does_not_wait_for_it() {
         done(rig.deposit(T, 1).await);
         done(rig.deposit(8, 1).await);
     }
-    assert_eq!(rig.faults.keys(Family::Snapshots).len(), 0, "six writes, one after the other, and it is still not there");
+    assert_eq!(
+        rig.faults.keys(Family::Snapshots).len(),
+        0,
+        "six writes, one after the other, and it is still not there"
+    );
     assert_eq!(saving.await.unwrap().unwrap(), floor);
     let reader = rig.engine.reader();
     assert_eq!(reader.snapshot(T, None).unwrap().unwrap().seq, floor);
@@ -106,7 +121,13 @@ async fn who_asks_meanwhile_gets_a_snapshot_that_is_not_older_than_the_question(
     // Something is new: those who ask then share the next.
     done(rig.deposit(T, 1).await);
     let second = round(&rig);
-    until("it is under way", || rig.faults.keys(Family::Pieces).iter().any(|key| key[8..16] == rig.engine.status().durable_seq.to_be_bytes())).await;
+    until("it is under way", || {
+        rig.faults
+            .keys(Family::Pieces)
+            .iter()
+            .any(|key| key[8..16] == rig.engine.status().durable_seq.to_be_bytes())
+    })
+    .await;
     done(rig.deposit(T, 1).await);
     let asked = rig.engine.status().durable_seq;
     let (third, fourth) = (round(&rig), round(&rig));
@@ -137,7 +158,10 @@ async fn a_large_book_leaves_memory_when_its_image_is_durable_and_nothing_came_a
     until("all leave", || rig.engine.status().books == 0).await;
     assert_true(rig.engine.reader());
     for tenant in tenants {
-        assert_eq!(rig.view(tenant).await.unwrap(), expected(rig.engine.reader(), tenant, rig.setup.clock.wall_ms()));
+        assert_eq!(
+            rig.view(tenant).await.unwrap(),
+            expected(rig.engine.reader(), tenant, rig.setup.clock.wall_ms())
+        );
     }
 }
 

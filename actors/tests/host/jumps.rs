@@ -11,7 +11,13 @@ const HOUR_MS: i64 = 3_600_000;
 /// Instant and transfer of every record after `from`.
 fn history(rig: &Rig, from: u64) -> Vec<(i64, Option<u32>)> {
     let records = rig.engine.reader().records(from, None);
-    records.map(|record| record.map(|record| (record.time_ms - START_MS, Purses.decode(&record.payload).unwrap().id)).unwrap()).collect()
+    records
+        .map(|record| {
+            record
+                .map(|record| (record.time_ms - START_MS, Purses.decode(&record.payload).unwrap().id))
+                .unwrap()
+        })
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -44,7 +50,8 @@ async fn the_outside_worlds_answers_belong_to_the_instant() {
     assert_eq!(rig.transfer(T, 2).unwrap().stamps.len(), 1, "the clock waits for the answer");
     rig.world.open();
     jump.await.unwrap();
-    let ms = |id| rig.transfer(T, id).unwrap().stamps.iter().map(|at_ms| at_ms - START_MS).collect::<Vec<_>>();
+    let ms =
+        |id| rig.transfer(T, id).unwrap().stamps.iter().map(|at_ms| at_ms - START_MS).collect::<Vec<_>>();
     assert_eq!(ms(1), [0, 1_000, 1_000, 2_000, 2_000]);
     assert_eq!(ms(2), [0, 1_500, 1_500]);
 }
@@ -72,7 +79,9 @@ async fn concurrent_jumps_come_one_after_the_other() {
     let mut jumps = tokio::task::JoinSet::new();
     for _ in 0..10 {
         let rig = Arc::clone(&rig);
-        jumps.spawn(async move { done(rig.engine.advance(T, 3_000, (0, Command::MoveClock), None).await).time_ms - START_MS });
+        jumps.spawn(async move {
+            done(rig.engine.advance(T, 3_000, (0, Command::MoveClock), None).await).time_ms - START_MS
+        });
     }
     let mut landed = jumps.join_all().await;
     landed.sort_unstable();
@@ -151,7 +160,11 @@ async fn effects_for_others_are_part_of_the_jump() {
     });
     until("the other is told", || rig.world.begun() == 1).await;
     until("the first is done", || rig.engine.status().entities == 1).await;
-    assert_eq!(rig.transfer(T, 3).unwrap().stamps.len(), 1, "the clock waits for what another does at this instant");
+    assert_eq!(
+        rig.transfer(T, 3).unwrap().stamps.len(),
+        1,
+        "the clock waits for what another does at this instant"
+    );
     rig.world.open();
     jump.await.unwrap();
     assert_eq!(rig.transfer(T, 2).unwrap().stamps, [START_MS + 1_000]);

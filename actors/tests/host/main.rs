@@ -1,4 +1,5 @@
-//! Tests of the host through its public face, with a toy machine and the store in memory: one file for each promise.
+//! Tests of the host through its public face, with a toy machine and the store in memory: one file
+//! for each promise.
 
 #[path = "../toy/mod.rs"]
 mod toy;

@@ -140,7 +140,8 @@ async fn idle_books_leave_memory_and_come_back_equal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_book_that_leaves_and_is_asked_at_once_loses_nothing() {
-    // Every book is asked to leave at every tick while it is in use, with snapshots that take their time.
+    // Every book is asked to leave at every tick while it is in use, with snapshots that take their
+    // time.
     let rig = Arc::new(Rig::with(Setup { idle_seconds: 0, snapshot_records: 1, ..Setup::default() }).await);
     let began = std::time::Instant::now();
     let mut callers = tokio::task::JoinSet::new();
@@ -172,7 +173,8 @@ async fn a_book_stays_until_its_snapshot_is_durable_whoever_wrote_it() {
     done(rig.deposit(8, 1).await);
     done(rig.deposit(T, 6).await);
     rig.faults.hold_syncs();
-    // A round hands the snapshots to the log, where they are stuck; books are asked to leave at every tick of a second.
+    // A round hands the snapshots to the log, where they are stuck; books are asked to leave at
+    // every tick of a second.
     let round = tokio::spawn({
         let rig = Arc::clone(&rig);
         async move { rig.engine.snapshot().await }

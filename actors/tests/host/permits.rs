@@ -62,7 +62,8 @@ async fn what_waits_for_its_first_record_is_bounded_and_what_waits_for_a_bank_is
             let rig = Arc::clone(&rig);
             asked.spawn(async move { rig.withdraw(T, n as u32, 1, How::Never).await.map(|_| ()) });
         }
-        // An effect is begun after its request has left the first count; a durable record alone says nothing of that.
+        // An effect is begun after its request has left the first count; a durable record alone
+        // says nothing of that.
         until("they wait for the bank", || rig.world.begun() == (half + banked / 2) as u64).await;
     }
     assert!(!rig.engine.refuses());
@@ -142,7 +143,9 @@ async fn a_caller_who_goes_away_leaves_nothing_behind() {
     let mut asked = vec![];
     let (a, b, c) = (Arc::clone(&rig), Arc::clone(&rig), Arc::clone(&rig));
     let command = Command::Withdraw { amount: 1, how: How::Late(true), due_in_ms: FAR_MS };
-    asked.push(tokio::spawn(async move { drop(a.engine.ask_entity(T, 1, true, (1, command), recorded, answered).await) }));
+    asked.push(tokio::spawn(async move {
+        drop(a.engine.ask_entity(T, 1, true, (1, command), recorded, answered).await)
+    }));
     asked.push(tokio::spawn(async move { drop(b.deposit(T, 5).await) }));
     until("both are on their way", || rig.engine.status().log.pending_records == 2).await;
     asked.push(tokio::spawn(async move { drop(c.view(T).await) }));

@@ -88,7 +88,10 @@ impl Rig {
             patience: setup.patience,
             on_fatal: Arc::new(move |why| heard.lock().expect("nobody panics with it").push(why.to_owned())),
             set_aside: setup.set_aside.iter().map(|tenant| (*tenant, "set aside".to_owned())).collect(),
-            on_halt: Arc::new(move |now| *halts.lock().expect("nobody panics with it") = now.iter().map(|halted| halted.tenant).collect()),
+            on_halt: Arc::new(move |now| {
+                *halts.lock().expect("nobody panics with it") =
+                    now.iter().map(|halted| halted.tenant).collect()
+            }),
             clock: setup.clock.clone(),
         };
         let world = Arc::new(World::new());
@@ -142,7 +145,14 @@ impl Rig {
         self.ask(tenant, id, Command::Withdraw { amount, how, due_in_ms: FAR_MS }).await
     }
 
-    pub async fn tick(&self, tenant: u64, id: u32, every_ms: i64, times: u32, how: Option<How>) -> Box<Settled<Purses>> {
+    pub async fn tick(
+        &self,
+        tenant: u64,
+        id: u32,
+        every_ms: i64,
+        times: u32,
+        how: Option<How>,
+    ) -> Box<Settled<Purses>> {
         done(self.ask(tenant, id, Command::Tick { every_ms, times, how }).await)
     }
 

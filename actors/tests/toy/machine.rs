@@ -32,9 +32,11 @@ pub enum Command {
     Deposit { amount: i64, memo: Vec<u8> },
     /// Of a book: sets money aside; it comes back by itself.
     Reserve { amount: i64, for_ms: i64 },
-    /// Of a new transfer: takes the money, then asks the outside world. What is not heard of falls back after `due_in_ms`.
+    /// Of a new transfer: takes the money, then asks the outside world. What is not heard of falls
+    /// back after `due_in_ms`.
     Withdraw { amount: i64, how: How, due_in_ms: i64 },
-    /// Of a new transfer: ticks `times` times, every `every_ms`; each tick asks the outside world `how`.
+    /// Of a new transfer: ticks `times` times, every `every_ms`; each tick asks the outside world
+    /// `how`.
     Tick { every_ms: i64, times: u32, how: Option<How> },
     /// Of a new transfer: a deadline that has the outside world tell another one.
     PokeLater { in_ms: i64, other: u32, how: How },
@@ -206,7 +208,13 @@ impl Machine for Purses {
         }
     }
 
-    fn decide(&self, book: &Purse, transfer: Option<&Transfer>, (id, command): (u32, Command), turn: Turn) -> Decision<Self> {
+    fn decide(
+        &self,
+        book: &Purse,
+        transfer: Option<&Transfer>,
+        (id, command): (u32, Command),
+        turn: Turn,
+    ) -> Decision<Self> {
         let mut decision = rule(book, transfer, id, command, turn.now_ms);
         if let Some(entry) = &mut decision.record {
             Arc::make_mut(entry).advance_ms = turn.ahead_ms;
@@ -318,25 +326,47 @@ impl Machine for Purses {
 }
 
 /// Which record answers which command.
-fn rule(book: &Purse, transfer: Option<&Transfer>, id: u32, command: Command, now_ms: i64) -> Decision<Purses> {
+fn rule(
+    book: &Purse,
+    transfer: Option<&Transfer>,
+    id: u32,
+    command: Command,
+    now_ms: i64,
+) -> Decision<Purses> {
     let entry = Entry { id: Some(id), ..Entry::default() };
     match (command, transfer) {
-        (Command::Deposit { amount, memo }, _) => Decision::write(Entry { balance: amount, memo, ..Entry::default() }),
-        (Command::Reserve { amount, .. } | Command::Withdraw { amount, .. }, None) if amount > book.balance => Decision::refuse(Refusal::Insufficient),
-        (Command::Reserve { amount, for_ms }, None) => {
-            Decision::write(Entry { balance: -amount, reserve: Some((amount, now_ms + for_ms)), ..Entry::default() })
+        (Command::Deposit { amount, memo }, _) => {
+            Decision::write(Entry { balance: amount, memo, ..Entry::default() })
         }
+        (Command::Reserve { amount, .. } | Command::Withdraw { amount, .. }, None)
+            if amount > book.balance =>
+        {
+            Decision::refuse(Refusal::Insufficient)
+        }
+        (Command::Reserve { amount, for_ms }, None) => Decision::write(Entry {
+            balance: -amount,
+            reserve: Some((amount, now_ms + for_ms)),
+            ..Entry::default()
+        }),
         (Command::Withdraw { amount, how, due_in_ms }, None) => {
-            let transfer = Transfer { amount, due_ms: Some(now_ms + due_in_ms), how: Some(how), ..begun(now_ms) };
+            let transfer =
+                Transfer { amount, due_ms: Some(now_ms + due_in_ms), how: Some(how), ..begun(now_ms) };
             let entry = Entry { balance: -amount, pending: amount, transfer: Some(transfer), ..entry };
             Decision::write_then(entry, vec![Effect { id, how, poke: false }])
         }
         (Command::Tick { every_ms, times, how }, None) => {
-            let transfer = Transfer { due_ms: Some(now_ms + every_ms), every_ms, times, how, ..begun(now_ms) };
+            let transfer =
+                Transfer { due_ms: Some(now_ms + every_ms), every_ms, times, how, ..begun(now_ms) };
             Decision::write(Entry { transfer: Some(transfer), ..entry })
         }
         (Command::PokeLater { in_ms, other, how }, None) => {
-            let transfer = Transfer { due_ms: Some(now_ms + in_ms), times: 1, how: Some(how), other: Some(other), ..begun(now_ms) };
+            let transfer = Transfer {
+                due_ms: Some(now_ms + in_ms),
+                times: 1,
+                how: Some(how),
+                other: Some(other),
+                ..begun(now_ms)
+            };
             Decision::write(Entry { transfer: Some(transfer), ..entry })
         }
         (Command::Stubborn { in_ms }, None) => {
@@ -345,13 +375,20 @@ fn rule(book: &Purse, transfer: Option<&Transfer>, id: u32, command: Command, no
         }
         (Command::Remark, _) => Decision::write(entry),
         (Command::Remove, Some(_)) => Decision::write(Entry { removed: true, ..entry }),
-        (Command::Poke { other, how }, _) => Decision::write_then(entry, vec![Effect { id: other, how, poke: true }]),
+        (Command::Poke { other, how }, _) => {
+            Decision::write_then(entry, vec![Effect { id: other, how, poke: true }])
+        }
         (Command::Poked, transfer) => {
-            let transfer = transfer.cloned().map_or_else(|| begun(now_ms), |transfer| stamped(transfer, now_ms));
+            let transfer =
+                transfer.cloned().map_or_else(|| begun(now_ms), |transfer| stamped(transfer, now_ms));
             Decision::write(Entry { transfer: Some(transfer), ..entry })
         }
-        (Command::Heard(good), Some(transfer)) if transfer.phase == Phase::Pending => Decision::write(heard(entry, transfer, good, now_ms)),
-        (Command::Deadline, Some(transfer)) if transfer.phase == Phase::Pending => deadline(entry, id, transfer, now_ms),
+        (Command::Heard(good), Some(transfer)) if transfer.phase == Phase::Pending => {
+            Decision::write(heard(entry, transfer, good, now_ms))
+        }
+        (Command::Deadline, Some(transfer)) if transfer.phase == Phase::Pending => {
+            deadline(entry, id, transfer, now_ms)
+        }
         (Command::MoveClock, _) => Decision::write(Entry::default()),
         (Command::PanicInDecide, _) => panic!("a defect, on purpose"),
         (Command::PanicInEvolve, _) => Decision::write(Entry { panics: true, ..entry }),
@@ -363,7 +400,17 @@ fn rule(book: &Purse, transfer: Option<&Transfer>, id: u32, command: Command, no
 }
 
 fn begun(now_ms: i64) -> Transfer {
-    Transfer { phase: Phase::Pending, amount: 0, due_ms: None, every_ms: 0, times: 0, how: None, other: None, stubborn: false, stamps: vec![now_ms] }
+    Transfer {
+        phase: Phase::Pending,
+        amount: 0,
+        due_ms: None,
+        every_ms: 0,
+        times: 0,
+        how: None,
+        other: None,
+        stubborn: false,
+        stamps: vec![now_ms],
+    }
 }
 
 fn stamped(mut transfer: Transfer, now_ms: i64) -> Transfer {
@@ -393,7 +440,11 @@ fn deadline(entry: Entry, id: u32, transfer: &Transfer, now_ms: i64) -> Decision
     let mut after = stamped(transfer.clone(), now_ms);
     after.times -= 1;
     after.due_ms = (after.times > 0).then_some(now_ms + transfer.every_ms);
-    let effects = transfer.how.map(|how| Effect { id: transfer.other.unwrap_or(id), how, poke: transfer.other.is_some() }).into_iter().collect();
+    let effects = transfer
+        .how
+        .map(|how| Effect { id: transfer.other.unwrap_or(id), how, poke: transfer.other.is_some() })
+        .into_iter()
+        .collect();
     if after.due_ms.is_none() && transfer.how.is_none() {
         after.phase = Phase::Done;
     }

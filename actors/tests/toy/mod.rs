@@ -1,4 +1,5 @@
-//! Purses: a toy machine with everything that the host must cope with. A book is one balance; its entities are transfers.
+//! Purses: a toy machine with everything that the host must cope with. A book is one balance; its
+//! entities are transfers.
 
 mod machine;
 mod world;

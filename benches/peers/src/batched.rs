@@ -1,7 +1,9 @@
-//! Many payouts per transaction: a task drains what waits and writes it in one statement, which is one round trip, one commit and one sync; then everybody is answered. A tenant's payouts
-//! all go to the same task, so that no two transactions wait for one balance.
+//! Many payouts per transaction: a task drains what waits and writes it in one statement, which is
+//! one round trip, one commit and one sync; then everybody is answered. A tenant's payouts all go
+//! to the same task, so that no two transactions wait for one balance.
 //!
-//! What is rare is slow: a batch that did not go through as a whole (too little money, a reference that is known or twice in it) is gone through one by one.
+//! What is rare is slow: a batch that did not go through as a whole (too little money, a reference
+//! that is known or twice in it) is gone through one by one.
 
 use crate::Outcome;
 use crate::schema::connect;
@@ -14,7 +16,8 @@ use tokio_postgres::{Client, Config, Error, Statement};
 /// Payouts in a batch at most.
 const BATCH_MAX: usize = 2_000;
 
-/// All of it; returns how many references were new. The balance's CHECK refuses the whole when there is too little.
+/// All of it; returns how many references were new. The balance's CHECK refuses the whole when
+/// there is too little.
 const WRITE: &str = "
 WITH moved AS (
   INSERT INTO movement (id, tenant, minor, merchant, concept, external_ref)
@@ -76,13 +79,16 @@ async fn drain(client: Client, write: Statement, mut take: mpsc::UnboundedReceiv
     }
 }
 
-/// Writes them in one transaction; whether every one of them was written. If not, `alone` says what became of each.
+/// Writes them in one transaction; whether every one of them was written. If not, `alone` says what
+/// became of each.
 async fn whole(client: &Client, write: &Statement, debits: &[&Debit]) -> Result<bool, Error> {
-    let references: HashSet<(i32, &str)> = debits.iter().map(|debit| (debit.tenant, debit.reference.as_str())).collect();
+    let references: HashSet<(i32, &str)> =
+        debits.iter().map(|debit| (debit.tenant, debit.reference.as_str())).collect();
     if references.len() < debits.len() {
         return Ok(false);
     }
-    // One statement is its own transaction, committed and synced when its answer is here. It leaves known references out, and their debits with them: `alone` finds another id under those.
+    // One statement is its own transaction, committed and synced when its answer is here. It leaves
+    // known references out, and their debits with them: `alone` finds another id under those.
     Ok(execute(client, write, debits).await? == debits.len())
 }
 
@@ -104,7 +110,9 @@ async fn execute(client: &Client, write: &Statement, debits: &[&Debit]) -> Resul
     let tenants: Vec<i32> = debits.iter().map(|debit| debit.tenant).collect();
     let minors: Vec<i64> = debits.iter().map(|debit| debit.minor).collect();
     let text = |of: fn(&Debit) -> &str| debits.iter().map(|debit| of(debit)).collect::<Vec<&str>>();
-    let (merchants, concepts, references) = (text(|debit| &debit.merchant), text(|debit| &debit.concept), text(|debit| &debit.reference));
-    let written = client.query_one(write, &[&ids, &tenants, &minors, &merchants, &concepts, &references]).await?;
+    let (merchants, concepts, references) =
+        (text(|debit| &debit.merchant), text(|debit| &debit.concept), text(|debit| &debit.reference));
+    let written =
+        client.query_one(write, &[&ids, &tenants, &minors, &merchants, &concepts, &references]).await?;
     Ok(usize::try_from(written.get::<_, i64>(0)).unwrap_or(0))
 }

@@ -1,12 +1,18 @@
-//! The same request as the gateway's (`POST /v1/payouts`: an API key, a JSON body, a reference that may be used once, 201 with a JSON body when it is durable) over PostgreSQL, in the three
-//! ways in which services do it:
+//! The same request as the gateway's (`POST /v1/payouts`: an API key, a JSON body, a reference that
+//! may be used once, 201 with a JSON body when it is durable) over PostgreSQL, in the three ways in
+//! which services do it:
 //!
-//! - `plain`, as most write it: a transaction with a conditional UPDATE of the balance and an INSERT of the movement under a unique key (`single.rs`);
-//! - `statement`, the same in one statement, so that the balance is locked for one round trip less (`single.rs`);
-//! - `batched`, as a careful team writes it: a task drains what waits and commits it all in one transaction, then everybody is answered (`batched.rs`).
+//! - `plain`, as most write it: a transaction with a conditional UPDATE of the balance and an
+//!   INSERT of the movement under a unique key (`single.rs`);
+//! - `statement`, the same in one statement, so that the balance is locked for one round trip less
+//!   (`single.rs`);
+//! - `batched`, as a careful team writes it: a task drains what waits and commits it all in one
+//!   transaction, then everybody is answered (`batched.rs`).
 //!
-//! What is durable is durable: `synchronous_commit` and `fsync` are on (`../database`). Keys are looked up in memory, statements are prepared once, the database is reached over its unix
-//! socket. In favour of PostgreSQL, a payout is one record here, and nothing else is written: no second record for the bank's answer, no event, no kept answer, no list to read it from.
+//! What is durable is durable: `synchronous_commit` and `fsync` are on (`../database`). Keys are
+//! looked up in memory, statements are prepared once, the database is reached over its unix socket.
+//! In favour of PostgreSQL, a payout is one record here, and nothing else is written: no second
+//! record for the bank's answer, no event, no kept answer, no list to read it from.
 
 mod batched;
 mod payout;
@@ -94,7 +100,8 @@ enum Outcome {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let outcome = runtime.map_err(|error| error.to_string()).and_then(|runtime| runtime.block_on(serve(arguments)));
+    let outcome =
+        runtime.map_err(|error| error.to_string()).and_then(|runtime| runtime.block_on(serve(arguments)));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
@@ -113,7 +120,9 @@ async fn serve(arguments: Arguments) -> Result<(), String> {
         Mode::Batched => Writer::Batches(Batches::start(&database, arguments.pool).await?),
     };
     let service = Arc::new(Service { keys, writer });
-    let listener = TcpListener::bind(arguments.listen).await.map_err(|error| format!("{}: {error}", arguments.listen))?;
+    let listener = TcpListener::bind(arguments.listen)
+        .await
+        .map_err(|error| format!("{}: {error}", arguments.listen))?;
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let _ = stream.set_nodelay(true);
@@ -121,13 +130,22 @@ async fn serve(arguments: Arguments) -> Result<(), String> {
         tokio::spawn(async move {
             let answer = service_fn(move |request| answer(Arc::clone(&service), request));
             // Who goes away goes away.
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
         });
     }
 }
 
-async fn answer(service: Arc<Service>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
-    let (status, body) = if request.method() == Method::GET { (StatusCode::OK, b"{}".to_vec()) } else { pay(&service, request).await };
+async fn answer(
+    service: Arc<Service>,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (status, body) = if request.method() == Method::GET {
+        (StatusCode::OK, b"{}".to_vec())
+    } else {
+        pay(&service, request).await
+    };
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -135,13 +153,23 @@ async fn answer(service: Arc<Service>, request: Request<Incoming>) -> Result<Res
 }
 
 async fn pay(service: &Service, request: Request<Incoming>) -> (StatusCode, Vec<u8>) {
-    let problem = |status, why: &str| (status, serde_json::to_vec(&serde_json::json!({ "error": why })).unwrap_or_default());
+    let problem = |status, why: &str| {
+        (status, serde_json::to_vec(&serde_json::json!({ "error": why })).unwrap_or_default())
+    };
     let key = request.headers().get("x-api-key").and_then(|key| key.to_str().ok());
-    let Some(tenant) = key.and_then(|key| service.keys.get(key)).copied() else { return problem(StatusCode::UNAUTHORIZED, "unknown key") };
-    let Ok(body) = request.into_body().collect().await else { return problem(StatusCode::BAD_REQUEST, "the body broke off") };
+    let Some(tenant) = key.and_then(|key| service.keys.get(key)).copied() else {
+        return problem(StatusCode::UNAUTHORIZED, "unknown key");
+    };
+    let Ok(body) = request.into_body().collect().await else {
+        return problem(StatusCode::BAD_REQUEST, "the body broke off");
+    };
     let body = body.to_bytes();
-    let Ok(new) = serde_json::from_slice::<NewPayout<'_>>(&body) else { return problem(StatusCode::BAD_REQUEST, "not a payout") };
-    let Some(minor) = shape::minor(new.monto) else { return problem(StatusCode::BAD_REQUEST, "not an amount") };
+    let Ok(new) = serde_json::from_slice::<NewPayout<'_>>(&body) else {
+        return problem(StatusCode::BAD_REQUEST, "not a payout");
+    };
+    let Some(minor) = shape::minor(new.monto) else {
+        return problem(StatusCode::BAD_REQUEST, "not an amount");
+    };
     let debit = Debit {
         id: shape::next_id(),
         tenant,

@@ -11,7 +11,8 @@ const TENANTS: i32 = 1_000;
 /// The tenant of each key.
 pub type Keys = HashMap<String, i32>;
 
-/// A balance has room for its next versions in its page, so that an update touches no index. The movement's reference is unique per tenant: that is the idempotency.
+/// A balance has room for its next versions in its page, so that an update touches no index. The
+/// movement's reference is unique per tenant: that is the idempotency.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS balance (tenant int PRIMARY KEY, api_key text NOT NULL UNIQUE, available bigint NOT NULL CHECK (available >= 0)) WITH (fillfactor = 20);
 CREATE TABLE IF NOT EXISTS movement (
@@ -26,17 +27,16 @@ const LOCK: i64 = 4_711;
 pub fn database(socket: &Path, commit_delay_us: u32) -> Config {
     let mut config = Config::new();
     // Group commit in the server: who commits alone does not wait.
-    config
-        .host_path(socket)
-        .user("postgres")
-        .dbname("postgres")
-        .options(format!("-c commit_delay={commit_delay_us} -c commit_siblings=4 -c plan_cache_mode=force_generic_plan"));
+    config.host_path(socket).user("postgres").dbname("postgres").options(format!(
+        "-c commit_delay={commit_delay_us} -c commit_siblings=4 -c plan_cache_mode=force_generic_plan"
+    ));
     config
 }
 
 /// A connection of one's own.
 pub async fn connect(config: &Config) -> Result<Client, String> {
-    let (client, connection) = config.connect(NoTls).await.map_err(|error| format!("the database: {error}"))?;
+    let (client, connection) =
+        config.connect(NoTls).await.map_err(|error| format!("the database: {error}"))?;
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             eprintln!("peers: the database: {error}");

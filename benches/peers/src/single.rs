@@ -21,7 +21,8 @@ pub struct Single {
 impl Single {
     /// Opens connections as they are needed.
     pub fn new(database: Config, connections: usize, in_one_statement: bool) -> Result<Single, String> {
-        let manager = Manager::from_config(database, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+        let manager =
+            Manager::from_config(database, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
         let pool = Pool::builder(manager).max_size(connections).build().map_err(|error| error.to_string())?;
         Ok(Single { pool, in_one_statement })
     }
@@ -29,7 +30,11 @@ impl Single {
     /// Writes it down; returns when it is durable.
     pub async fn pay(&self, debit: &Debit) -> Result<Outcome, String> {
         let mut connection = self.pool.get().await.map_err(|error| error.to_string())?;
-        let written = if self.in_one_statement { both(&connection, debit).await } else { transaction(&mut connection, debit).await };
+        let written = if self.in_one_statement {
+            both(&connection, debit).await
+        } else {
+            transaction(&mut connection, debit).await
+        };
         match written {
             Ok(true) => Ok(Outcome::Paid(debit.id)),
             Ok(false) => Ok(Outcome::TooLittle),
@@ -49,13 +54,23 @@ async fn transaction(connection: &mut Object, debit: &Debit) -> Result<bool, Err
     if transaction.execute(&update, &[&debit.tenant, &debit.minor]).await? == 0 {
         return Ok(false);
     }
-    transaction.execute(&insert, &[&debit.id, &debit.tenant, &debit.minor, &debit.merchant, &debit.concept, &debit.reference]).await?;
+    transaction
+        .execute(
+            &insert,
+            &[&debit.id, &debit.tenant, &debit.minor, &debit.merchant, &debit.concept, &debit.reference],
+        )
+        .await?;
     transaction.commit().await?;
     Ok(true)
 }
 
 async fn both(connection: &Object, debit: &Debit) -> Result<bool, Error> {
     let statement = connection.prepare_cached(BOTH).await?;
-    let written = connection.execute(&statement, &[&debit.id, &debit.tenant, &debit.minor, &debit.merchant, &debit.concept, &debit.reference]).await?;
+    let written = connection
+        .execute(
+            &statement,
+            &[&debit.id, &debit.tenant, &debit.minor, &debit.merchant, &debit.concept, &debit.reference],
+        )
+        .await?;
     Ok(written == 1)
 }

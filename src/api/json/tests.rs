@@ -5,7 +5,9 @@ use proptest::prelude::*;
 
 fn members(text: &str) -> Vec<(String, String)> {
     match read(text) {
-        Ok(Shape::Object(members)) => members.into_iter().map(|member| (member.name.into_owned(), member.value.to_owned())).collect(),
+        Ok(Shape::Object(members)) => {
+            members.into_iter().map(|member| (member.name.into_owned(), member.value.to_owned())).collect()
+        }
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -14,7 +16,8 @@ fn members(text: &str) -> Vec<(String, String)> {
 fn members_keep_their_exact_text() {
     assert_eq!(
         members(" {\"a\" : 1.10 , \"b\":[1, 2] ,\"\\u0063\":\"x\\n\"}\n"),
-        [("a", "1.10"), ("b", "[1, 2]"), ("c", "\"x\\n\"")].map(|(name, value)| (name.to_owned(), value.to_owned()))
+        [("a", "1.10"), ("b", "[1, 2]"), ("c", "\"x\\n\"")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
     );
     assert_eq!(members("{}"), []);
 }
@@ -69,7 +72,12 @@ fn malformed_texts_are_refused() {
 
 #[test]
 fn a_member_twice_is_refused_at_every_depth() {
-    for text in [r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, r#"{"x":{"a":1,"b":2,"a":3}}"#, r#"[{"x":[{"a":1,"a":1}]}]"#] {
+    for text in [
+        r#"{"a":1,"a":2}"#,
+        r#"{"a":1,"\u0061":2}"#,
+        r#"{"x":{"a":1,"b":2,"a":3}}"#,
+        r#"[{"x":[{"a":1,"a":1}]}]"#,
+    ] {
         assert_eq!(read(text), Err(TWICE), "{text}");
     }
     assert!(read(r#"{"a":{"a":1},"b":{"a":1},"c":[{"a":1},{"a":1}]}"#).is_ok());
@@ -130,7 +138,8 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
     leaf.prop_recursive(4, 32, 6, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
-            prop::collection::btree_map(any::<String>(), inner, 0..6).prop_map(|map| map.into_iter().collect::<serde_json::Value>()),
+            prop::collection::btree_map(any::<String>(), inner, 0..6)
+                .prop_map(|map| map.into_iter().collect::<serde_json::Value>()),
         ]
     })
 }

@@ -3,7 +3,9 @@
 use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, object, one_of, text};
-use super::values::{currency, instant, livemode, page, pesos, shown_ref, signed_pesos, signed_ves, uuid, ves};
+use super::values::{
+    currency, instant, livemode, page, pesos, shown_ref, signed_pesos, signed_ves, uuid, ves,
+};
 use crate::domain::ledger::MovementKind;
 
 /// The chapter.
@@ -13,7 +15,10 @@ pub fn chapter() -> Chapter {
         about: "What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.",
         operations: vec![
             operation("getBalance", "Read the balance, now or as it was")
-                .query("at", instant().about("A moment of the past; what had happened until then, inclusive."))
+                .query(
+                    "at",
+                    instant().about("A moment of the past; what had happened until then, inclusive."),
+                )
                 .answers(200, "Balance", "The balance"),
             movements(operation("listMovements", "List movements")),
         ],

@@ -22,7 +22,11 @@ pub fn chapter() -> Chapter {
         tag: "Chargebacks",
         about: "What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available balance, which may go below zero; a dispute that is won brings both back.",
         operations: vec![
-            operation("listChargebacks", "List chargebacks").query("status", status()).pages().answers(200, "ChargebackPage", "Newest first"),
+            operation("listChargebacks", "List chargebacks").query("status", status()).pages().answers(
+                200,
+                "ChargebackPage",
+                "Newest first",
+            ),
             operation("getChargeback", "Read a chargeback").answers(200, "Chargeback", "The chargeback"),
         ],
         schemas: [schemas(), vec![("ChargebackPage", page("Chargeback"))]].concat(),

@@ -27,7 +27,16 @@ pub fn chapter() -> Chapter {
 fn pays(operation: Operation) -> Operation {
     operation
         .refuses(404, &["not_found"])
-        .refuses(409, &["session_paid", "session_expired", "charge_in_progress", "method_not_offered", "merchant_inactive"])
+        .refuses(
+            409,
+            &[
+                "session_paid",
+                "session_expired",
+                "charge_in_progress",
+                "method_not_offered",
+                "merchant_inactive",
+            ],
+        )
         .refuses(503, &["rail_not_configured", "rate_unavailable"])
 }
 
@@ -97,18 +106,42 @@ fn state() -> Schema {
         .member("methods", list(offer))
         .member("paymentId", uuid().or_null())
         .member("receivedUsdt", ves().about("What has come to the session's addresses."))
-        .optional("attemptStatus", one_of(Status::ALL.map(Status::name)).about("With `failureCode`, of an attempt."))
+        .optional(
+            "attemptStatus",
+            one_of(Status::ALL.map(Status::name)).about("With `failureCode`, of an attempt."),
+        )
         .optional("failureCode", text().or_null())
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let debtor = || object().member("debtorId", identity()).member("debtorCellPhone", phone()).member("debtorBankCode", bank_number());
+    let debtor = || {
+        object()
+            .member("debtorId", identity())
+            .member("debtorCellPhone", phone())
+            .member("debtorBankCode", bank_number())
+    };
     vec![
         ("CheckoutState", state()),
         ("CheckoutDebtor", debtor().closed()),
-        ("CheckoutC2p", object().member("intentId", uuid()).and(debtor()).member("token", text().pattern("^[0-9]{6,8}$")).closed()),
-        ("CheckoutCop", object().member("channel", one_of(["qr", "push", "sms"])).optional("buyer", named("CopBuyer").or_null()).closed()),
-        ("CheckoutUsdt", object().member("network", one_of(NETWORKS)).member("asset", one_of(ASSETS)).closed()),
+        (
+            "CheckoutC2p",
+            object()
+                .member("intentId", uuid())
+                .and(debtor())
+                .member("token", text().pattern("^[0-9]{6,8}$"))
+                .closed(),
+        ),
+        (
+            "CheckoutCop",
+            object()
+                .member("channel", one_of(["qr", "push", "sms"]))
+                .optional("buyer", named("CopBuyer").or_null())
+                .closed(),
+        ),
+        (
+            "CheckoutUsdt",
+            object().member("network", one_of(NETWORKS)).member("asset", one_of(ASSETS)).closed(),
+        ),
         (
             "CheckoutAddress",
             object()

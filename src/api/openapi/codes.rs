@@ -2,20 +2,32 @@
 
 /// Status, code, meaning. Status 0 stands for any: most codes have one status alone.
 const CODES: &[(u16, &str, &str)] = &[
-    (0, "account_halted", "the account is halted in this mode while its figures are checked; nothing was done, ask again after `Retry-After`"),
+    (
+        0,
+        "account_halted",
+        "the account is halted in this mode while its figures are checked; nothing was done, ask again after `Retry-After`",
+    ),
     (0, "already_verified", "it is verified"),
     (400, "amount_below_minimum", "below the least amount; `minimumCop` has it"),
     (422, "amount_below_minimum", "below the least USDT of one conversion"),
     (0, "amounts_mismatch", "these are not the amounts of the micro-deposits; `attemptsLeft` counts down"),
     (0, "backup_failed", "no usable copy was made; the server's log says why"),
     (0, "bank_feed_unavailable", "the feed of banks did not answer; the catalogue is as it was"),
-    (0, "book_not_proved", "the records of a halted book do not prove right; the message names the first that does not, and the book stays halted"),
+    (
+        0,
+        "book_not_proved",
+        "the records of a halted book do not prove right; the message names the first that does not, and the book stays halted",
+    ),
     (0, "channel_mismatch", "the payment's channel takes no code"),
     (0, "charge_in_progress", "the charge is on its way to the bank; read the payment until it is settled"),
     (0, "chargeback_closed", "the dispute is decided"),
     (0, "chargeback_exceeds_payment", "open and lost chargebacks never exceed the payment"),
     (0, "chargeback_not_allowed", "only completed card payments can be charged back"),
-    (0, "clock_stepped", "the server's clock was set: live money waits until that is undone or an operator confirms it; ask again after `Retry-After`"),
+    (
+        0,
+        "clock_stepped",
+        "the server's clock was set: live money waits until that is undone or an operator confirms it; ask again after `Retry-After`",
+    ),
     (0, "conversion_not_cancelable", "the conversion is not PENDING"),
     (0, "conversion_not_pending", "the conversion is not pending"),
     (0, "conversions_not_enabled", "conversions of this currency are switched off for the account"),
@@ -23,11 +35,23 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "cross_site", "a page of another site asks; its `Origin` is not that of the request"),
     (0, "daily_limit_exceeded", "more than may be converted in a day"),
     (0, "directory_exists", "the path exists already; name a new directory"),
-    (0, "external_ref_conflict", "the reference is in use with another payload; `existingId` and `differs` say for what"),
+    (
+        0,
+        "external_ref_conflict",
+        "the reference is in use with another payload; `existingId` and `differs` say for what",
+    ),
     (0, "idempotency_in_progress", "a request with this Idempotency-Key is still under way"),
     (0, "idempotency_key_reused", "this Idempotency-Key was used with another body"),
-    (409, "insufficient_balance", "what is available and held does not cover the refund; `availableCop` and `spendableCop` say what there is"),
-    (0, "insufficient_balance", "the balance does not cover the amount; nothing was debited, and the body says what is available"),
+    (
+        409,
+        "insufficient_balance",
+        "what is available and held does not cover the refund; `availableCop` and `spendableCop` say what there is",
+    ),
+    (
+        0,
+        "insufficient_balance",
+        "the balance does not cover the amount; nothing was debited, and the body says what is available",
+    ),
     (0, "intent_canceled", "the intent was superseded or has expired; request a new one"),
     (0, "intent_completed", "the intent was paid with another token; nothing was charged"),
     (0, "intent_failed", "the charge of this intent failed; request a new one"),
@@ -61,7 +85,11 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "payout_method_not_verified", "the merchant has no verified payout method of this name"),
     (0, "payout_not_pending", "the payout is decided"),
     (0, "payout_not_pending_review", "the payout is not waiting for a review"),
-    (0, "processor_unavailable", "the processor takes no refund so shortly after the payment; nothing was debited, ask again later"),
+    (
+        0,
+        "processor_unavailable",
+        "the processor takes no refund so shortly after the payment; nothing was debited, ask again later",
+    ),
     (0, "product_has_sales", "a checkout of it was paid; disable it instead"),
     (0, "quote_expired", "more than 60 seconds have passed since the quote"),
     (0, "quote_used", "the quote was accepted before"),
@@ -73,7 +101,11 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "refund_in_progress", "another refund of the payment is under way"),
     (0, "refund_window_expired", "96 hours have passed since the completion"),
     (0, "request_timeout", "the body did not arrive within 30 s; nothing was done"),
-    (0, "reversal_in_progress", "the bank is deciding about the reversal; read the payment until it is settled"),
+    (
+        0,
+        "reversal_in_progress",
+        "the bank is deciding about the reversal; read the payment until it is settled",
+    ),
     (0, "reversal_refused", "the bank refused; the payment stays completed"),
     (0, "reversal_window_expired", "24 hours have passed since the completion"),
     (0, "scope_missing", "the key lacks the scope that `scope` names"),
@@ -102,6 +134,11 @@ const CODES: &[(u16, &str, &str)] = &[
 
 /// What a code means under a status; `None` if nobody said.
 pub fn meaning(status: u16, code: &str) -> Option<&'static str> {
-    let under = |wanted| CODES.iter().find(|(status, known, _)| *known == code && *status == wanted).map(|(_, _, meaning)| *meaning);
+    let under = |wanted| {
+        CODES
+            .iter()
+            .find(|(status, known, _)| *known == code && *status == wanted)
+            .map(|(_, _, meaning)| *meaning)
+    };
     under(status).or_else(|| under(0))
 }

@@ -77,7 +77,10 @@ pub fn test_calls() -> Chapter {
                 .answers(200, "Conversion", "The conversion, canceled")
                 .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"]),
         ],
-        schemas: vec![("Rejection", object().optional("reason", text().chars(1..=200).pattern(r"\S").or_null()).closed())],
+        schemas: vec![(
+            "Rejection",
+            object().optional("reason", text().chars(1..=200).pattern(r"\S").or_null()).closed(),
+        )],
         ..Chapter::default()
     }
 }
@@ -100,13 +103,19 @@ fn conversion() -> Schema {
         .member("status", one_of(Status::ALL.map(Status::name)))
         .member("reference", text().chars(1..=128).or_null());
     price(begin)
-        .member("origin", one_of(["auto"]).or_null().about("`auto` when a COP payment was converted by itself."))
+        .member(
+            "origin",
+            one_of(["auto"]).or_null().about("`auto` when a COP payment was converted by itself."),
+        )
         .member("paymentId", uuid().or_null().about("That payment."))
         .member("livemode", livemode())
         .member("createdAt", instant())
         .member("completedAt", instant().or_null())
         .member("canceledAt", instant().or_null())
-        .member("cancelReason", text().or_null().about("`canceled_by_tenant`, or why it could not be fulfilled."))
+        .member(
+            "cancelReason",
+            text().or_null().about("`canceled_by_tenant`, or why it could not be fulfilled."),
+        )
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
@@ -153,8 +162,16 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 
 fn events() -> Vec<Webhook> {
     vec![
-        event("conversion.created", "A quote was accepted, or a conversion began by itself", named("Conversion")),
+        event(
+            "conversion.created",
+            "A quote was accepted, or a conversion began by itself",
+            named("Conversion"),
+        ),
         event("conversion.completed", "The USDT is there", named("Conversion")),
-        event("conversion.canceled", "A conversion was canceled, or could not be fulfilled", named("Conversion")),
+        event(
+            "conversion.canceled",
+            "A conversion was canceled, or could not be fulfilled",
+            named("Conversion"),
+        ),
     ]
 }

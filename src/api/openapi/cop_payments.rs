@@ -57,7 +57,11 @@ fn operations() -> Vec<Operation> {
 }
 
 fn settles(operation: Operation) -> Operation {
-    operation.answers(200, "CopPayment", "The payment").answers(202, "CopPayment", "The processor has not answered yet")
+    operation.answers(200, "CopPayment", "The payment").answers(
+        202,
+        "CopPayment",
+        "The processor has not answered yet",
+    )
 }
 
 /// The calls by which test mode plays the buyer.
@@ -65,8 +69,10 @@ pub fn test_calls() -> Chapter {
     Chapter {
         tag: super::testing::TAG,
         operations: vec![
-            settles(operation("playCopBuyerPaying", "Pay in pesos, as the buyer would")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
-            settles(operation("playCopBuyerDeclining", "Decline to pay, as the buyer would")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
+            settles(operation("playCopBuyerPaying", "Pay in pesos, as the buyer would"))
+                .refuses(409, &["payment_not_pending", "charge_in_progress"]),
+            settles(operation("playCopBuyerDeclining", "Decline to pay, as the buyer would"))
+                .refuses(409, &["payment_not_pending", "charge_in_progress"]),
         ],
         ..Chapter::default()
     }
@@ -76,7 +82,10 @@ pub fn test_calls() -> Chapter {
 pub(super) fn payment() -> Schema {
     let next = object()
         .member("type", one_of(["show_qr", "approve_in_app", "submit_otp"]))
-        .optional("qrPngBase64", text().about("A PNG of the QR code, in base64; in the answer that creates the payment alone."))
+        .optional(
+            "qrPngBase64",
+            text().about("A PNG of the QR code, in base64; in the answer that creates the payment alone."),
+        )
         .optional("transferKey", text().about("The key to paste in a bank's app; as the QR code."))
         .optional("phoneMasked", text().or_null());
     object()

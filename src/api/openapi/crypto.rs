@@ -50,7 +50,11 @@ fn operations() -> Vec<Operation> {
 
 /// The calls by which test mode plays network and operator.
 pub fn test_calls() -> Chapter {
-    let review = |id, summary| operation(id, summary).answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"]);
+    let review = |id, summary| {
+        operation(id, summary)
+            .answers(200, "CryptoPayout", "The payout")
+            .refuses(409, &["payout_not_pending_review"])
+    };
     Chapter {
         tag: super::testing::TAG,
         operations: vec![
@@ -162,7 +166,11 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 fn events() -> Vec<Webhook> {
     vec![
         event("crypto_payout.completed", "USDT arrived at a wallet", named("CryptoPayout")),
-        event("crypto_payout.failed", "A USDT payout failed or was rejected; the money is back", named("CryptoPayout")),
+        event(
+            "crypto_payout.failed",
+            "A USDT payout failed or was rejected; the money is back",
+            named("CryptoPayout"),
+        ),
         event("crypto_deposit.completed", "A customer's deposit was credited", named("CryptoDeposit")),
     ]
 }

@@ -1,4 +1,5 @@
-//! Puts a document together: the rows of a route table, the descriptions of their operations, schemas by name. It knows how OpenAPI 3.1 is written.
+//! Puts a document together: the rows of a route table, the descriptions of their operations,
+//! schemas by name. It knows how OpenAPI 3.1 is written.
 
 use super::codes::meaning;
 use super::operation::{Answer, Operation, Parameter};
@@ -51,7 +52,8 @@ pub struct Row {
     pub takes_key: bool,
 }
 
-/// The descriptions of one resource. A chapter of which the server has no route is not told of; several with one heading are one to the reader.
+/// The descriptions of one resource. A chapter of which the server has no route is not told of;
+/// several with one heading are one to the reader.
 #[derive(Default)]
 pub struct Chapter {
     /// Its heading.
@@ -101,11 +103,18 @@ const VERSION: &str = "1.0.0";
 impl Document {
     /// Rows without a description, and descriptions without a row.
     pub fn gaps(&self) -> Vec<String> {
-        let described: Vec<&str> = self.told().flat_map(|chapter| &chapter.operations).map(|operation| operation.id).collect();
+        let described: Vec<&str> =
+            self.told().flat_map(|chapter| &chapter.operations).map(|operation| operation.id).collect();
         let rows: Vec<&str> = self.rows.iter().map(|row| row.operation).collect();
-        let undescribed = rows.iter().filter(|id| !described.contains(id)).map(|id| format!("{id} has no description"));
-        let orphaned = described.iter().filter(|id| !rows.contains(id)).map(|id| format!("{id} describes no route"));
-        let twice = described.iter().enumerate().filter(|(n, id)| described[..*n].contains(id)).map(|(_, id)| format!("{id} is described twice"));
+        let undescribed =
+            rows.iter().filter(|id| !described.contains(id)).map(|id| format!("{id} has no description"));
+        let orphaned =
+            described.iter().filter(|id| !rows.contains(id)).map(|id| format!("{id} describes no route"));
+        let twice = described
+            .iter()
+            .enumerate()
+            .filter(|(n, id)| described[..*n].contains(id))
+            .map(|(_, id)| format!("{id} is described twice"));
         undescribed.chain(orphaned).chain(twice).collect()
     }
 
@@ -121,7 +130,8 @@ impl Document {
 
     /// The document.
     pub fn to_json(&self) -> Vec<u8> {
-        let info = Object::new().text("title", self.title).plain("version", VERSION).text("description", self.about);
+        let info =
+            Object::new().text("title", self.title).plain("version", VERSION).text("description", self.about);
         let license = Object::new().plain("name", "Apache-2.0").plain("identifier", "Apache-2.0").end();
         let tags = self
             .told()
@@ -147,13 +157,22 @@ impl Document {
                 None => paths.push((row.path, vec![row])),
             }
         }
-        let find = |name: &str| self.told().flat_map(|chapter| &chapter.schemas).find(|(known, _)| *known == name).map(|(_, schema)| schema.clone());
+        let find = |name: &str| {
+            self.told()
+                .flat_map(|chapter| &chapter.schemas)
+                .find(|(known, _)| *known == name)
+                .map(|(_, schema)| schema.clone())
+        };
         let mut out = Object::with_capacity(256 << 10);
         for (path, rows) in paths {
-            let mut item = Object::with_capacity(8 << 10).list("parameters", [reference("parameters", "RequestId")]);
+            let mut item =
+                Object::with_capacity(8 << 10).list("parameters", [reference("parameters", "RequestId")]);
             for row in rows {
                 if let Some((chapter, operation)) = self.described(row.operation) {
-                    item = item.json(&row.method.as_str().to_ascii_lowercase(), &show(row, chapter.tag, operation, &find));
+                    item = item.json(
+                        &row.method.as_str().to_ascii_lowercase(),
+                        &show(row, chapter.tag, operation, &find),
+                    );
                 }
             }
             out = out.json(&template(path), &item.end());
@@ -162,7 +181,13 @@ impl Document {
     }
 
     fn described(&self, id: &str) -> Option<(&Chapter, &Operation)> {
-        self.chapters.iter().find_map(|chapter| chapter.operations.iter().find(|operation| operation.id == id).map(|operation| (chapter, operation)))
+        self.chapters.iter().find_map(|chapter| {
+            chapter
+                .operations
+                .iter()
+                .find(|operation| operation.id == id)
+                .map(|operation| (chapter, operation))
+        })
     }
 
     fn shown_webhooks(&self) -> Vec<u8> {
@@ -173,9 +198,21 @@ impl Document {
                 .member("data", webhook.data.clone())
                 .member("timestamp", values::instant());
             let content = Object::new().json("schema", &envelope.to_json()).end();
-            let body = Object::new().boolean("required", true).json("content", &Object::new().json("application/json", &content).end()).end();
-            let headers = ["EventId", "EventSequence", "Signature", "WebhookId", "WebhookTimestamp", "WebhookSignature"];
-            let answers = Object::new().json("2XX", &Object::new().plain("description", "received; the body is not read").end()).end();
+            let body = Object::new()
+                .boolean("required", true)
+                .json("content", &Object::new().json("application/json", &content).end())
+                .end();
+            let headers = [
+                "EventId",
+                "EventSequence",
+                "Signature",
+                "WebhookId",
+                "WebhookTimestamp",
+                "WebhookSignature",
+            ];
+            let answers = Object::new()
+                .json("2XX", &Object::new().plain("description", "received; the body is not read").end())
+                .end();
             let post = Object::new()
                 .plain("operationId", format_args!("on_{}", webhook.name.replace('.', "_")))
                 .text("summary", webhook.about)
@@ -208,7 +245,9 @@ impl Document {
 
 /// `/v1/payments/:id` as OpenAPI writes it: `/v1/payments/{id}`.
 fn template(path: &str) -> String {
-    let segments = path.split('/').map(|segment| segment.strip_prefix(':').map_or_else(|| segment.to_owned(), |name| format!("{{{name}}}")));
+    let segments = path.split('/').map(|segment| {
+        segment.strip_prefix(':').map_or_else(|| segment.to_owned(), |name| format!("{{{name}}}"))
+    });
     segments.collect::<Vec<_>>().join("/")
 }
 
@@ -220,12 +259,24 @@ fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Opti
     let names = row.path.split('/').filter_map(|segment| segment.strip_prefix(':'));
     let in_path = names.map(|name| {
         let schema = values::in_path(name).to_json();
-        Object::new().plain("name", name).plain("in", "path").boolean("required", true).json("schema", &schema).end()
+        Object::new()
+            .plain("name", name)
+            .plain("in", "path")
+            .boolean("required", true)
+            .json("schema", &schema)
+            .end()
     });
     let paging = operation.pages.then(|| ["Limit", "Cursor"].map(|name| reference("parameters", name)));
     let keyed = row.takes_key.then(|| reference("parameters", "IdempotencyKey"));
-    let parameters: Vec<Vec<u8>> = in_path.chain(operation.parameters.iter().map(show_parameter)).chain(paging.into_iter().flatten()).chain(keyed).collect();
-    let mut out = Object::with_capacity(6 << 10).plain("operationId", operation.id).list("tags", [text(tag)]).text("summary", operation.summary);
+    let parameters: Vec<Vec<u8>> = in_path
+        .chain(operation.parameters.iter().map(show_parameter))
+        .chain(paging.into_iter().flatten())
+        .chain(keyed)
+        .collect();
+    let mut out = Object::with_capacity(6 << 10)
+        .plain("operationId", operation.id)
+        .list("tags", [text(tag)])
+        .text("summary", operation.summary);
     let about = about(row, operation);
     if !about.is_empty() {
         out = out.text("description", &about);
@@ -238,19 +289,27 @@ fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Opti
         if !operation.examples.is_empty() {
             let mut examples = Object::new();
             for (name, json) in &operation.examples {
-                examples = examples.json(&key(name), &Object::new().text("summary", name).json("value", json.as_bytes()).end());
+                examples = examples.json(
+                    &key(name),
+                    &Object::new().text("summary", name).json("value", json.as_bytes()).end(),
+                );
             }
             content = content.json("examples", &examples.end());
         }
         let content = Object::new().json("application/json", &content.end()).end();
-        out = out.json("requestBody", &Object::new().boolean("required", *required).json("content", &content).end());
+        out = out.json(
+            "requestBody",
+            &Object::new().boolean("required", *required).json("content", &content).end(),
+        );
     }
     out.json("responses", &responses(row, operation, find)).list("security", security(row.access)).end()
 }
 
 /// What an example is called in its map.
 fn key(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' }).collect()
+    name.chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' })
+        .collect()
 }
 
 fn about(row: &Row, operation: &Operation) -> String {
@@ -272,8 +331,15 @@ fn security(access: Access) -> Vec<Vec<u8>> {
 }
 
 fn show_parameter(parameter: &Parameter) -> Vec<u8> {
-    let schema = if parameter.repeatable { super::schema::list(parameter.schema.clone()) } else { parameter.schema.clone() };
-    let out = Object::new().plain("name", parameter.name).plain("in", parameter.place).boolean("required", parameter.required);
+    let schema = if parameter.repeatable {
+        super::schema::list(parameter.schema.clone())
+    } else {
+        parameter.schema.clone()
+    };
+    let out = Object::new()
+        .plain("name", parameter.name)
+        .plain("in", parameter.place)
+        .boolean("required", parameter.required);
     let out = if parameter.repeatable { out.plain("style", "form").boolean("explode", false) } else { out };
     out.json("schema", &schema.to_json()).end()
 }
@@ -319,10 +385,19 @@ fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
         add(422, &["idempotency_key_reused"]);
     }
     add(500, &["internal_error"]);
-    if matches!(row.access, Access::Key { .. } | Access::Buyer) || (matches!(row.access, Access::Operator) && !reads) {
+    if matches!(row.access, Access::Key { .. } | Access::Buyer)
+        || (matches!(row.access, Access::Operator) && !reads)
+    {
         add(503, &["account_halted"]);
     }
-    add(503, if reads { &["overloaded", "shutting_down"] } else { &["overloaded", "shutting_down", "storage_unavailable"] });
+    add(
+        503,
+        if reads {
+            &["overloaded", "shutting_down"]
+        } else {
+            &["overloaded", "shutting_down", "storage_unavailable"]
+        },
+    );
     refusals
 }
 
@@ -384,7 +459,10 @@ fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Vec<u8> {
     if row.takes_key && matches!(status, 409 | 410 | 422) {
         names.push(("Idempotent-Replayed", "IdempotentReplayed"));
     }
-    let lines: Vec<String> = codes.iter().map(|code| format!("- `{code}`: {}", meaning(status, code).unwrap_or_default())).collect();
+    let lines: Vec<String> = codes
+        .iter()
+        .map(|code| format!("- `{code}`: {}", meaning(status, code).unwrap_or_default()))
+        .collect();
     let mut examples = Object::with_capacity(1 << 10);
     for code in codes {
         let body = match row.errors {
@@ -395,7 +473,8 @@ fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Vec<u8> {
     }
     let schema = match row.errors {
         ErrorShape::Public => named("PublicError").to_json(),
-        // Validators read what stands beside the reference; generators of clients read the reference.
+        // Validators read what stands beside the reference; generators of clients read the
+        // reference.
         ErrorShape::Gateway => {
             let error = Object::new().list("enum", codes.iter().map(|code| text(code))).end();
             let narrowed = Object::new().json("error", &error).end();
@@ -404,17 +483,27 @@ fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Vec<u8> {
     };
     let content = Object::new().json("schema", &schema).json("examples", &examples.end()).end();
     let content = Object::new().json("application/json", &content).end();
-    Object::with_capacity(1 << 10).text("description", lines.join("\n")).json("headers", &headers(&names)).json("content", &content).end()
+    Object::with_capacity(1 << 10)
+        .text("description", lines.join("\n"))
+        .json("headers", &headers(&names))
+        .json("content", &content)
+        .end()
 }
 
 /// A refusal with this code, as a caller sees it.
 fn example(status: u16, code: &str) -> Vec<u8> {
     let words = meaning(status, code).unwrap_or_default().replace('`', "");
-    let body = Object::with_capacity(256).text("error", code).text("message", words).plain("requestId", "2t6cw1h7xk3vd");
+    let body = Object::with_capacity(256)
+        .text("error", code)
+        .text("message", words)
+        .plain("requestId", "2t6cw1h7xk3vd");
     let id = "01975a2e-7c00-7000-8000-000000000000";
     match code {
         "invalid_data" => {
-            let field = Object::new().plain("field", "externalRef").plain("message", "must be a text of 1 to 64 characters").end();
+            let field = Object::new()
+                .plain("field", "externalRef")
+                .plain("message", "must be a text of 1 to 64 characters")
+                .end();
             body.list("fields", [field])
         }
         "external_ref_conflict" => body.plain("existingId", id).list("differs", [text("monto")]),
@@ -429,13 +518,22 @@ fn example(status: u16, code: &str) -> Vec<u8> {
 
 /// The same of the public interface, which names the status instead of a code.
 fn public_example(status: u16, code: &str) -> Vec<u8> {
-    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
-    Object::with_capacity(128).number("statusCode", status).text("error", reason).text("message", meaning(status, code).unwrap_or(code)).end()
+    let reason =
+        StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
+    Object::with_capacity(128)
+        .number("statusCode", status)
+        .text("error", reason)
+        .text("message", meaning(status, code).unwrap_or(code))
+        .end()
 }
 
 fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
     let show = |name: &str, place: &str, about: &str, required: bool, schema: Schema| {
-        let out = Object::new().plain("name", name).plain("in", place).boolean("required", required).text("description", about);
+        let out = Object::new()
+            .plain("name", name)
+            .plain("in", place)
+            .boolean("required", required)
+            .text("description", about);
         out.json("schema", &schema.to_json()).end()
     };
     let plain = super::schema::text;
@@ -457,7 +555,9 @@ fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
 }
 
 fn shown_headers() -> Vec<u8> {
-    let show = |about: &str, schema: Schema| Object::new().text("description", about).json("schema", &schema.to_json()).end();
+    let show = |about: &str, schema: Schema| {
+        Object::new().text("description", about).json("schema", &schema.to_json()).end()
+    };
     let count = || super::schema::integer().at_least("1");
     Object::new()
         .json("RequestId", &show("The name of the request: your own, if you sent a fit one.", values::request_id()))

@@ -16,7 +16,10 @@ pub fn chapter() -> Chapter {
         about: "What happened, numbered per account and mode without gaps, so that a receiver that was down can catch up with certainty: `GET /v1/events?after=SEQUENCE`.",
         operations: vec![
             operation("listEvents", "List events from a number on")
-                .query("after", integer().at_least("0").about("The last sequence that you know; 0 is the beginning."))
+                .query(
+                    "after",
+                    integer().at_least("0").about("The last sequence that you know; 0 is the beginning."),
+                )
                 .pages()
                 .answers(200, "EventPage", "Oldest first"),
             operation("getEvent", "Read an event").answers(200, "Event", "The event"),
@@ -36,7 +39,11 @@ pub fn chapter() -> Chapter {
             ("EventPage", super::values::page("Event")),
             ("CopPaymentEvent", super::cop_payments::event_data()),
             ("ChargebackEvent", chargeback()),
-            ("MerchantEvent", super::merchants::merchant().optional("payoutMethodId", uuid().about("The method that it is about."))),
+            (
+                "MerchantEvent",
+                super::merchants::merchant()
+                    .optional("payoutMethodId", uuid().about("The method that it is about.")),
+            ),
         ],
         webhooks: sent(),
     }
@@ -48,17 +55,33 @@ fn sent() -> Vec<Webhook> {
     vec![
         event("payment.completed", "A payment completed", payment()),
         event("payment.failed", "A payment failed; failureCode says why", payment()),
-        event("payment.canceled", "An intent was superseded or expired, or a payment in pesos was canceled", payment()),
-        event("payment.reversed", "A payment went back", any_of([named("Payment"), named("CopPaymentEvent"), reversed()])),
+        event(
+            "payment.canceled",
+            "An intent was superseded or expired, or a payment in pesos was canceled",
+            payment(),
+        ),
+        event(
+            "payment.reversed",
+            "A payment went back",
+            any_of([named("Payment"), named("CopPaymentEvent"), reversed()]),
+        ),
         event("payment.chargeback", "The bank of a cardholder took money back", named("ChargebackEvent")),
         event("payment.chargeback_closed", "A dispute is decided", named("ChargebackEvent")),
         event("payout.completed", "A payout is paid", payout()),
         event("payout.failed", "A payout failed; the money is back", payout()),
         event("merchant.verified", "A payout method is verified", named("MerchantEvent")),
-        event("merchant.rejected", "The bank says that a payout method is somebody else's; it is deleted", rejected()),
+        event(
+            "merchant.rejected",
+            "The bank says that a payout method is somebody else's; it is deleted",
+            rejected(),
+        ),
         event("merchant.deactivated", "A merchant was deactivated", named("MerchantEvent")),
         event("merchant.reactivated", "A merchant was activated again", named("MerchantEvent")),
-        event("merchant.balance.updated", "A seller's sale landed, was released or went back", seller_balance()),
+        event(
+            "merchant.balance.updated",
+            "A seller's sale landed, was released or went back",
+            seller_balance(),
+        ),
         event("tenant.live_status_changed", "The operator changed what the live key may do", live_status()),
     ]
 }
@@ -91,7 +114,8 @@ fn seller_balance() -> Schema {
 }
 
 fn live_status() -> Schema {
-    let status = || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
+    let status =
+        || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
     object()
         .member("tenantId", uuid())
         .member("status", status())
@@ -114,7 +138,10 @@ fn chargeback() -> Schema {
         .member("paymentStatus", one_of([Status::Completed.name(), Status::Reversed.name()]))
         .member("vesAmount", ves())
         .member("usdAmount", ves())
-        .member("ledgerEntryIds", list(uuid()).about("The movements that it made; none when the dispute is lost."))
+        .member(
+            "ledgerEntryIds",
+            list(uuid()).about("The movements that it made; none when the dispute is lost."),
+        )
         .member("createdAt", instant())
         .optional("outcome", one_of(["won", "lost"]))
         .optional("closedAt", instant())

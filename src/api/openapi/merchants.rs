@@ -4,7 +4,10 @@ use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::payouts::started;
 use super::schema::{Schema, boolean, list, named, object, one_of, text};
-use super::values::{bank_code, external_ref, identity, instant, items, livemode, page, phone, shown_identity, shown_phone, shown_ref, uuid};
+use super::values::{
+    bank_code, external_ref, identity, instant, items, livemode, page, phone, shown_identity, shown_phone,
+    shown_ref, uuid,
+};
 use crate::domain::merchants::Status;
 
 /// The chapter.
@@ -89,7 +92,13 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("MerchantUpdate", object().member("isActive", boolean()).closed()),
         ("Merchant", merchant()),
         ("MerchantPage", page("Merchant")),
-        ("DeletedMerchant", object().member("deleted", boolean()).member("merchantId", uuid()).member("externalRef", shown_ref())),
+        (
+            "DeletedMerchant",
+            object()
+                .member("deleted", boolean())
+                .member("merchantId", uuid())
+                .member("externalRef", shown_ref()),
+        ),
         ("NewPayoutMethod", object().member("bankCode", bank_code()).member("phone", phone()).closed()),
         ("PayoutMethod", method()),
         ("PayoutMethodList", items("PayoutMethod")),

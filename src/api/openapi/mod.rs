@@ -1,8 +1,12 @@
-//! The description of interfaces A and B in OpenAPI 3.1, made from the route tables and one file per resource. What a table says (path, scope, mode) is said there alone, and lists of
-//! names (statuses, kinds of movements and events, scopes) are the domain's own, so that they cannot drift apart.
+//! The description of interfaces A and B in OpenAPI 3.1, made from the route tables and one file
+//! per resource. What a table says (path, scope, mode) is said there alone, and lists of names
+//! (statuses, kinds of movements and events, scopes) are the domain's own, so that they cannot
+//! drift apart.
 //!
-//! In reading order: `schema.rs` and `operation.rs` are the words to describe with, `values.rs` single values, `codes.rs` the refusals; then a file per resource, called as everywhere
-//! else; `document.rs` puts them together. A row without a description does not pass the tests, nor does an example that does not fit its schema.
+//! In reading order: `schema.rs` and `operation.rs` are the words to describe with, `values.rs`
+//! single values, `codes.rs` the refusals; then a file per resource, called as everywhere else;
+//! `document.rs` puts them together. A row without a description does not pass the tests, nor does
+//! an example that does not fit its schema.
 
 pub(crate) mod balance;
 pub(crate) mod chargebacks;
@@ -35,7 +39,14 @@ const ABOUT: &str = include_str!("about.md");
 
 /// The document of the API listener.
 pub fn public() -> Document {
-    let open = |path, operation| Row { method: Method::GET, path, operation, access: Access::Open, errors: ErrorShape::Gateway, takes_key: false };
+    let open = |path, operation| Row {
+        method: Method::GET,
+        path,
+        operation,
+        access: Access::Open,
+        errors: ErrorShape::Gateway,
+        takes_key: false,
+    };
     let keyed = routes().into_iter().map(|route| Row {
         takes_key: route.method == Method::POST,
         method: route.method,
@@ -57,14 +68,23 @@ pub fn public() -> Document {
         Row { method, path, operation, access, errors: ErrorShape::Gateway, takes_key: false }
     });
     let api_key = Object::new().plain("type", "apiKey").plain("in", "header").plain("name", "x-api-key");
-    let api_key = api_key.text("description", "The account's key, `pk_test_…` or `pk_live_…`. Send it from a trusted server only.").end();
+    let api_key = api_key
+        .text(
+            "description",
+            "The account's key, `pk_test_…` or `pk_live_…`. Send it from a trusted server only.",
+        )
+        .end();
     let client_secret = Object::new().plain("type", "http").plain("scheme", "bearer");
     let client_secret =
         client_secret.text("description", "The `clientSecret` of a checkout session: it opens that session for its buyer, and nothing else.").end();
     Document {
         title: "Pasarela",
         about: ABOUT,
-        rows: keyed.chain(of_page).chain(public).chain([open("/healthz", "getHealth"), open("/readyz", "getReadiness")]).collect(),
+        rows: keyed
+            .chain(of_page)
+            .chain(public)
+            .chain([open("/healthz", "getHealth"), open("/readyz", "getReadiness")])
+            .collect(),
         chapters: vec![
             payments::chapter(),
             balance::chapter(),
@@ -102,7 +122,8 @@ mod tests {
     #[test]
     fn every_event_that_can_be_listed_is_described() {
         let document: serde_json::Value = serde_json::from_slice(&super::public().to_json()).expect("JSON");
-        let mut described: Vec<&str> = document["webhooks"].as_object().expect("webhooks").keys().map(String::as_str).collect();
+        let mut described: Vec<&str> =
+            document["webhooks"].as_object().expect("webhooks").keys().map(String::as_str).collect();
         let mut listed = crate::domain::webhooks::EVENT_NAMES.to_vec();
         described.sort_unstable();
         listed.sort_unstable();

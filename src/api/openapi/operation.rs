@@ -1,4 +1,5 @@
-//! The description of one operation: what a row of a route table does not say. Policy (path, key, scope, what every call may be refused for) comes from the row.
+//! The description of one operation: what a row of a route table does not say. Policy (path, key,
+//! scope, what every call may be refused for) comes from the row.
 
 use super::schema::{Schema, named};
 
@@ -34,7 +35,17 @@ pub struct Operation {
 
 /// The description of the row with this name.
 pub fn operation(id: &'static str, summary: &'static str) -> Operation {
-    Operation { id, summary, about: "", parameters: Vec::new(), pages: false, body: None, examples: Vec::new(), answers: Vec::new(), refusals: Vec::new() }
+    Operation {
+        id,
+        summary,
+        about: "",
+        parameters: Vec::new(),
+        pages: false,
+        body: None,
+        examples: Vec::new(),
+        answers: Vec::new(),
+        refusals: Vec::new(),
+    }
 }
 
 impl Operation {
@@ -43,7 +54,14 @@ impl Operation {
         Operation { about, ..self }
     }
 
-    fn parameter(mut self, name: &'static str, place: &'static str, schema: Schema, required: bool, repeatable: bool) -> Operation {
+    fn parameter(
+        mut self,
+        name: &'static str,
+        place: &'static str,
+        schema: Schema,
+        required: bool,
+        repeatable: bool,
+    ) -> Operation {
         self.parameters.push(Parameter { name, place, schema, required, repeatable });
         self
     }

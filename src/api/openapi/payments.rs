@@ -3,12 +3,24 @@
 use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, boolean, integer, list, named, number, object, one_of, text};
-use super::values::{bank_code, bank_number, day, external_ref, figure, identity, instant, items, livemode, page, phone, shown_ref, usd_price, uuid, ves};
+use super::values::{
+    bank_code, bank_number, day, external_ref, figure, identity, instant, items, livemode, page, phone,
+    shown_ref, usd_price, uuid, ves,
+};
 use crate::domain::card::Brand;
 use crate::domain::payments::{CancelReason, Method, Status};
 
-const BRANDS: [Brand; 9] =
-    [Brand::Visa, Brand::Mastercard, Brand::Amex, Brand::Diners, Brand::Discover, Brand::Jcb, Brand::UnionPay, Brand::Maestro, Brand::Unknown];
+const BRANDS: [Brand; 9] = [
+    Brand::Visa,
+    Brand::Mastercard,
+    Brand::Amex,
+    Brand::Diners,
+    Brand::Discover,
+    Brand::Jcb,
+    Brand::UnionPay,
+    Brand::Maestro,
+    Brand::Unknown,
+];
 
 /// Refusals of what creates a payment under a reference.
 const CREATES: [&str; 3] = ["external_ref_conflict", "charge_in_progress", "merchant_inactive"];
@@ -103,11 +115,18 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     let debit = || {
         object()
             .member("banco", bank_code())
-            .member("monto", number().range("0.01", "999999999999.99").about("Bolívares, at most 2 decimals."))
+            .member(
+                "monto",
+                number().range("0.01", "999999999999.99").about("Bolívares, at most 2 decimals."),
+            )
             .member("telefono", phone())
             .member("cedula", identity())
     };
-    let percent = || number().range("0", "100").about("What you keep of the sale, in percent, at most 4 decimals; needs `merchantId`.");
+    let percent = || {
+        number()
+            .range("0", "100")
+            .about("What you keep of the sale, in percent, at most 4 decimals; needs `merchantId`.")
+    };
     vec![
         ("C2pRequest", c2p_details().closed()),
         (

@@ -4,11 +4,13 @@ use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, any_of, boolean, integer, list, named, object, one_of, text};
 use super::values::{
-    amount, bank_code, external_ref, identity, instant, livemode, page, phone, positive_amount, shown_identity, shown_phone, shown_ref, uuid, ves,
+    amount, bank_code, external_ref, identity, instant, livemode, page, phone, positive_amount,
+    shown_identity, shown_phone, shown_ref, uuid, ves,
 };
 use crate::domain::payouts::{PayoutKind, Status};
 
-const KINDS: [PayoutKind; 5] = [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];
+const KINDS: [PayoutKind; 5] =
+    [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];
 
 /// The chapter.
 pub fn chapter() -> Chapter {
@@ -110,14 +112,39 @@ pub(super) fn started(action: &'static str) -> Schema {
 
 fn schemas() -> Vec<(&'static str, Schema)> {
     let concept = || text().chars(1..=140).pattern(r"\S").about("What the receiver reads.");
-    let asked = || object().member("monto", positive_amount()).member("concepto", concept()).member("externalRef", external_ref());
-    let merchant = || object().member("merchantId", uuid()).optional("payoutMethodId", uuid().or_null().about("The default method if missing.")).and(asked());
-    let phone_credit = || object().member("banco", bank_code()).member("telefono", phone()).member("cedula", identity()).and(asked());
+    let asked = || {
+        object()
+            .member("monto", positive_amount())
+            .member("concepto", concept())
+            .member("externalRef", external_ref())
+    };
+    let merchant = || {
+        object()
+            .member("merchantId", uuid())
+            .optional("payoutMethodId", uuid().or_null().about("The default method if missing."))
+            .and(asked())
+    };
+    let phone_credit = || {
+        object()
+            .member("banco", bank_code())
+            .member("telefono", phone())
+            .member("cedula", identity())
+            .and(asked())
+    };
     let account_credit = || {
         let account = text().pattern("^[0-9]{20}$").about("20 digits with both check digits right.");
-        object().member("cuenta", account).member("cedula", identity()).member("nombre", text().chars(1..=120).pattern(r"\S")).and(asked())
+        object()
+            .member("cuenta", account)
+            .member("cedula", identity())
+            .member("nombre", text().chars(1..=120).pattern(r"\S"))
+            .and(asked())
     };
-    let batch_of = |item: &'static str| object().member("externalRef", external_ref()).member("items", list(named(item)).count(1..=1000)).closed();
+    let batch_of = |item: &'static str| {
+        object()
+            .member("externalRef", external_ref())
+            .member("items", list(named(item)).count(1..=1000))
+            .closed()
+    };
     vec![
         ("MerchantPayout", merchant().optional("fromMerchantBalance", boolean().or_null().default("false").about("Whether the seller's own balance pays.")).closed()),
         ("MerchantPayoutItem", merchant().closed()),

@@ -103,7 +103,11 @@ pub fn sessions() -> Chapter {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let price = || text().pattern(r"^(0|[1-9][0-9]{0,5})(\.[0-9]{1,2})?$").about("US dollars from \"0.01\" to \"100000.00\".");
+    let price = || {
+        text()
+            .pattern(r"^(0|[1-9][0-9]{0,5})(\.[0-9]{1,2})?$")
+            .about("US dollars from \"0.01\" to \"100000.00\".")
+    };
     let name = || text().chars(1..=120).pattern(r"\S");
     let quantity = || integer().range("1", "999");
     let address = || text().about("https; http to loopback in test mode. Empty clears it.");

@@ -20,11 +20,19 @@ pub fn chapter() -> Chapter {
 }
 
 fn pair() -> Schema {
-    text().pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$").default("\"USDT/VES\"").about("BASE/QUOTE, such as USD/VES.")
+    text()
+        .pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$")
+        .default("\"USDT/VES\"")
+        .about("BASE/QUOTE, such as USD/VES.")
 }
 
 fn of_tenant(operation: Operation) -> Operation {
-    operation.header("x-tenant-id", uuid().about("The tenant whose fee policy applies; the server's own if missing.")).refuses(404, &["not_found"])
+    operation
+        .header(
+            "x-tenant-id",
+            uuid().about("The tenant whose fee policy applies; the server's own if missing."),
+        )
+        .refuses(404, &["not_found"])
 }
 
 fn operations() -> Vec<Operation> {
@@ -72,7 +80,10 @@ fn operations() -> Vec<Operation> {
             .refuses(400, &["invalid_amount_cents", "pago_movil_min_amount", "invalid_data"])
             .refuses(503, &["rate_unavailable"]),
     ];
-    described.into_iter().map(|operation| operation.answers_nothing(304, "As `if-none-match` says: still the same")).collect()
+    described
+        .into_iter()
+        .map(|operation| operation.answers_nothing(304, "As `if-none-match` says: still the same"))
+        .collect()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
@@ -164,10 +175,15 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 /// The price of the dollar, of interface B: told in the chapter of reference data.
 pub(super) fn quote() -> Chapter {
     let bank = any_of([
-        object().member("bcvRate", number()).member("fechavalor", text().format("date").or_null()).member("fetchedAt", instant()),
+        object()
+            .member("bcvRate", number())
+            .member("fechavalor", text().format("date").or_null())
+            .member("fetchedAt", instant()),
         object().member("error", text().about("`BANK_NOT_CONFIGURED`, or `BANK_UNAVAILABLE`.")),
     ]);
-    let sources = object().member("vexFx", object().member("bcvRate", number()).member("fetchedAt", instant())).member("bank", bank);
+    let sources = object()
+        .member("vexFx", object().member("bcvRate", number()).member("fetchedAt", instant()))
+        .member("bank", bank);
     let quote = object()
         .member("usdAmount", number())
         .member("bcvRate", number())

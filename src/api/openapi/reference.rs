@@ -57,10 +57,22 @@ pub fn health() -> Chapter {
         tag: "Health",
         about: "For load balancers and supervisors.",
         operations: vec![
-            operation("getHealth", "Whether the process lives").answers_with(200, object().member("status", text().constant("ok")), "It lives"),
+            operation("getHealth", "Whether the process lives").answers_with(
+                200,
+                object().member("status", text().constant("ok")),
+                "It lives",
+            ),
             operation("getReadiness", "Whether requests are served")
-                .answers_with(200, object().member("status", text().constant("ready")), "Recovery has finished and the log accepts writes")
-                .answers_with(503, object().member("status", text().constant("unavailable")).member("reason", text()), "Not yet, or not any more"),
+                .answers_with(
+                    200,
+                    object().member("status", text().constant("ready")),
+                    "Recovery has finished and the log accepts writes",
+                )
+                .answers_with(
+                    503,
+                    object().member("status", text().constant("unavailable")).member("reason", text()),
+                    "Not yet, or not any more",
+                ),
         ],
         schemas: vec![("Error", error())],
         ..Chapter::default()
@@ -69,7 +81,9 @@ pub fn health() -> Chapter {
 
 /// The body of a refusal.
 pub(crate) fn error() -> Schema {
-    let field = object().member("field", text().about("Dotted, with index: `card.number`, `items[3].monto`.")).member("message", text());
+    let field = object()
+        .member("field", text().about("Dotted, with index: `card.number`, `items[3].monto`."))
+        .member("message", text());
     let amount = |words: &str| text().about(words);
     object()
         .member("error", text().about("A stable code to branch on."))

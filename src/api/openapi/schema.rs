@@ -1,4 +1,5 @@
-//! A schema of the description, built by words and written as JSON Schema 2020-12. It knows how such a schema is written, and nothing about payments.
+//! A schema of the description, built by words and written as JSON Schema 2020-12. It knows how
+//! such a schema is written, and nothing about payments.
 
 use crate::api::writer::{Object, text as literal};
 use std::ops::RangeInclusive;
@@ -31,7 +32,15 @@ struct Member {
 }
 
 fn of(kind: Kind) -> Schema {
-    Schema { kind, nullable: false, closed: false, choices: Vec::new(), members: Vec::new(), items: None, facts: Vec::new() }
+    Schema {
+        kind,
+        nullable: false,
+        closed: false,
+        choices: Vec::new(),
+        members: Vec::new(),
+        items: None,
+        facts: Vec::new(),
+    }
 }
 
 /// A string.
@@ -115,7 +124,8 @@ impl Schema {
 
     /// So many characters.
     pub fn chars(self, count: RangeInclusive<usize>) -> Schema {
-        self.fact("minLength", count.start().to_string().into()).fact("maxLength", count.end().to_string().into())
+        self.fact("minLength", count.start().to_string().into())
+            .fact("maxLength", count.end().to_string().into())
     }
 
     /// From and to, each as JSON writes it.
@@ -130,7 +140,8 @@ impl Schema {
 
     /// So many elements.
     pub fn count(self, count: RangeInclusive<usize>) -> Schema {
-        self.fact("minItems", count.start().to_string().into()).fact("maxItems", count.end().to_string().into())
+        self.fact("minItems", count.start().to_string().into())
+            .fact("maxItems", count.end().to_string().into())
     }
 
     /// No element twice.
@@ -153,9 +164,12 @@ impl Schema {
         self.fact("examples", [b"[", json.as_bytes(), b"]"].concat())
     }
 
-    /// One that fits, as JSON: the example, or made of those of its parts. `find` knows the schemas that have names. A text with a pattern needs an example.
+    /// One that fits, as JSON: the example, or made of those of its parts. `find` knows the schemas
+    /// that have names. A text with a pattern needs an example.
     pub fn sample(&self, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Vec<u8>> {
-        let fact = |keyword: &str| self.facts.iter().find(|(known, _)| *known == keyword).map(|(_, json)| json.as_slice());
+        let fact = |keyword: &str| {
+            self.facts.iter().find(|(known, _)| *known == keyword).map(|(_, json)| json.as_slice())
+        };
         if let Some(example) = fact("examples").and_then(|list| list.strip_prefix(b"[")?.strip_suffix(b"]")) {
             return Some(example.to_vec());
         }
@@ -229,7 +243,9 @@ impl Schema {
         let mut out = Object::with_capacity(256);
         match &self.kind {
             Kind::Free => {}
-            Kind::Named(name) if self.nullable => out = out.list("anyOf", [reference(name), br#"{"type":"null"}"#.to_vec()]),
+            Kind::Named(name) if self.nullable => {
+                out = out.list("anyOf", [reference(name), br#"{"type":"null"}"#.to_vec()])
+            }
             Kind::Named(name) => out = out.plain("$ref", format_args!("#/components/schemas/{name}")),
             Kind::AnyOf(schemas) => {
                 let null = self.nullable.then(|| br#"{"type":"null"}"#.to_vec());
@@ -251,7 +267,12 @@ impl Schema {
                 properties = properties.json(member.name, &member.schema.to_json());
             }
             out = out.json("properties", &properties.end());
-            let required: Vec<Vec<u8>> = self.members.iter().filter(|member| member.required).map(|member| literal(member.name)).collect();
+            let required: Vec<Vec<u8>> = self
+                .members
+                .iter()
+                .filter(|member| member.required)
+                .map(|member| literal(member.name))
+                .collect();
             if !required.is_empty() {
                 out = out.list("required", required);
             }
@@ -277,22 +298,40 @@ mod tests {
 
     #[test]
     fn schemas_are_written_in_the_order_of_the_code() {
-        let schema = object().member("b", text().chars(1..=64).about("a \"name\"")).optional("a", integer().range("1", "9").or_null()).closed();
+        let schema = object()
+            .member("b", text().chars(1..=64).about("a \"name\""))
+            .optional("a", integer().range("1", "9").or_null())
+            .closed();
         let json = r#"{"type":"object","properties":{"b":{"type":"string","minLength":1,"maxLength":64,"description":"a \"name\""},"a":{"type":["integer","null"],"minimum":1,"maximum":9}},"required":["b"],"additionalProperties":false}"#;
         assert_eq!(written(&schema), json);
     }
 
     #[test]
     fn null_is_one_of_what_it_may_be() {
-        assert_eq!(written(&named("A").or_null()), r##"{"anyOf":[{"$ref":"#/components/schemas/A"},{"type":"null"}]}"##);
-        assert_eq!(written(&one_of(["x", "y"]).or_null()), r#"{"type":["string","null"],"enum":["x","y",null]}"#);
-        assert_eq!(written(&list(named("A")).count(1..=2)), r##"{"type":"array","items":{"$ref":"#/components/schemas/A"},"minItems":1,"maxItems":2}"##);
-        assert_eq!(written(&any_of([number(), text()]).or_null()), r#"{"anyOf":[{"type":"number"},{"type":"string"},{"type":"null"}]}"#);
+        assert_eq!(
+            written(&named("A").or_null()),
+            r##"{"anyOf":[{"$ref":"#/components/schemas/A"},{"type":"null"}]}"##
+        );
+        assert_eq!(
+            written(&one_of(["x", "y"]).or_null()),
+            r#"{"type":["string","null"],"enum":["x","y",null]}"#
+        );
+        assert_eq!(
+            written(&list(named("A")).count(1..=2)),
+            r##"{"type":"array","items":{"$ref":"#/components/schemas/A"},"minItems":1,"maxItems":2}"##
+        );
+        assert_eq!(
+            written(&any_of([number(), text()]).or_null()),
+            r#"{"anyOf":[{"type":"number"},{"type":"string"},{"type":"null"}]}"#
+        );
     }
 
     #[test]
     fn what_is_said_again_replaces_what_was_said() {
-        assert_eq!(written(&text().about("one").about("other")), r#"{"type":"string","description":"other"}"#);
+        assert_eq!(
+            written(&text().about("one").about("other")),
+            r#"{"type":"string","description":"other"}"#
+        );
         assert_eq!(
             written(&object().and(object().member("a", boolean())).members_min(1)),
             r#"{"type":"object","minProperties":1,"properties":{"a":{"type":"boolean"}},"required":["a"]}"#

@@ -29,12 +29,16 @@ pub fn signed_ves() -> Schema {
 
 /// An amount in a body: exactly two decimals.
 pub fn amount() -> Schema {
-    text().pattern(r"^(0|[1-9][0-9]{0,11})\.[0-9]{2}$").about("Exactly two decimals, at most 999999999999.99.")
+    text()
+        .pattern(r"^(0|[1-9][0-9]{0,11})\.[0-9]{2}$")
+        .about("Exactly two decimals, at most 999999999999.99.")
 }
 
 /// An amount in a body: exactly two decimals, more than nothing.
 pub fn positive_amount() -> Schema {
-    text().pattern(r"^(0\.(0[1-9]|[1-9][0-9])|[1-9][0-9]{0,11}\.[0-9]{2})$").about("Exactly two decimals, from 0.01 to 999999999999.99.")
+    text()
+        .pattern(r"^(0\.(0[1-9]|[1-9][0-9])|[1-9][0-9]{0,11}\.[0-9]{2})$")
+        .about("Exactly two decimals, from 0.01 to 999999999999.99.")
 }
 
 /// Whole pesos as text.
@@ -59,7 +63,9 @@ pub fn figure() -> Schema {
 
 /// A price in US dollars in a body.
 pub fn usd_price() -> Schema {
-    number().range("0.01", "100000").about("US dollars, at most 2 decimals; read as the exact decimal that is written.")
+    number()
+        .range("0.01", "100000")
+        .about("US dollars, at most 2 decimals; read as the exact decimal that is written.")
 }
 
 /// The caller's own name for something.
@@ -74,7 +80,9 @@ pub fn shown_ref() -> Schema {
 
 /// An identity document in a body.
 pub fn identity() -> Schema {
-    text().pattern("^[VEJPGvejpg]-?[0-9]{5,9}$").about("V, E, J, P or G and 5 to 9 digits, with or without a dash.")
+    text()
+        .pattern("^[VEJPGvejpg]-?[0-9]{5,9}$")
+        .about("V, E, J, P or G and 5 to 9 digits, with or without a dash.")
 }
 
 /// An identity document as its owner registered it.
@@ -84,7 +92,9 @@ pub fn shown_identity() -> Schema {
 
 /// A Venezuelan mobile phone in a body.
 pub fn phone() -> Schema {
-    text().pattern(r"^(0|58|\+58)4(12|14|16|22|24|26)[0-9]{7}$").about("A Venezuelan mobile phone, with 0, 58 or +58 in front.")
+    text()
+        .pattern(r"^(0|58|\+58)4(12|14|16|22|24|26)[0-9]{7}$")
+        .about("A Venezuelan mobile phone, with 0, 58 or +58 in front.")
 }
 
 /// A Venezuelan mobile phone as its owner registered it.
@@ -124,7 +134,9 @@ pub fn currency() -> Schema {
 
 /// Items in pages.
 pub fn page(of: &'static str) -> Schema {
-    let next = text().or_null().about("What to send as `cursor` for the next page; null exactly when nothing follows.");
+    let next = text()
+        .or_null()
+        .about("What to send as `cursor` for the next page; null exactly when nothing follows.");
     object().member("items", list(named(of))).member("nextCursor", next)
 }
 

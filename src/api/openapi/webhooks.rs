@@ -80,7 +80,11 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         .member("error", text().or_null())
         .member("createdAt", instant())
         .member("completedAt", instant().or_null());
-    let tried = object().member("webhookId", uuid()).member("status", status()).member("httpStatus", integer().or_null()).member("error", text().or_null());
+    let tried = object()
+        .member("webhookId", uuid())
+        .member("status", status())
+        .member("httpStatus", integer().or_null())
+        .member("error", text().or_null());
     let url = || text().chars(1..=2048).format("uri");
     vec![
         ("NewWebhook", object().member("url", url()).member("events", events()).closed()),

@@ -32,10 +32,15 @@ pub fn schedule(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     Query::parse(call.query).finish()?;
     let ranges: Vec<Range<'_>> = call.policy.ranges().collect();
     let summary: Vec<String> = ranges.iter().map(|range| format!("{range}: {}", range.tier)).collect();
-    let mut body = Object::new().text("policy", &call.policy.name).number("minWithdrawalCents", call.withdrawals.minimum).text("summary", summary.join("; "));
+    let mut body = Object::new()
+        .text("policy", &call.policy.name)
+        .number("minWithdrawalCents", call.withdrawals.minimum)
+        .text("summary", summary.join("; "));
     // One figure for all amounts is there when there is one.
     if let [only] = ranges.as_slice() {
-        body = body.number("serviceFeePercent", only.tier.percent.0.normalize()).number("serviceFeeFixedCents", only.tier.fixed);
+        body = body
+            .number("serviceFeePercent", only.tier.percent.0.normalize())
+            .number("serviceFeeFixedCents", only.tier.fixed);
     }
     body = body.number("networkFeeCents", call.withdrawals.network_fee(NETWORK_DEFAULT).unwrap_or(0));
     Ok(PublicPlan::Answer(body.list("tiers", ranges.iter().map(show_range)).end()))
@@ -57,19 +62,25 @@ fn show_range(range: &Range<'_>) -> Vec<u8> {
 pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     let mut query = Query::parse(call.query);
     let amount = query.optional("amount_cents", |text| Ok(cents(text)));
-    let method = query.optional("method", |text| Ok(PaidBy::ALL.into_iter().find(|method| method.code() == text.as_str())));
-    let network = query.optional("network", |text| Ok(call.withdrawals.network_fee(text.as_str()).map(|_| text.as_str().to_owned())));
+    let method = query
+        .optional("method", |text| Ok(PaidBy::ALL.into_iter().find(|method| method.code() == text.as_str())));
+    let network = query.optional("network", |text| {
+        Ok(call.withdrawals.network_fee(text.as_str()).map(|_| text.as_str().to_owned()))
+    });
     let asset = query.optional("asset", |text| Ok(ASSETS.contains(&text.as_str())));
     let sound = query.finish()?;
     let amount = amount.get(&sound).flatten().ok_or_else(|| refused("invalid_amount_cents"))?;
     // What was sent must be known; what was not need not be there.
-    let method = method.get(&sound).map(|method| method.ok_or_else(|| refused("invalid_method"))).transpose()?;
-    let network = network.get(&sound).map(|network| network.ok_or_else(|| refused("invalid_network"))).transpose()?;
+    let method =
+        method.get(&sound).map(|method| method.ok_or_else(|| refused("invalid_method"))).transpose()?;
+    let network =
+        network.get(&sound).map(|network| network.ok_or_else(|| refused("invalid_network"))).transpose()?;
     if asset.get(&sound) == Some(false) {
         return Err(refused("invalid_asset"));
     }
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
-    let estimate = call.withdrawals.estimate(range.tier, amount, method, network.as_deref()).ok_or_else(too_large)?;
+    let estimate =
+        call.withdrawals.estimate(range.tier, amount, method, network.as_deref()).ok_or_else(too_large)?;
     let in_dollars = |cents: i64| -> Decimal { dollars(cents).normalize() };
     let breakdown = Object::new()
         .number("serviceFee", in_dollars(estimate.service_fee))
@@ -95,15 +106,20 @@ pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
 pub fn pago_movil(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     let mut query = Query::parse(call.query);
     let amount = query.optional("amountCents", |text| Ok(cents(text)));
-    let whole_fee = query.optional("calculator", |text| text.one_of(&[("1", true), ("true", true), ("0", false), ("false", false)]));
+    let whole_fee = query.optional("calculator", |text| {
+        text.one_of(&[("1", true), ("true", true), ("0", false), ("false", false)])
+    });
     let sound = query.finish()?;
     let amount = amount.get(&sound).flatten().ok_or_else(|| refused("invalid_amount_cents"))?;
     if amount < call.withdrawals.minimum {
         return Err(refused("pago_movil_min_amount"));
     }
-    let floor = (call.floor)().ok_or_else(|| Problem::refused(503, "rate_unavailable", "exchange rate service unavailable").after(RETRY_SECONDS))?;
+    let floor = (call.floor)().ok_or_else(|| {
+        Problem::refused(503, "rate_unavailable", "exchange rate service unavailable").after(RETRY_SECONDS)
+    })?;
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
-    let quote = call.withdrawals.pago_movil(range.tier, amount, floor.price, whole_fee.get(&sound).unwrap_or(false));
+    let quote =
+        call.withdrawals.pago_movil(range.tier, amount, floor.price, whole_fee.get(&sound).unwrap_or(false));
     Ok(PublicPlan::Answer(
         Object::new()
             .number("exchange_rate_base", floor.price.0.normalize())

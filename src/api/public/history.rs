@@ -1,7 +1,7 @@
 //! The history of a pair: single samples, or hours and days of them.
 //!
-//! The window begins with its first instant and ends before its last. What is shown is cut to the limit after it was sorted. A bucket at an end of the window holds what lies in the
-//! window alone.
+//! The window begins with its first instant and ends before its last. What is shown is cut to the
+//! limit after it was sorted. A bucket at an end of the window holds what lies in the window alone.
 
 use super::{PublicCall, PublicPlan};
 use crate::api::problem::Problem;
@@ -88,9 +88,16 @@ pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     let days = query.optional("days", |text| text.integer(1..=DAYS_MAX));
     let start = query.optional("startDate", instant);
     let end = query.optional("endDate", instant);
-    let interval =
-        query.optional("interval", |text| text.one_of(&[("hour", Interval::Of(Step::Hour)), ("day", Interval::Of(Step::Day)), ("auto", Interval::Auto)]));
-    let aggregation = query.optional("aggregation", |text| text.one_of(&Aggregation::ALL.map(|aggregation| (aggregation.name(), aggregation))));
+    let interval = query.optional("interval", |text| {
+        text.one_of(&[
+            ("hour", Interval::Of(Step::Hour)),
+            ("day", Interval::Of(Step::Day)),
+            ("auto", Interval::Auto),
+        ])
+    });
+    let aggregation = query.optional("aggregation", |text| {
+        text.one_of(&Aggregation::ALL.map(|aggregation| (aggregation.name(), aggregation)))
+    });
     let newest_first = query.optional("sort", |text| text.one_of(&[("asc", false), ("desc", true)]));
     let limit = query.optional("limit", |text| text.integer(1..=LIMIT_MAX));
     if query.has("days") && query.has("startDate") {
@@ -153,7 +160,10 @@ fn show_point(point: &Point, aggregation: Aggregation, out: &mut Vec<u8>) {
         .maybe_text("side", series.side.as_deref());
     let shown = match &point.kept {
         Kept::One(price) => shown.number("price", price.0.normalize()).plain("asOf", point.at),
-        Kept::Many(bucket) => shown.number("price", bucket.price(aggregation).0).plain("asOf", point.at).number("count", bucket.count),
+        Kept::Many(bucket) => shown
+            .number("price", bucket.price(aggregation).0)
+            .plain("asOf", point.at)
+            .number("count", bucket.count),
     };
     out.extend_from_slice(&shown.end());
 }
@@ -174,9 +184,21 @@ mod tests {
     fn asked(query: &str) -> Result<Ask, Vec<String>> {
         let policy = Policy { name: "legacy_flat".to_owned(), tiers: Vec::new() };
         let zero = Rate(Decimal::ZERO);
-        let withdrawals =
-            Withdrawals { minimum: 0, policies: Vec::new(), network_fees: Vec::new(), pago_movil_margin_percent: zero, pago_movil_fee_waiver_percent: zero };
-        let call = PublicCall { query: Some(query), now: at(NOW), latest: &|_, _| None, floor: &|| None, withdrawals: &withdrawals, policy: &policy };
+        let withdrawals = Withdrawals {
+            minimum: 0,
+            policies: Vec::new(),
+            network_fees: Vec::new(),
+            pago_movil_margin_percent: zero,
+            pago_movil_fee_waiver_percent: zero,
+        };
+        let call = PublicCall {
+            query: Some(query),
+            now: at(NOW),
+            latest: &|_, _| None,
+            floor: &|| None,
+            withdrawals: &withdrawals,
+            policy: &policy,
+        };
         match read(&call) {
             Ok(PublicPlan::History(ask)) => Ok(*ask),
             Ok(PublicPlan::Answer(_)) => panic!("a history is read"),
@@ -190,7 +212,11 @@ mod tests {
         for (query, from, to) in [
             ("", "2026-01-01T00:00:00.000Z", "2026-11-21T12:30:00.001Z"),
             ("days=1", "2026-11-20T12:30:00.000Z", "2026-11-21T12:30:00.001Z"),
-            ("startDate=2026-11-01T00:00:00Z&endDate=2026-11-02T00:00:00Z", "2026-11-01T00:00:00.000Z", "2026-11-02T00:00:00.000Z"),
+            (
+                "startDate=2026-11-01T00:00:00Z&endDate=2026-11-02T00:00:00Z",
+                "2026-11-01T00:00:00.000Z",
+                "2026-11-02T00:00:00.000Z",
+            ),
             ("days=2&endDate=2026-11-03T00:00:00Z", "2026-11-01T00:00:00.000Z", "2026-11-03T00:00:00.000Z"),
             ("startDate=2026-11-01T00:00:00-04:00", "2026-11-01T04:00:00.000Z", "2026-11-21T12:30:00.001Z"),
         ] {
@@ -207,7 +233,10 @@ mod tests {
             ("interval=auto&days=14", Some(Step::Hour)),
             ("interval=auto&days=15", Some(Step::Day)),
             ("interval=auto&startDate=2026-11-01T00:00:00Z&endDate=2026-11-15T00:00:00Z", Some(Step::Hour)),
-            ("interval=auto&startDate=2026-11-01T00:00:00Z&endDate=2026-11-15T00:00:00.001Z", Some(Step::Day)),
+            (
+                "interval=auto&startDate=2026-11-01T00:00:00Z&endDate=2026-11-15T00:00:00.001Z",
+                Some(Step::Day),
+            ),
             ("interval=hour&days=3650", Some(Step::Hour)),
             ("interval=day&days=1", Some(Step::Day)),
             ("days=3650", None),
@@ -245,8 +274,12 @@ mod tests {
         ] {
             assert_eq!(asked(query).expect_err(query), [field], "{query}");
         }
-        let ask = asked("pair=usdt%2Fves&limit=1000&sort=desc&aggregation=last&source=p2p&side=BUY").expect("sound");
-        assert_eq!((ask.pair, ask.limit, ask.newest_first, ask.aggregation), (Pair::USDT_VES, 1000, true, Aggregation::Last));
+        let ask = asked("pair=usdt%2Fves&limit=1000&sort=desc&aggregation=last&source=p2p&side=BUY")
+            .expect("sound");
+        assert_eq!(
+            (ask.pair, ask.limit, ask.newest_first, ask.aggregation),
+            (Pair::USDT_VES, 1000, true, Aggregation::Last)
+        );
         assert_eq!((ask.filter().source, ask.filter().side), (Some("p2p"), Some("BUY")));
     }
 }

@@ -19,7 +19,13 @@ pub struct PublicRoute {
     pub handler: PublicHandler,
 }
 
-const fn row(path: &'static str, operation: &'static str, fresh_seconds: u32, of_tenant: bool, handler: PublicHandler) -> PublicRoute {
+const fn row(
+    path: &'static str,
+    operation: &'static str,
+    fresh_seconds: u32,
+    of_tenant: bool,
+    handler: PublicHandler,
+) -> PublicRoute {
     PublicRoute { path, operation, fresh_seconds, of_tenant, handler }
 }
 

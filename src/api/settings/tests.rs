@@ -66,7 +66,11 @@ fn what_is_shown_can_be_sent_back() {
 
 #[test]
 fn what_is_not_named_stays_and_null_lifts_a_limit_alone() {
-    let base = merged(&Settings::default(), &json!({ "reserveVes": "5.00", "conversions": { "dailyLimit": { "VES": "9.00", "COP": "7" } } })).expect("sound");
+    let base = merged(
+        &Settings::default(),
+        &json!({ "reserveVes": "5.00", "conversions": { "dailyLimit": { "VES": "9.00", "COP": "7" } } }),
+    )
+    .expect("sound");
     let next = merged(&base, &json!({ "reserveVes": null, "fees": {}, "conversions": { "enabled": [], "dailyLimit": { "VES": null } } })).expect("sound");
     assert_eq!(next.reserve, base.reserve);
     assert_eq!(next.fees, base.fees);
@@ -109,18 +113,42 @@ fn every_bad_member_is_named_with_its_dots() {
 
 #[test]
 fn percentages() {
-    let read = |text: &str| merged(&Settings::default(), &json!({ "fees": { "linkPercent": text } })).map(|settings| settings.fees.link_percent);
-    for (given, shown) in [("0", "0.0000"), ("1.5", "1.5000"), ("100", "100.0000"), ("100.0000", "100.0000"), ("0.0001", "0.0001")] {
+    let read = |text: &str| {
+        merged(&Settings::default(), &json!({ "fees": { "linkPercent": text } }))
+            .map(|settings| settings.fees.link_percent)
+    };
+    for (given, shown) in [
+        ("0", "0.0000"),
+        ("1.5", "1.5000"),
+        ("100", "100.0000"),
+        ("100.0000", "100.0000"),
+        ("0.0001", "0.0001"),
+    ] {
         assert_eq!(read(given).map(percentage), Ok(shown.to_owned()), "{given}");
     }
-    for given in ["", "-1", "+1", "1.", ".5", "1.00000", "01", "100.0001", "1e1", "1,5", " 1", "1.5%", "99999999999999999999999999999999"] {
+    for given in [
+        "",
+        "-1",
+        "+1",
+        "1.",
+        ".5",
+        "1.00000",
+        "01",
+        "100.0001",
+        "1e1",
+        "1,5",
+        " 1",
+        "1.5%",
+        "99999999999999999999999999999999",
+    ] {
         assert!(read(given).is_err(), "{given}");
     }
 }
 
 #[test]
 fn origins() {
-    let read = |text: &str| merged(&Settings::default(), &json!({ "checkout": { "allowedOrigins": [text] } }));
+    let read =
+        |text: &str| merged(&Settings::default(), &json!({ "checkout": { "allowedOrigins": [text] } }));
     for fine in [
         "https://shop.example",
         "https://shop.example:8443",
@@ -130,7 +158,11 @@ fn origins() {
         "http://127.0.0.1",
         "http://[::1]:3000",
     ] {
-        assert_eq!(read(fine).map(|settings| settings.checkout_allowed_origins), Ok(vec![fine.to_owned()]), "{fine}");
+        assert_eq!(
+            read(fine).map(|settings| settings.checkout_allowed_origins),
+            Ok(vec![fine.to_owned()]),
+            "{fine}"
+        );
     }
     for bad in [
         "",

@@ -33,7 +33,9 @@ pub(super) fn usdt(usdt: Usdt, language: Language) -> String {
 /// What a dollar costs in pesos.
 pub(super) fn rate(rate: Rate, language: Language) -> String {
     let short = rate.0.normalize();
-    let figure = i64::try_from(short.mantissa()).map(|mantissa| language.amount(mantissa, short.scale())).unwrap_or_default();
+    let figure = i64::try_from(short.mantissa())
+        .map(|mantissa| language.amount(mantissa, short.scale()))
+        .unwrap_or_default();
     format!("US$ 1 = COP {figure}")
 }
 
@@ -48,7 +50,9 @@ pub(super) fn in_bogota(at: Timestamp) -> String {
 }
 
 fn shown(local: Timestamp, format: &str) -> String {
-    DateTime::from_timestamp_millis(local.unix_ms()).map(|at| at.format(format).to_string()).unwrap_or_default()
+    DateTime::from_timestamp_millis(local.unix_ms())
+        .map(|at| at.format(format).to_string())
+        .unwrap_or_default()
 }
 
 /// A QR code, as the path of a drawing of so many units along its side.
@@ -60,7 +64,9 @@ pub(super) struct Drawing {
 /// The QR code of a short text.
 pub(super) fn drawing(text: &str) -> Drawing {
     // A code of the largest version holds some 2,300 bytes; an address has 42, a transfer key 20.
-    let Ok(code) = QrCode::with_error_correction_level(text, EcLevel::M) else { unreachable!("a short text fits into a QR code") };
+    let Ok(code) = QrCode::with_error_correction_level(text, EcLevel::M) else {
+        unreachable!("a short text fits into a QR code")
+    };
     let width = code.width();
     let mut path = String::with_capacity(8 * width * width);
     for (at, _) in code.to_colors().iter().enumerate().filter(|(_, color)| **color == Color::Dark) {

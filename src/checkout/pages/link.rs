@@ -37,15 +37,27 @@ pub fn link(services: &Services, sale: &OnSale, query: Option<&str>) -> Reply {
 }
 
 /// The page of a link; with what was typed as the quantity when that cannot be.
-pub fn show_link(services: &Services, sale: &OnSale, language: Language, wrong_quantity: Option<&str>, status: u16) -> Reply {
+pub fn show_link(
+    services: &Services,
+    sale: &OnSale,
+    language: Language,
+    wrong_quantity: Option<&str>,
+    status: u16,
+) -> Reply {
     let (product, link) = (&sale.product, &sale.link);
     let mut shell = Shell::new(language, format!("{} · {}", product.name, sale.shop.tenant.name));
     shell.shop = sale.shop.tenant.name.to_string();
     shell.test_mode = !is_live(sale.shop.tenant_key);
     let market = sale.shop.market(services);
-    let mut choices = choices(&offers(product.price, link.allow_quantity, |_| true, &market, &services.banks.now()), product.price, None, language);
+    let mut choices = choices(
+        &offers(product.price, link.allow_quantity, |_| true, &market, &services.banks.now()),
+        product.price,
+        None,
+        language,
+    );
     if link.allow_quantity {
-        let least = (1..=link.max_quantity).find(|quantity| priced(product, link, *quantity).is_ok_and(|total| market.pesos(total).is_ok()));
+        let least = (1..=link.max_quantity)
+            .find(|quantity| priced(product, link, *quantity).is_ok_and(|total| market.pesos(total).is_ok()));
         for choice in &mut choices {
             // The totals are those of one; how many it will be is not known yet.
             choice.total = None;
@@ -55,7 +67,11 @@ pub fn show_link(services: &Services, sale: &OnSale, language: Language, wrong_q
         }
     }
     let value = wrong_quantity.unwrap_or("1").to_owned();
-    let quantity = link.allow_quantity.then(|| Quantity { value, max: link.max_quantity, wrong: wrong_quantity.is_some() });
+    let quantity = link.allow_quantity.then(|| Quantity {
+        value,
+        max: link.max_quantity,
+        wrong: wrong_quantity.is_some(),
+    });
     let price = dollars(product.price, language);
     let (slug, name, description) = (link.slug.clone(), product.name.clone(), product.description.clone());
     page(status, LinkPage { shell, slug, name, description, price, quantity, choices }.render(), None)

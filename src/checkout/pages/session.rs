@@ -199,7 +199,9 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
     let w = language.words();
     let session = &visit.session;
     let settings = &visit.shop.tenant.sheet.settings;
-    let parent = wish.parent.clone().filter(|parent| wish.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent));
+    let parent = wish.parent.clone().filter(|parent| {
+        wish.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent)
+    });
     let attempt = wish.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
     let failure = attempt.as_ref().and_then(|attempt| failure(attempt, w));
     let embedded = wish.manner == Manner::Embedded;
@@ -211,11 +213,19 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
         other_language: wish.other_language(),
         ..Shell::new(language, format!("{} {}", w.title, visit.shop.tenant.name))
     };
-    let bill = Bill { amount: dollars(session.amount, language), description: session.description.clone(), reference: session.reference.clone() };
+    let bill = Bill {
+        amount: dollars(session.amount, language),
+        description: session.description.clone(),
+        reference: session.reference.clone(),
+    };
     let handle = Handle {
         session: session.id,
         secret: client_secret(session.id, secret_of(services, session.id)),
-        status: if failure.is_some() && visit.status == Status::Open { "failed" } else { page_status(visit.status) },
+        status: if failure.is_some() && visit.status == Status::Open {
+            "failed"
+        } else {
+            page_status(visit.status)
+        },
         base: format!("/checkout/{}", session.id),
         embedded,
         parent: parent.unwrap_or_default(),
@@ -224,12 +234,19 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
     };
     let html = match visit.status {
         Status::Paid(payment) => {
-            let lines = visit.attempt(services, payment).ok().flatten().map(|paid| receipt(&paid, language)).unwrap_or_default();
+            let lines = visit
+                .attempt(services, payment)
+                .ok()
+                .flatten()
+                .map(|paid| receipt(&paid, language))
+                .unwrap_or_default();
             PaidPage { shell, bill, handle, lines, success_url: session.success_url.clone() }.render()
         }
         Status::Processing => ProcessingPage { shell, bill, handle }.render(),
         Status::Expired => {
-            let received = Some(visit.received()).filter(|received| *received > Usdt::ZERO).map(|received| usdt(received, language));
+            let received = Some(visit.received())
+                .filter(|received| *received > Usdt::ZERO)
+                .map(|received| usdt(received, language));
             ExpiredPage { shell, bill, handle, received, cancel_url: session.cancel_url.clone() }.render()
         }
         Status::Open => open(services, visit, wish, shell, bill, handle, failure),
@@ -238,8 +255,17 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
     page(status, html, ancestors)
 }
 
-/// The page of a session that can be paid: what waits for the buyer by the way that was chosen, or the ways.
-fn open(services: &Services, visit: &Visit, wish: Wish, shell: Shell, bill: Bill, handle: Handle, failure: Option<&'static str>) -> askama::Result<String> {
+/// The page of a session that can be paid: what waits for the buyer by the way that was chosen, or
+/// the ways.
+fn open(
+    services: &Services,
+    visit: &Visit,
+    wish: Wish,
+    shell: Shell,
+    bill: Bill,
+    handle: Handle,
+    failure: Option<&'static str>,
+) -> askama::Result<String> {
     let (language, session, banks) = (wish.language, &visit.session, services.banks.now());
     let offered = visit.offers(services);
     let usable = |way: Way| offered.iter().any(|offer| offer.way == way && offer.reason.is_none());
@@ -247,14 +273,34 @@ fn open(services: &Services, visit: &Visit, wish: Wish, shell: Shell, bill: Bill
     let only = if let [offer] = &*offered { Some(offer.way) } else { None };
     let chosen = wish.way.or(only).filter(|way| usable(*way));
     let home = wish.towards(session.id, None, "");
-    let waiting = visit.attempts.c2p.as_ref().filter(|payment| wish.intent == Some(payment.id) && waits_for_key(payment, visit));
+    let waiting = visit
+        .attempts
+        .c2p
+        .as_ref()
+        .filter(|payment| wish.intent == Some(payment.id) && waits_for_key(payment, visit));
     if let Some((payment, debtor)) = waiting.and_then(|payment| Some((payment, payment.debtor()?))) {
         let back = wish.towards(session.id, Some(Way::C2p), "");
-        return key_page(payment, debtor, &banks, wish.typed.is_wrong("token"), back, language, (shell, bill, handle));
+        return key_page(
+            payment,
+            debtor,
+            &banks,
+            wish.typed.is_wrong("token"),
+            back,
+            language,
+            (shell, bill, handle),
+        );
     }
-    if let Some(payment) = visit.attempts.pending_cop().filter(|_| chosen == Some(Way::Cop) && !wish.anew && wish.channel.is_none()) {
+    if let Some(payment) = visit
+        .attempts
+        .pending_cop()
+        .filter(|_| chosen == Some(Way::Cop) && !wish.anew && wish.channel.is_none())
+    {
         let key = payment.transfer_key();
-        let phone = payment.buyer.as_ref().and_then(|buyer| buyer.phone).map(|phone| ColombianPhone::masked(phone).to_string());
+        let phone = payment
+            .buyer
+            .as_ref()
+            .and_then(|buyer| buyer.phone)
+            .map(|phone| ColombianPhone::masked(phone).to_string());
         return PesosPage {
             channel: payment.channel,
             total: pesos(payment.amount, language),
@@ -280,23 +326,30 @@ fn open(services: &Services, visit: &Visit, wish: Wish, shell: Shell, bill: Bill
             ves: offered.iter().find_map(|offer| offer.ves).map(|ves| bolivares(ves, language)),
             banks: bank_options(&banks, wish.typed.get("debtorBankCode"), language),
         }),
-        pesos: offered.iter().find(|offer| offer.way == Way::Cop && chosen == Some(Way::Cop)).and_then(|offer| offer.cop).map(|begun| {
-            // What waits already was at the rate of its start; a new start has a new one.
-            let price = visit.shop.market(services).pesos(session.amount).ok();
-            let total = price.map_or(begun, |price| price.total);
-            PesosPanel {
-                total: pesos(total, language),
-                minor: total.minor(),
-                rate: price.map(|price| rate(price.rate, language)),
-                channel: wish.channel.filter(|channel| *channel != Channel::Qr),
-                channels: {
-                    let w = language.words();
-                    [("push", w.channel_push, w.channel_push_hint), ("sms", w.channel_sms, w.channel_sms_hint)]
-                },
-                documents: document_options(wish.channel, wish.typed.get("documentType"), language),
-                other: wish.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
-            }
-        }),
+        pesos: offered
+            .iter()
+            .find(|offer| offer.way == Way::Cop && chosen == Some(Way::Cop))
+            .and_then(|offer| offer.cop)
+            .map(|begun| {
+                // What waits already was at the rate of its start; a new start has a new one.
+                let price = visit.shop.market(services).pesos(session.amount).ok();
+                let total = price.map_or(begun, |price| price.total);
+                PesosPanel {
+                    total: pesos(total, language),
+                    minor: total.minor(),
+                    rate: price.map(|price| rate(price.rate, language)),
+                    channel: wish.channel.filter(|channel| *channel != Channel::Qr),
+                    channels: {
+                        let w = language.words();
+                        [
+                            ("push", w.channel_push, w.channel_push_hint),
+                            ("sms", w.channel_sms, w.channel_sms_hint),
+                        ]
+                    },
+                    documents: document_options(wish.channel, wish.typed.get("documentType"), language),
+                    other: wish.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
+                }
+            }),
         usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(wish.place, language)),
         typed: wish.typed,
         failure,
@@ -311,7 +364,9 @@ fn open(services: &Services, visit: &Visit, wish: Wish, shell: Shell, bill: Bill
 }
 
 fn waits_for_key(payment: &Payment, visit: &Visit) -> bool {
-    payment.status == PaymentStatus::Pending && payment.phase == Phase::Idle && payment.expires_at.is_none_or(|at| at > visit.now)
+    payment.status == PaymentStatus::Pending
+        && payment.phase == Phase::Idle
+        && payment.expires_at.is_none_or(|at| at > visit.now)
 }
 
 fn key_page(
@@ -398,7 +453,9 @@ fn receipt(paid: &Tried, language: Language) -> Vec<(&'static str, String)> {
     match paid {
         Tried::Payment(payment) => {
             let mut lines = match &payment.means {
-                Means::Usdt { amount, tx_hash, .. } => vec![(w.paid_amount, usdt(*amount, language)), (w.transaction, tx_hash.clone())],
+                Means::Usdt { amount, tx_hash, .. } => {
+                    vec![(w.paid_amount, usdt(*amount, language)), (w.transaction, tx_hash.clone())]
+                }
                 _ => vec![(w.paid_amount, bolivares(payment.ves, language))],
             };
             lines.extend(payment.completed_at.map(|at| (w.date, in_caracas(at))));
@@ -434,8 +491,18 @@ pub(super) fn choices(offers: &[Offer], amount: Usd, chosen: Option<Way>, langua
             // A USDT is a dollar.
             Way::Usdt => Some(usdt(Usdt::from_minor(amount.minor()), language)),
         };
-        let why = offer.reason.map(|reason| if reason == "amount_below_minimum" { w.cop_minimum } else { w.unavailable });
-        Choice { code: offer.way.name(), name, hint, why, total, least: None, chosen: chosen == Some(offer.way) }
+        let why = offer
+            .reason
+            .map(|reason| if reason == "amount_below_minimum" { w.cop_minimum } else { w.unavailable });
+        Choice {
+            code: offer.way.name(),
+            name,
+            hint,
+            why,
+            total,
+            least: None,
+            chosen: chosen == Some(offer.way),
+        }
     };
     offers.iter().map(choice).collect()
 }
@@ -443,15 +510,25 @@ pub(super) fn choices(offers: &[Offer], amount: Usd, chosen: Option<Way>, langua
 fn bank_options(banks: &Catalogue, typed: &str, language: Language) -> Vec<Choosable> {
     let option = |code: BankCode, name: &str| {
         let code_text = code.to_string();
-        Choosable { chosen: code_text == typed, help: key_help(code, language), name: format!("{name} ({code_text})"), code: code_text }
+        Choosable {
+            chosen: code_text == typed,
+            help: key_help(code, language),
+            name: format!("{name} ({code_text})"),
+            code: code_text,
+        }
     };
-    let mut options: Vec<Choosable> = banks.shown().filter(|bank| banks.offers(bank.code, Service::C2p)).map(|bank| option(bank.code, &bank.name)).collect();
+    let mut options: Vec<Choosable> = banks
+        .shown()
+        .filter(|bank| banks.offers(bank.code, Service::C2p))
+        .map(|bank| option(bank.code, &bank.name))
+        .collect();
     options.sort_by(|a, b| a.name.cmp(&b.name));
     options
 }
 
 fn document_options(channel: Option<Channel>, typed: &str, language: Language) -> Vec<Choosable> {
-    let documents: &[DocumentType] = if channel == Some(Channel::Sms) { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
+    let documents: &[DocumentType] =
+        if channel == Some(Channel::Sms) { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
     let w = language.words();
     let option = |document: &DocumentType| {
         let name = match document {
@@ -461,7 +538,12 @@ fn document_options(channel: Option<Channel>, typed: &str, language: Language) -
             DocumentType::Nit => w.document_nit,
             DocumentType::Pp => w.document_pp,
         };
-        Choosable { code: document.name().to_owned(), name: name.to_owned(), help: "", chosen: document.name() == typed }
+        Choosable {
+            code: document.name().to_owned(),
+            name: name.to_owned(),
+            help: "",
+            chosen: document.name() == typed,
+        }
     };
     documents.iter().map(option).collect()
 }
@@ -479,12 +561,26 @@ const fn network_name(network: Network) -> &'static str {
 fn usdt_panel(chosen: Option<(Network, Asset)>, language: Language) -> UsdtPanel {
     let w = language.words();
     let chosen = chosen.unwrap_or((Network::Trc20, Asset::Usdt));
-    let option = |code: &str, name: &str, chosen| Choosable { code: code.to_owned(), name: name.to_owned(), help: "", chosen };
+    let option = |code: &str, name: &str, chosen| Choosable {
+        code: code.to_owned(),
+        name: name.to_owned(),
+        help: "",
+        chosen,
+    };
     UsdtPanel {
-        networks: Network::NAMES.into_iter().map(|(code, network)| option(code, network_name(network), network == chosen.0)).collect(),
+        networks: Network::NAMES
+            .into_iter()
+            .map(|(code, network)| option(code, network_name(network), network == chosen.0))
+            .collect(),
         assets: Asset::NAMES
             .into_iter()
-            .map(|(code, asset)| option(code, if asset == Asset::Usdt { w.asset_usdt } else { w.asset_usdc }, asset == chosen.1))
+            .map(|(code, asset)| {
+                option(
+                    code,
+                    if asset == Asset::Usdt { w.asset_usdt } else { w.asset_usdc },
+                    asset == chosen.1,
+                )
+            })
             .collect(),
     }
 }

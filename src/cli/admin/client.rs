@@ -34,20 +34,37 @@ impl Operators {
     /// Has the server copy everything to `directory`, on its own disk.
     pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
         // Without a key: a second copy needs another name anyway.
-        self.call("POST", "/admin/backup", Some(&json!({ "path": directory.to_string_lossy() })), None).map(|_| ())
+        self.call("POST", "/admin/backup", Some(&json!({ "path": directory.to_string_lossy() })), None)
+            .map(|_| ())
     }
 
-    /// Makes a call, a POST under its Idempotency-Key; what the API refuses is an error in words. When nobody knows whether a POST was done, the words say so, and how it is repeated without doing it twice.
-    pub fn call(&self, method: &str, path: &str, body: Option<&Value>, key: Option<Uuid>) -> Result<String, Failure> {
+    /// Makes a call, a POST under its Idempotency-Key; what the API refuses is an error in words.
+    /// When nobody knows whether a POST was done, the words say so, and how it is repeated without
+    /// doing it twice.
+    pub fn call(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<Uuid>,
+    ) -> Result<String, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
         let advice = || if method == "POST" { advice(key) } else { String::new() };
         match runtime.block_on(self.exchange(method, path, body, key))? {
             Ok((status, text)) if status.is_success() => Ok(text),
             Ok((status, text)) => {
                 let is_open = status.is_server_error() || text.contains("idempotency_in_progress");
-                Err(Failure::Other(format!("{}{}", refused(status.as_u16(), &text), if is_open { advice() } else { String::new() })))
+                Err(Failure::Other(format!(
+                    "{}{}",
+                    refused(status.as_u16(), &text),
+                    if is_open { advice() } else { String::new() }
+                )))
             }
-            Err(error) => Err(Failure::Other(format!("{}{}", self.unanswered(&error), if error.is_connect() { String::new() } else { advice() }))),
+            Err(error) => Err(Failure::Other(format!(
+                "{}{}",
+                self.unanswered(&error),
+                if error.is_connect() { String::new() } else { advice() }
+            ))),
         }
     }
 
@@ -62,7 +79,8 @@ impl Operators {
         let (scheme, client) = trust::reach(self.tls.as_ref())?;
         // HTTP/1.1: in HTTP/2 the host is always that of the address.
         let client = client.http1_only().connect_timeout(CONNECT_TIMEOUT).build().map_err(other)?;
-        let mut request = client.request(method.parse().map_err(other)?, format!("{scheme}://{}{path}", self.address));
+        let mut request =
+            client.request(method.parse().map_err(other)?, format!("{scheme}://{}{path}", self.address));
         // Under this name the listener answers wherever it listens, whatever admin.hosts says.
         request = request.header("host", "localhost");
         if let Some(token) = &self.token {
@@ -89,14 +107,19 @@ impl Operators {
             why = format!("{why}: {error}");
             source = error.source();
         }
-        format!("the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its address?", self.address)
+        format!(
+            "the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its address?",
+            self.address
+        )
     }
 }
 
 /// What to do about a POST of which nobody knows whether it was done.
 fn advice(key: Option<Uuid>) -> String {
     match key {
-        Some(key) => format!("\nIt may have been done all the same. The same command with --idempotency-key {key} does it once, or says what came of it."),
+        Some(key) => format!(
+            "\nIt may have been done all the same. The same command with --idempotency-key {key} does it once, or says what came of it."
+        ),
         None => "\nIt may have been done all the same: look before you repeat it.".to_owned(),
     }
 }
@@ -121,7 +144,11 @@ fn refused(status: u16, body: &str) -> String {
     let word = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
     let mut line = format!("{status} {}: {}", word("error"), word("message"));
     for field in problem.get("fields").and_then(Value::as_array).into_iter().flatten() {
-        line.push_str(&format!("; {} {}", field["field"].as_str().unwrap_or_default(), field["message"].as_str().unwrap_or_default()));
+        line.push_str(&format!(
+            "; {} {}",
+            field["field"].as_str().unwrap_or_default(),
+            field["message"].as_str().unwrap_or_default()
+        ));
     }
     for (name, value) in &problem {
         if !matches!(name.as_str(), "error" | "message" | "fields") {
@@ -146,9 +173,11 @@ mod tests {
 
     #[test]
     fn a_refusal_is_one_line_that_says_all() {
-        let body =
-            r#"{"error":"invalid_data","message":"fields are bad","requestId":"r1","fields":[{"field":"name","message":"must have 1 to 120 characters"}]}"#;
-        assert_eq!(refused(400, body), "400 invalid_data: fields are bad; name must have 1 to 120 characters; requestId r1");
+        let body = r#"{"error":"invalid_data","message":"fields are bad","requestId":"r1","fields":[{"field":"name","message":"must have 1 to 120 characters"}]}"#;
+        assert_eq!(
+            refused(400, body),
+            "400 invalid_data: fields are bad; name must have 1 to 120 characters; requestId r1"
+        );
         assert_eq!(refused(502, "bad gateway"), "502: bad gateway");
     }
 

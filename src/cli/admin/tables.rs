@@ -1,4 +1,5 @@
-//! Answers of the API as tables for people: a list is a row per item, an object a row per member. Numbers and the order of the members are the API's.
+//! Answers of the API as tables for people: a list is a row per item, an object a row per member.
+//! Numbers and the order of the members are the API's.
 
 use super::client::scalar;
 use crate::api::json::{self, Member, Shape};
@@ -17,7 +18,11 @@ pub fn readable(answer: &str) -> String {
 fn page(members: &[Member<'_>]) -> Option<String> {
     let items = members.iter().find(|member| member.name == "items")?;
     let Ok(Shape::List(items)) = json::read(items.value) else { return None };
-    let next = members.iter().find(|member| member.name == "nextCursor").map(|member| scalar(member.value)).filter(|next| !next.is_empty());
+    let next = members
+        .iter()
+        .find(|member| member.name == "nextCursor")
+        .map(|member| scalar(member.value))
+        .filter(|next| !next.is_empty());
     let more = next.map(|next| format!("\nthere are more: --cursor {next}")).unwrap_or_default();
     Some(format!("{}{more}", list(&items)))
 }
@@ -33,7 +38,10 @@ fn list(items: &[&str]) -> String {
         let Ok(Shape::Object(members)) = json::read(item) else {
             return items.iter().map(|item| scalar(item)).collect::<Vec<_>>().join("\n");
         };
-        let cells: Vec<(String, String)> = members.iter().filter_map(|member| Some((member.name.to_string(), cell(member.value)?))).collect();
+        let cells: Vec<(String, String)> = members
+            .iter()
+            .filter_map(|member| Some((member.name.to_string(), cell(member.value)?)))
+            .collect();
         for (name, _) in &cells {
             if !columns.contains(name) {
                 columns.push(name.clone());
@@ -44,7 +52,9 @@ fn list(items: &[&str]) -> String {
     let mut table = table();
     table.set_header(&columns);
     for row in rows {
-        table.add_row(columns.iter().map(|column| row.iter().find(|(name, _)| name == column).map(|(_, cell)| cell.clone()).unwrap_or_default()));
+        table.add_row(columns.iter().map(|column| {
+            row.iter().find(|(name, _)| name == column).map(|(_, cell)| cell.clone()).unwrap_or_default()
+        }));
     }
     table.to_string()
 }
@@ -84,7 +94,9 @@ fn flatten(before: &str, members: &[Member<'_>], rows: &mut Vec<(String, String)
 
 fn table() -> Table {
     let mut table = Table::new();
-    table.load_style(comfy_table::presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table
+        .load_style(comfy_table::presets::UTF8_FULL_CONDENSED)
+        .set_content_arrangement(ContentArrangement::Dynamic);
     table
 }
 
@@ -94,7 +106,13 @@ mod tests {
 
     fn lines(answer: &str) -> Vec<String> {
         let shown = readable(answer);
-        let bare = |line: &str| line.split(['│', '┆']).map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("|");
+        let bare = |line: &str| {
+            line.split(['│', '┆'])
+                .map(str::trim)
+                .filter(|cell| !cell.is_empty())
+                .collect::<Vec<_>>()
+                .join("|")
+        };
         shown.lines().filter(|line| !line.starts_with(['┌', '└', '╞', '├', '╰', '╭'])).map(bare).collect()
     }
 
@@ -107,6 +125,9 @@ mod tests {
 
     #[test]
     fn an_object_is_a_row_per_member() {
-        assert_eq!(lines(r#"{"z":null,"log":{"bytes":12,"deep":{"x":"y"}},"list":[{"a":1}]}"#), ["z", "log.bytes|12", "log.deep.x|y", "list|[{\"a\":1}]"]);
+        assert_eq!(
+            lines(r#"{"z":null,"log":{"bytes":12,"deep":{"x":"y"}},"list":[{"a":1}]}"#),
+            ["z", "log.bytes|12", "log.deep.x|y", "list|[{\"a\":1}]"]
+        );
     }
 }

@@ -91,8 +91,15 @@ const ID: Operand = named("ID", ":id", "Its id");
 const MODE: Opt = must("mode", "mode", Is::Text, "live or test");
 const LIMIT: Opt = may("limit", "limit", Is::Whole, "How many at most, 1 to 100");
 const CURSOR: Opt = may("cursor", "cursor", Is::Text, "The nextCursor of the page before");
-const REFERENCE: Opt =
-    Opt { fresh: true, ..may("externalRef", "external-ref", Is::Text, "Makes a repetition harmless; if it is missing, one is made, and shown in the answer") };
+const REFERENCE: Opt = Opt {
+    fresh: true,
+    ..may(
+        "externalRef",
+        "external-ref",
+        Is::Text,
+        "Makes a repetition harmless; if it is missing, one is made, and shown in the answer",
+    )
+};
 
 /// What a noun is, in the help.
 pub fn nouns(noun: &str) -> &'static str {
@@ -119,7 +126,10 @@ pub const VERBS: &[Verb] = &[
         method: "POST",
         path: "/admin/tenants",
         operands: &[],
-        options: &[must("name", "name", Is::Text, "Its name for people"), may("settings", "settings", Is::Json, "Settings that differ from [tenant_defaults]")],
+        options: &[
+            must("name", "name", Is::Text, "Its name for people"),
+            may("settings", "settings", Is::Json, "Settings that differ from [tenant_defaults]"),
+        ],
     },
     Verb {
         noun: "tenant",
@@ -158,7 +168,14 @@ pub const VERBS: &[Verb] = &[
         example: "tenant live-status 01930a4b-5c6d-7e8f-9012-3456789a0000 active --reason \"contract signed\"",
         method: "POST",
         path: "/admin/tenants/:id/live-status",
-        operands: &[ID, Operand { name: "STATUS", fills: Fills::Member("status"), about: "active, suspended or inactive" }],
+        operands: &[
+            ID,
+            Operand {
+                name: "STATUS",
+                fills: Fills::Member("status"),
+                about: "active, suspended or inactive",
+            },
+        ],
         options: &[may("reason", "reason", Is::Text, "Why")],
     },
     Verb {
@@ -181,7 +198,12 @@ pub const VERBS: &[Verb] = &[
         operands: &[TENANT],
         options: &[
             MODE,
-            may("scopes", "scopes", Is::List, "read, collect, payout, convert, manage; all of them if it is missing"),
+            may(
+                "scopes",
+                "scopes",
+                Is::List,
+                "read, collect, payout, convert, manage; all of them if it is missing",
+            ),
             may("expiresAt", "expires-at", Is::Text, "When it stops working: 2027-01-01T00:00:00Z"),
         ],
     },
@@ -203,7 +225,12 @@ pub const VERBS: &[Verb] = &[
         method: "POST",
         path: "/admin/keys/:keyId/rotate",
         operands: &[KEY],
-        options: &[may("overlapSeconds", "overlap-seconds", Is::Whole, "For how long the old one works on; 0 if it is missing")],
+        options: &[may(
+            "overlapSeconds",
+            "overlap-seconds",
+            Is::Whole,
+            "For how long the old one works on; 0 if it is missing",
+        )],
     },
     Verb {
         noun: "key",
@@ -396,7 +423,16 @@ pub const VERBS: &[Verb] = &[
             may("asOf", "as-of", Is::Text, "When it held; of bcv its value date; now if it is missing"),
         ],
     },
-    Verb { noun: "status", verb: "", about: "Show how the server is", example: "status", method: "GET", path: "/admin/status", operands: &[], options: &[] },
+    Verb {
+        noun: "status",
+        verb: "",
+        about: "Show how the server is",
+        example: "status",
+        method: "GET",
+        path: "/admin/status",
+        operands: &[],
+        options: &[],
+    },
     Verb {
         noun: "clock",
         verb: "confirm",
@@ -424,7 +460,11 @@ pub const VERBS: &[Verb] = &[
         example: "backup /mnt/backup/pasarela-2026-11-21",
         method: "POST",
         path: "/admin/backup",
-        operands: &[Operand { name: "PATH", fills: Fills::Directory("path"), about: "The directory to make" }],
+        operands: &[Operand {
+            name: "PATH",
+            fills: Fills::Directory("path"),
+            about: "The directory to make",
+        }],
         options: &[],
     },
 ];
@@ -437,8 +477,14 @@ mod tests {
     #[test]
     fn every_call_of_the_operators_has_a_verb() {
         for route in routes() {
-            let twin = VERBS.iter().any(|verb| verb.method == route.method.as_str() && verb.path == route.path);
-            assert!(twin || !route.path.starts_with("/admin/"), "{} {} has no twin in the command line", route.method, route.path);
+            let twin =
+                VERBS.iter().any(|verb| verb.method == route.method.as_str() && verb.path == route.path);
+            assert!(
+                twin || !route.path.starts_with("/admin/"),
+                "{} {} has no twin in the command line",
+                route.method,
+                route.path
+            );
         }
     }
 
@@ -459,9 +505,19 @@ mod tests {
     #[test]
     fn every_verb_shows_how_it_looks() {
         for verb in VERBS {
-            assert!(verb.example.starts_with(format!("{} {}", verb.noun, verb.verb).trim()), "{} {}", verb.noun, verb.verb);
+            assert!(
+                verb.example.starts_with(format!("{} {}", verb.noun, verb.verb).trim()),
+                "{} {}",
+                verb.noun,
+                verb.verb
+            );
             let parameters = verb.path.split('/').filter(|part| part.starts_with(':')).count();
-            assert_eq!(parameters, verb.operands.iter().filter(|operand| matches!(operand.fills, Fills::Path(_))).count(), "{}", verb.path);
+            assert_eq!(
+                parameters,
+                verb.operands.iter().filter(|operand| matches!(operand.fills, Fills::Path(_))).count(),
+                "{}",
+                verb.path
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Line charts as SVG, drawn from integers: named steps from left to right, a scale from the bottom to the top that is even, or on which every factor has the same height.
+//! Line charts as SVG, drawn from integers: named steps from left to right, a scale from the bottom
+//! to the top that is even, or on which every factor has the same height.
 
 use super::table::grouped;
 use serde_json::{Value, json};
@@ -11,7 +12,8 @@ const RIGHT: u64 = 390;
 const TOP: u64 = 50;
 const BOTTOM: u64 = 60;
 /// Colours that people who see fewer of them can tell apart (Okabe and Ito).
-const COLOURS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"];
+const COLOURS: [&str; 8] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"];
 /// Parts of a doubling in [`log2`].
 const PARTS: u64 = 1 << 10;
 
@@ -52,7 +54,11 @@ impl Chart {
     /// As a picture.
     pub fn to_svg(&self) -> String {
         let values = || self.series.iter().flat_map(|series| series.points.iter().flatten().copied());
-        let scale = Scale::over(values().filter(|value| *value > 0).min().unwrap_or(1), values().max().unwrap_or(1), self.by_factors);
+        let scale = Scale::over(
+            values().filter(|value| *value > 0).min().unwrap_or(1),
+            values().max().unwrap_or(1),
+            self.by_factors,
+        );
         let (floor, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
         let mut svg = String::new();
         let mut text = |x: u64, y: u64, anchor: &str, more: &str, said: &str| {
@@ -79,10 +85,22 @@ impl Chart {
         for (nth, series) in self.series.iter().enumerate() {
             let y = TOP + 20 * nth as u64;
             // When the colours are used up they come again, dashed.
-            let (colour, dashes) = (COLOURS[nth % COLOURS.len()], if nth < COLOURS.len() { "none" } else { "5 3" });
-            let stroke = format!(r#"fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}""#);
-            let _ = writeln!(svg, r#"<line x1="{}" y1="{y}" x2="{}" y2="{y}" {stroke}/>"#, right + 20, right + 38);
-            let at: Vec<(u64, u64)> = series.points.iter().enumerate().filter_map(|(step, point)| Some((self.x(step), scale.y((*point)?)))).collect();
+            let (colour, dashes) =
+                (COLOURS[nth % COLOURS.len()], if nth < COLOURS.len() { "none" } else { "5 3" });
+            let stroke =
+                format!(r#"fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}""#);
+            let _ = writeln!(
+                svg,
+                r#"<line x1="{}" y1="{y}" x2="{}" y2="{y}" {stroke}/>"#,
+                right + 20,
+                right + 38
+            );
+            let at: Vec<(u64, u64)> = series
+                .points
+                .iter()
+                .enumerate()
+                .filter_map(|(step, point)| Some((self.x(step), scale.y((*point)?))))
+                .collect();
             let line: Vec<String> = at.iter().map(|(x, y)| format!("{x},{y}")).collect();
             let _ = writeln!(svg, r#"<polyline points="{}" {stroke}/>"#, line.join(" "));
             for (x, y) in at {
@@ -114,7 +132,11 @@ impl Scale {
         if by_factors {
             let from = 10_u64.pow(least.max(1).ilog10());
             let power = 10_u64.pow(most.max(1).ilog10());
-            let to = [1, 2, 5, 10].map(|n| power.saturating_mul(n)).into_iter().find(|to| *to >= most).unwrap_or(most);
+            let to = [1, 2, 5, 10]
+                .map(|n| power.saturating_mul(n))
+                .into_iter()
+                .find(|to| *to >= most)
+                .unwrap_or(most);
             return Scale { least: from, most: to.max(from * 10), by_factors };
         }
         let power = 10_u64.pow(most.max(1).ilog10());
@@ -124,7 +146,10 @@ impl Scale {
     /// What is written beside it.
     fn marks(&self) -> Vec<u64> {
         if self.by_factors {
-            return (0..20).map(|power| 10_u64.saturating_pow(power)).filter(|mark| (self.least..=self.most).contains(mark)).collect();
+            return (0..20)
+                .map(|power| 10_u64.saturating_pow(power))
+                .filter(|mark| (self.least..=self.most).contains(mark))
+                .collect();
         }
         (0..=5).map(|nth| self.most * nth / 5).collect()
     }
@@ -140,7 +165,8 @@ impl Scale {
     }
 }
 
-/// The logarithm to the base of 2, in [`PARTS`] of a doubling: squaring a number between 1 and 2 shows the next binary digit.
+/// The logarithm to the base of 2, in [`PARTS`] of a doubling: squaring a number between 1 and 2
+/// shows the next binary digit.
 fn log2(value: u64) -> u64 {
     let whole = value.max(1).ilog2();
     let mut rest = (u128::from(value.max(1)) << 32) >> whole;
@@ -170,17 +196,34 @@ mod tests {
     #[test]
     fn a_chart_has_its_lines_and_names() {
         let points = vec![Some(2_483), None, Some(60_567)];
-        let series = [Series { name: "a < b".to_owned(), points }, Series { name: "c".to_owned(), points: vec![Some(40), Some(0), Some(7)] }];
+        let series = [
+            Series { name: "a < b".to_owned(), points },
+            Series { name: "c".to_owned(), points: vec![Some(40), Some(0), Some(7)] },
+        ];
         for by_factors in [false, true] {
             let steps = ["16", "64", "256"].map(str::to_owned).to_vec();
-            let series = series.iter().map(|one| Series { name: one.name.clone(), points: one.points.clone() }).collect();
-            let chart = Chart { file: "x", title: "t".to_owned(), across: "connections", upwards: "per second", steps, series, by_factors };
+            let series = series
+                .iter()
+                .map(|one| Series { name: one.name.clone(), points: one.points.clone() })
+                .collect();
+            let chart = Chart {
+                file: "x",
+                title: "t".to_owned(),
+                across: "connections",
+                upwards: "per second",
+                steps,
+                series,
+                by_factors,
+            };
             let svg = chart.to_svg();
             assert_eq!((svg.matches("<polyline").count(), svg.matches("<circle").count()), (2, 5), "{svg}");
             assert!(svg.contains("a &lt; b") && svg.contains(">256<"), "{svg}");
         }
         let scale = Scale::over(40, 60_567, true);
-        assert_eq!((scale.least, scale.most, scale.marks()), (10, 100_000, vec![10, 100, 1_000, 10_000, 100_000]));
+        assert_eq!(
+            (scale.least, scale.most, scale.marks()),
+            (10, 100_000, vec![10, 100, 1_000, 10_000, 100_000])
+        );
         assert_eq!((scale.y(10), scale.y(100_000)), (HEIGHT - BOTTOM, TOP));
         assert!(scale.y(1_000).abs_diff((HEIGHT - BOTTOM + TOP) / 2) <= 1);
         assert_eq!(Scale::over(1, 60_567, false).most, 70_000);

@@ -1,4 +1,5 @@
-//! What must be gone when the benchmark ends, however it ends: child processes and data. Dropping them does it; on a signal, or when the time is up, a thread of its own does.
+//! What must be gone when the benchmark ends, however it ends: child processes and data. Dropping
+//! them does it; on a signal, or when the time is up, a thread of its own does.
 
 use super::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,12 +25,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Watches from now on: a signal, or the end of `limit`, ends the children, removes the data and ends this process.
+/// Watches from now on: a signal, or the end of `limit`, ends the children, removes the data and
+/// ends this process.
 pub fn watch(limit: Duration) {
     WATCH.call_once(|| {
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let why = runtime.map_or("there is no runtime to watch with", |runtime| runtime.block_on(ended(limit)));
+            let why =
+                runtime.map_or("there is no runtime to watch with", |runtime| runtime.block_on(ended(limit)));
             eprintln!("pasarela bench: {why}");
             for (child, is_asked) in locked(&CHILDREN).drain(..) {
                 if is_asked { ask_to_end(&child) } else { end(&child) }
@@ -44,7 +47,9 @@ pub fn watch(limit: Duration) {
 }
 
 async fn ended(limit: Duration) -> &'static str {
-    let (Ok(mut interrupted), Ok(mut terminated)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+    let (Ok(mut interrupted), Ok(mut terminated)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
         return "signals cannot be heard";
     };
     tokio::select! {
@@ -61,7 +66,8 @@ fn end(child: &Mutex<Child>) {
     let _ = child.wait();
 }
 
-/// SIGQUIT, which asks PostgreSQL to end at once and to clean up behind itself; what does not listen is killed.
+/// SIGQUIT, which asks PostgreSQL to end at once and to clean up behind itself; what does not
+/// listen is killed.
 fn ask_to_end(child: &Mutex<Child>) {
     let is_over = || !matches!(locked(child).try_wait(), Ok(None));
     let pid = i32::try_from(locked(child).id()).ok().and_then(Pid::from_raw);

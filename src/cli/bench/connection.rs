@@ -1,5 +1,6 @@
-//! A connection that speaks just enough HTTP/1.1 to be fast: one request at a time, answers with a content-length. It shares its processor with the server that it measures, so every
-//! look at a byte is one too many.
+//! A connection that speaks just enough HTTP/1.1 to be fast: one request at a time, answers with a
+//! content-length. It shares its processor with the server that it measures, so every look at a
+//! byte is one too many.
 
 use super::Outcome;
 use std::future::poll_fn;
@@ -30,7 +31,9 @@ pub struct Answer<'a> {
 impl Answer<'_> {
     /// Whether it says when to come again.
     pub fn has_retry_after(&self) -> bool {
-        self.head.split(|byte| *byte == b'\n').any(|line| line.split_at_checked(12).is_some_and(|(name, _)| name.eq_ignore_ascii_case(b"retry-after:")))
+        self.head.split(|byte| *byte == b'\n').any(|line| {
+            line.split_at_checked(12).is_some_and(|(name, _)| name.eq_ignore_ascii_case(b"retry-after:"))
+        })
     }
 }
 
@@ -64,7 +67,9 @@ impl Connection {
 
     async fn send(&mut self, mut bytes: &[u8]) -> Outcome<()> {
         while !bytes.is_empty() {
-            let sent = poll_fn(|cx| Pin::new(&mut self.stream).poll_write(cx, bytes)).await.map_err(|error| format!("sending: {error}"))?;
+            let sent = poll_fn(|cx| Pin::new(&mut self.stream).poll_write(cx, bytes))
+                .await
+                .map_err(|error| format!("sending: {error}"))?;
             bytes = &bytes[sent..];
         }
         Ok(())
@@ -79,7 +84,8 @@ impl Connection {
             self.buffer.resize(filled * 2, 0);
         }
         let (stream, buffer) = (&mut self.stream, &mut self.buffer);
-        // Through `poll_read`, which knows that a read that did not fill its buffer took everything: the next one waits without asking the kernel first.
+        // Through `poll_read`, which knows that a read that did not fill its buffer took
+        // everything: the next one waits without asking the kernel first.
         let read = poll_fn(|cx| {
             let mut into = ReadBuf::new(&mut buffer[filled..]);
             match Pin::new(&mut *stream).poll_read(cx, &mut into) {
@@ -122,7 +128,8 @@ mod tests {
 
     #[test]
     fn a_head_tells_status_and_lengths() {
-        let answer = b"HTTP/1.1 201 Created\r\nContent-Type: text/plain\r\ncontent-length: 12\r\n\r\nhello, world";
+        let answer =
+            b"HTTP/1.1 201 Created\r\nContent-Type: text/plain\r\ncontent-length: 12\r\n\r\nhello, world";
         assert_eq!(head(answer), Ok(Some((201, answer.len() - 12, 12))));
         assert_eq!(head(&answer[..60]), Ok(None));
         assert!(head(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").is_err());

@@ -1,5 +1,6 @@
-//! Cases over HTTP in one place: the gateway, its baselines and its peers, each with the same requests from the same generator, all cases interleaved in rounds. What fails is left out of
-//! the rest of the run and said in the table; it does not end the run.
+//! Cases over HTTP in one place: the gateway, its baselines and its peers, each with the same
+//! requests from the same generator, all cases interleaved in rounds. What fails is left out of the
+//! rest of the run and said in the table; it does not end the run.
 
 use super::cleanup::Scratch;
 use super::load::{Load, Measured};
@@ -90,7 +91,8 @@ pub struct Contested {
 struct Field {
     gateway: Server,
     tenants: Vec<Tenant>,
-    /// A gateway that collects and does nothing else: open intents and held money would be in the way of the other cases.
+    /// A gateway that collects and does nothing else: open intents and held money would be in the
+    /// way of the other cases.
     collecting: (Server, Tenant),
     do_nothing: Server,
     plain_file: Server,
@@ -104,7 +106,8 @@ impl Contest<'_> {
         let prepared = self.cases.iter().filter(|(whom, _)| matches!(whom, Whom::Prepared(_))).count();
         // Such a case takes as long again, and half, for what is made beforehand.
         let cases = (self.cases.len() + prepared * 3 / 2) * self.rounds;
-        let trials: usize = self.kinds().iter().map(|(way, _)| if *way == Way::Batched { 3 } else { 6 }).sum();
+        let trials: usize =
+            self.kinds().iter().map(|(way, _)| if *way == Way::Batched { 3 } else { 6 }).sum();
         each * u32::try_from(cases).unwrap_or(u32::MAX)
             + (self.trial * 4 / 3 + Duration::from_millis(400)) * u32::try_from(trials).unwrap_or(0)
             + Duration::from_secs(6)
@@ -134,7 +137,12 @@ impl Contest<'_> {
                 _ => true,
             };
             if is_there {
-                contested.cases.push(Case { whom: *whom, connections: *connections, rounds: Vec::new(), failed: false });
+                contested.cases.push(Case {
+                    whom: *whom,
+                    connections: *connections,
+                    rounds: Vec::new(),
+                    failed: false,
+                });
             }
         }
         for round in 1..=self.rounds {
@@ -142,11 +150,20 @@ impl Contest<'_> {
                 match self.measure(&field, case.whom, case.connections) {
                     Ok(measured) => {
                         let rate = grouped(measured.load.rate());
-                        progress(&format!("round {round}/{}: {}, {} connections: {rate}/s", self.rounds, case.whom.name(), case.connections));
+                        progress(&format!(
+                            "round {round}/{}: {}, {} connections: {rate}/s",
+                            self.rounds,
+                            case.whom.name(),
+                            case.connections
+                        ));
                         case.rounds.push(measured);
                     }
                     Err(why) => {
-                        let why: String = format!("{}, {} connections: {why}", case.whom.name(), case.connections).chars().take(WHY_MAX).collect();
+                        let why: String =
+                            format!("{}, {} connections: {why}", case.whom.name(), case.connections)
+                                .chars()
+                                .take(WHY_MAX)
+                                .collect();
                         progress(&why);
                         case.failed = true;
                         contested.failures.push(why);
@@ -154,22 +171,37 @@ impl Contest<'_> {
                 }
             }
         }
-        contested.failures.extend([field.gateway, field.collecting.0].into_iter().filter_map(|gateway| gateway.stop().err()));
+        contested.failures.extend(
+            [field.gateway, field.collecting.0].into_iter().filter_map(|gateway| gateway.stop().err()),
+        );
         contested.cases.retain(|case| !case.rounds.is_empty());
         if contested.cases.is_empty() { Err(contested.failures.join("; ")) } else { Ok(contested) }
     }
 
     fn field(&self, scratch: &Path, contested: &mut Contested) -> Outcome<Field> {
         let gateway = Server::gateway_in(scratch, READY, &self.setting)?;
-        let most = self.cases.iter().map(|(whom, _)| if let Whom::Payouts(tenants) = whom { *tenants } else { 1 }).max().unwrap_or(1);
+        let most = self
+            .cases
+            .iter()
+            .map(|(whom, _)| if let Whom::Payouts(tenants) = whom { *tenants } else { 1 })
+            .max()
+            .unwrap_or(1);
         progress(&format!("preparing {most} tenants"));
         let tenants = prepare::tenants(&gateway, most, Extent::Payable)?;
         let apart = scratch.join("collecting");
         std::fs::create_dir(&apart).map_err(|error| format!("{}: {error}", apart.display()))?;
         let collecting = Server::gateway_in(&apart, READY, &self.setting)?;
         let collector = prepare::tenants(&collecting, 1, Extent::Funded)?.remove(0);
-        let (do_nothing, plain_file) = (Server::do_nothing(scratch)?, Server::plain_file(scratch, &self.setting)?);
-        let mut field = Field { gateway, tenants, collecting: (collecting, collector), do_nothing, plain_file, peers: Vec::new() };
+        let (do_nothing, plain_file) =
+            (Server::do_nothing(scratch)?, Server::plain_file(scratch, &self.setting)?);
+        let mut field = Field {
+            gateway,
+            tenants,
+            collecting: (collecting, collector),
+            do_nothing,
+            plain_file,
+            peers: Vec::new(),
+        };
         if let (Some(built), false) = (self.peers, self.kinds().is_empty()) {
             let mut settings = peers::settings_table();
             match built.database(scratch, &self.setting) {
@@ -185,26 +217,35 @@ impl Contest<'_> {
                 Err(why) => contested.failures.push(why),
             }
         } else if self.cases.iter().any(|(whom, _)| matches!(whom, Whom::Peer(..))) {
-            contested.failures.push("the peers were not measured: --peers does not say where they are".to_owned());
+            contested
+                .failures
+                .push("the peers were not measured: --peers does not say where they are".to_owned());
         }
         Ok(field)
     }
 
     fn measure(&self, field: &Field, whom: Whom, connections: usize) -> Outcome<Round> {
-        let payouts = |server: &Server, tenants: &[Tenant]| Arc::new(Requests::payouts(server.api, tenants)) as Arc<dyn Workload>;
+        let payouts = |server: &Server, tenants: &[Tenant]| {
+            Arc::new(Requests::payouts(server.api, tenants)) as Arc<dyn Workload>
+        };
         let known = peers::tenants();
         let (server, requests) = match whom {
             Whom::DoNothing => (&field.do_nothing, payouts(&field.do_nothing, &field.tenants[..1])),
             Whom::PlainFile => (&field.plain_file, payouts(&field.plain_file, &field.tenants[..1])),
             Whom::Payouts(count) => (&field.gateway, payouts(&field.gateway, &field.tenants[..count])),
-            Whom::Batches => (&field.gateway, Arc::new(Requests::batches(field.gateway.api, &field.tenants[..1])) as Arc<dyn Workload>),
+            Whom::Batches => (
+                &field.gateway,
+                Arc::new(Requests::batches(field.gateway.api, &field.tenants[..1])) as Arc<dyn Workload>,
+            ),
             Whom::Prepared(kind) => {
                 let time = WARM_UP + Duration::from_secs(self.seconds);
                 let (server, tenant) = match kind {
                     Kind::Conversions => (&field.gateway, &field.tenants[0]),
                     Kind::Collections => (&field.collecting.0, &field.collecting.1),
                 };
-                return Prepared::while_they_last(server, tenant, kind, time, |requests| self.load(field, server, requests, connections, true));
+                return Prepared::while_they_last(server, tenant, kind, time, |requests| {
+                    self.load(field, server, requests, connections, true)
+                });
             }
             Whom::Peer(way, balances) => {
                 let server = field.peer(way, balances).ok_or("it is not there")?;
@@ -215,13 +256,21 @@ impl Contest<'_> {
     }
 
     /// One case; of the gateway also what it wrote.
-    fn load(&self, field: &Field, server: &Server, requests: &Arc<dyn Workload>, connections: usize, is_gateway: bool) -> Outcome<Round> {
+    fn load(
+        &self,
+        field: &Field,
+        server: &Server,
+        requests: &Arc<dyn Workload>,
+        connections: usize,
+        is_gateway: bool,
+    ) -> Outcome<Round> {
         field.gateway.rest()?;
         field.collecting.0.rest()?;
         server.rest()?;
         let before = if is_gateway { server.log_status()? } else { LogStatus::default() };
         let time = Duration::from_secs(self.seconds);
-        let load = Load { server, requests, connections, threads: self.threads, warm_up: WARM_UP, time }.run()?;
+        let load =
+            Load { server, requests, connections, threads: self.threads, warm_up: WARM_UP, time }.run()?;
         let log = if is_gateway { server.log_status()?.since(before) } else { LogStatus::default() };
         Ok(Round { load, log })
     }
@@ -229,7 +278,10 @@ impl Contest<'_> {
 
 impl Field {
     fn peer(&self, way: Way, balances: usize) -> Option<&Server> {
-        self.peers.iter().find(|(other, count, _)| (*other, *count) == (way, balances)).map(|(_, _, server)| server)
+        self.peers
+            .iter()
+            .find(|(other, count, _)| (*other, *count) == (way, balances))
+            .map(|(_, _, server)| server)
     }
 }
 
@@ -322,7 +374,9 @@ impl Case {
 impl Whom {
     /// For tables.
     pub fn name(self) -> String {
-        let balances = |count: usize| if count == 1 { "1 balance".to_owned() } else { format!("{} balances", grouped(count as u64)) };
+        let balances = |count: usize| {
+            if count == 1 { "1 balance".to_owned() } else { format!("{} balances", grouped(count as u64)) }
+        };
         match self {
             Whom::DoNothing => "do nothing".to_owned(),
             Whom::PlainFile => "do nothing but append to a plain file".to_owned(),

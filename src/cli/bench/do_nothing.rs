@@ -1,6 +1,8 @@
-//! The baseline over HTTP: the same hyper, a payout read with serde into a struct, an answer of the same size, and nothing in between. No key is looked up, no money moves, nothing is
-//! kept. What it does per second is what hyper, JSON, the kernel and the generator leave to everybody on this machine. With `--file` it does one thing: it appends a record to a plain file
-//! with group commit before it answers, which is the ceiling of whatever is durable.
+//! The baseline over HTTP: the same hyper, a payout read with serde into a struct, an answer of the
+//! same size, and nothing in between. No key is looked up, no money moves, nothing is kept. What it
+//! does per second is what hyper, JSON, the kernel and the generator leave to everybody on this
+//! machine. With `--file` it does one thing: it appends a record to a plain file with group commit
+//! before it answers, which is the ceiling of whatever is durable.
 
 #[path = "../../../benches/peers/src/payout.rs"]
 mod payout;
@@ -45,7 +47,10 @@ static ANSWERS: AtomicI64 = AtomicI64::new(0);
 impl DoNothing {
     /// Serves until it is killed, on as many threads as there are cores, like the gateway.
     pub fn run(self) -> Outcome<()> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| format!("the runtime did not start: {error}"))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| format!("the runtime did not start: {error}"))?;
         let file = self.file.map(|path| PlainFile::create(&path, RECORD_BYTES)).transpose()?.map(Arc::new);
         runtime.block_on(serve(self.listen, file))
     }
@@ -60,12 +65,17 @@ async fn serve(listen: SocketAddr, file: Option<Arc<PlainFile>>) -> Outcome<()> 
         tokio::spawn(async move {
             let answer = service_fn(move |request| answer(request, file.clone()));
             // Who goes away goes away.
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
         });
     }
 }
 
-async fn answer(request: Request<Incoming>, file: Option<Arc<PlainFile>>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(
+    request: Request<Incoming>,
+    file: Option<Arc<PlainFile>>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
     let (mut status, body) = if request.method() == Method::GET {
         (StatusCode::OK, blank(request.uri().query()))
     } else {
@@ -88,7 +98,10 @@ async fn answer(request: Request<Incoming>, file: Option<Arc<PlainFile>>) -> Res
 
 /// As many bytes as `?bytes=` asks for, so that an answer is compared with one of its size.
 fn blank(query: Option<&str>) -> Vec<u8> {
-    let bytes = query.and_then(|query| query.strip_prefix("bytes=")).and_then(|bytes| bytes.parse().ok()).unwrap_or(2_usize);
+    let bytes = query
+        .and_then(|query| query.strip_prefix("bytes="))
+        .and_then(|bytes| bytes.parse().ok())
+        .unwrap_or(2_usize);
     let mut body = vec![b' '; bytes.clamp(2, BLANK_BYTES_MAX)];
     let end = body.len() - 1;
     (body[0], body[end]) = (b'{', b'}');
@@ -108,7 +121,10 @@ mod tests {
     fn it_reads_a_payout_and_gives_its_values_back() {
         let body = br#"{"merchantId":"m","monto":"1.00","concepto":"pago","externalRef":"r-1"}"#;
         let answer: serde_json::Value = serde_json::from_slice(&pay(body).expect("an answer")).expect("JSON");
-        assert_eq!((&answer["externalRef"], &answer["monto"], &answer["status"]), (&"r-1".into(), &"1.00".into(), &"completed".into()));
+        assert_eq!(
+            (&answer["externalRef"], &answer["monto"], &answer["status"]),
+            (&"r-1".into(), &"1.00".into(), &"completed".into())
+        );
         assert_eq!(pay(b"{}"), None);
         assert_eq!((blank(None), blank(Some("bytes=4"))), (b"{}".to_vec(), b"{  }".to_vec()));
     }

@@ -1,5 +1,6 @@
-//! Fills a data directory as fast as the engine goes, with a snapshot of everything before the last so many records, and then waits to be killed: as after a crash, the next start has to
-//! replay them. A process of its own, because nothing may be closed in good order.
+//! Fills a data directory as fast as the engine goes, with a snapshot of everything before the last
+//! so many records, and then waits to be killed: as after a crash, the next start has to replay
+//! them. A process of its own, because nothing may be closed in good order.
 
 use super::cleanup::Ward;
 use super::in_process::{adjust, engine, hold};
@@ -30,7 +31,8 @@ pub const FUNDS_MINOR: i64 = 100_000_000_000;
 /// What is said on stdout when it is done.
 const DONE: &str = "filled";
 
-/// Records that make a tenant: it, its key, its sheet in two books and the word that it is there, its funds.
+/// Records that make a tenant: it, its key, its sheet in two books and the word that it is there,
+/// its funds.
 const OPENING: u64 = 6;
 
 /// Records under way at once.
@@ -45,7 +47,8 @@ pub struct Filling {
     /// Holds of a cent each on the first tenant's balance
     #[arg(long, default_value_t = 0)]
     pub holds: u64,
-    /// Records in the log, the tenants, their funds and the holds included; the others are debits of the tenants in turn
+    /// Records in the log, the tenants, their funds and the holds included; the others are debits
+    /// of the tenants in turn
     #[arg(long)]
     pub records: u64,
     /// Of these, records behind the snapshot
@@ -91,10 +94,16 @@ impl Filling {
         let began = Instant::now();
         let mut command = this_binary()?;
         command.args(["bench", "fill", "--data"]).arg(data);
-        for (name, value) in [("--tenants", u64::from(self.tenants)), ("--holds", self.holds), ("--records", self.records), ("--tail", self.tail)] {
+        for (name, value) in [
+            ("--tenants", u64::from(self.tenants)),
+            ("--holds", self.holds),
+            ("--records", self.records),
+            ("--tail", self.tail),
+        ] {
             command.arg(name).arg(value.to_string());
         }
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
         let said = child.stdout.take();
         let ward = Ward::new(child);
         let mut line = String::new();
@@ -110,7 +119,10 @@ impl Filling {
 impl Fill {
     /// Does not return when all goes well.
     pub fn run(self) -> Outcome<()> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
         let filling = self.filling;
         let Some(debits) = self.filling.records.checked_sub(filling.opening()) else {
             return Err(format!("at least {} records", filling.opening()));
@@ -123,7 +135,10 @@ impl Fill {
             let engine = engine(&self.data, WIDTH * 2).await?;
             let tenants = u64::from(filling.tenants);
             each(&engine, 0..tenants, |engine, _| async move { open(&engine).await }).await?;
-            each(&engine, 0..filling.holds, |engine, _| async move { hold(&engine, tenant_key(1, Mode::Test), 1).await.map(|_| ()) }).await?;
+            each(&engine, 0..filling.holds, |engine, _| async move {
+                hold(&engine, tenant_key(1, Mode::Test), 1).await.map(|_| ())
+            })
+            .await?;
             let debit = move |engine: Engine<Domain>, nth: u64| async move {
                 adjust(&engine, tenant_key(number(nth % tenants.max(1)), Mode::Test), -1).await.map(|_| ())
             };
@@ -150,12 +165,22 @@ fn number(nth: u64) -> u32 {
     u32::try_from(nth).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// A tenant with a key, its sheet in both of its books, and funds: the records that the operators' API would write. The platform gives it its number, and the key is made for that.
+/// A tenant with a key, its sheet in both of its books, and funds: the records that the operators'
+/// API would write. The platform gives it its number, and the key is made for that.
 async fn open(engine: &Engine<Domain>) -> Outcome<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let id = |of: u64, n| Id::derived(i64::try_from(of).unwrap_or(0), of, n);
     let nth = COUNT.fetch_add(1, Ordering::Relaxed);
-    let opened = platform(engine, PlatformAsk::Open { id: id(nth, 0), name: "bench".to_owned(), settings: Settings::default(), keys: Vec::new() }).await?;
+    let opened = platform(
+        engine,
+        PlatformAsk::Open {
+            id: id(nth, 0),
+            name: "bench".to_owned(),
+            settings: Settings::default(),
+            keys: Vec::new(),
+        },
+    )
+    .await?;
     let Some(PlatformChange::Opened { tenant, .. }) = opened.platform.as_deref() else {
         return Err("a tenant was opened and its record does not say so".to_owned());
     };
@@ -176,7 +201,10 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
     platform(engine, PlatformAsk::AddKey(key)).await?;
     for mode in [Mode::Live, Mode::Test] {
         let sheet = Ask::Sheet(tenant.sheet.clone());
-        engine.ask_book(tenant_key(number, mode), sheet.into(), None).await.map_err(|failure| format!("{failure:?}"))?;
+        engine
+            .ask_book(tenant_key(number, mode), sheet.into(), None)
+            .await
+            .map_err(|failure| format!("{failure:?}"))?;
     }
     platform(engine, PlatformAsk::Pushed { number, version: tenant.sheet.version }).await?;
     adjust(engine, tenant_key(number, Mode::Test), FUNDS_MINOR).await.map(|_| ())
@@ -184,7 +212,10 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
 
 /// Asks the platform's book, which must write something.
 async fn platform(engine: &Engine<Domain>, ask: PlatformAsk) -> Outcome<Arc<Record>> {
-    let settled = engine.ask_book(PLATFORM, Ask::Platform(Box::new(ask)).into(), None).await.map_err(|failure| format!("{failure:?}"))?;
+    let settled = engine
+        .ask_book(PLATFORM, Ask::Platform(Box::new(ask)).into(), None)
+        .await
+        .map_err(|failure| format!("{failure:?}"))?;
     settled.record.ok_or_else(|| format!("the platform refused: {:?}", settled.refusal))
 }
 
@@ -220,7 +251,9 @@ mod tests {
 
     #[test]
     fn debits_are_taken_from_the_tenants_in_turn() {
-        let balance = |tenant: u32, debits: u64| Filling { tenants: 100, holds: 7, records: 607 + debits, tail: 0 }.balance_minor(tenant);
+        let balance = |tenant: u32, debits: u64| {
+            Filling { tenants: 100, holds: 7, records: 607 + debits, tail: 0 }.balance_minor(tenant)
+        };
         assert_eq!(balance(1, 0), FUNDS_MINOR);
         assert_eq!((balance(1, 101), balance(2, 101)), (FUNDS_MINOR - 2, FUNDS_MINOR - 1));
     }

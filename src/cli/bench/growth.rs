@@ -1,5 +1,7 @@
-//! How cost grows: what more tenants, more holds on a balance and a longer history do to throughput, memory, disk and restart. Every level is a data directory of its own, filled, killed and
-//! started; its throughput is taken in turns with that of a server that holds next to nothing, which runs beside it all the time.
+//! How cost grows: what more tenants, more holds on a balance and a longer history do to
+//! throughput, memory, disk and restart. Every level is a data directory of its own, filled, killed
+//! and started; its throughput is taken in turns with that of a server that holds next to nothing,
+//! which runs beside it all the time.
 
 use super::chart::{Chart, Series};
 use super::cleanup::{self, Scratch};
@@ -10,7 +12,9 @@ use super::report::{Bar, Line, Report, Unit};
 use super::requests::{Requests, Workload};
 use super::restart::{bytes_in, check};
 use super::server::Server;
-use super::table::{Table, grouped, mebibytes, median, microseconds, milliseconds, nanoseconds_each, ratio, seconds};
+use super::table::{
+    Table, grouped, mebibytes, median, microseconds, milliseconds, nanoseconds_each, ratio, seconds,
+};
 use super::{Outcome, Place, machine, progress};
 use crate::recovery::directory::LOG_DIRECTORY;
 use clap::Args;
@@ -94,8 +98,17 @@ struct Started {
 impl Growth {
     /// How long it takes, about.
     pub fn takes(&self) -> Duration {
-        let each = (Duration::from_secs(self.seconds) + WARM_UP + Duration::from_millis(400)) * 2 * u32::try_from(self.rounds).unwrap_or(u32::MAX);
-        self.levels().iter().map(|level| level.filling.takes() + each + Duration::from_secs(3 + u64::from(level.filling.tenants) / 5_000)).sum()
+        let each = (Duration::from_secs(self.seconds) + WARM_UP + Duration::from_millis(400))
+            * 2
+            * u32::try_from(self.rounds).unwrap_or(u32::MAX);
+        self.levels()
+            .iter()
+            .map(|level| {
+                level.filling.takes()
+                    + each
+                    + Duration::from_secs(3 + u64::from(level.filling.tenants) / 5_000)
+            })
+            .sum()
     }
 
     /// Measures and prints.
@@ -111,12 +124,20 @@ impl Growth {
     fn levels(&self) -> Vec<Level> {
         let level = |driver, size, tenants, holds, history: u64| {
             let filling = Filling { tenants, holds, records: 0, tail: TAIL };
-            Level { driver, size, filling: Filling { records: filling.opening() + history + TAIL, ..filling } }
+            Level {
+                driver,
+                size,
+                filling: Filling { records: filling.opening() + history + TAIL, ..filling },
+            }
         };
         let mut levels = vec![level(Driver::Nothing, 0, 1, 0, 0)];
-        levels.extend(self.tenants.iter().map(|tenants| level(Driver::Tenants, u64::from(*tenants), *tenants, 0, 0)));
+        levels.extend(
+            self.tenants.iter().map(|tenants| level(Driver::Tenants, u64::from(*tenants), *tenants, 0, 0)),
+        );
         levels.extend(self.holds.iter().map(|holds| level(Driver::Holds, *holds, 1, *holds, 0)));
-        levels.extend(self.history.iter().map(|history| level(Driver::History, *history, HISTORY_TENANTS, 0, *history)));
+        levels.extend(
+            self.history.iter().map(|history| level(Driver::History, *history, HISTORY_TENANTS, 0, *history)),
+        );
         levels
     }
 
@@ -166,10 +187,23 @@ impl Growth {
         let server = Server::gateway(scratch.path(), PATIENCE)?;
         let memory = machine::own_memory(server.pid())?;
         check(&server, &level.filling)?;
-        let tenants: Vec<Tenant> = (1..=level.filling.tenants).map(|tenant| Tenant { key: key_of(tenant), merchant: String::new() }).collect();
+        let tenants: Vec<Tenant> = (1..=level.filling.tenants)
+            .map(|tenant| Tenant { key: key_of(tenant), merchant: String::new() })
+            .collect();
         let requests: Arc<dyn Workload> = Arc::new(Requests::credits(server.api, &tenants));
-        let (driver, size, ready_after, records) = (level.driver, level.size, server.ready_after, level.filling.records);
-        let seen = Seen { driver, size, own: Vec::new(), base: Vec::new(), ready_after, memory, disk, records, filled_in };
+        let (driver, size, ready_after, records) =
+            (level.driver, level.size, server.ready_after, level.filling.records);
+        let seen = Seen {
+            driver,
+            size,
+            own: Vec::new(),
+            base: Vec::new(),
+            ready_after,
+            memory,
+            disk,
+            records,
+            filled_in,
+        };
         Ok(Started { server, seen, requests, _scratch: scratch })
     }
 
@@ -179,7 +213,12 @@ impl Growth {
             let base = self.pay(base)?;
             let own = self.pay(&started)?;
             let (with, without) = (own.rate(), base.rate());
-            progress(&format!("round {round}/{}: {}/s, {}/s with next to nothing", self.rounds, grouped(with), grouped(without)));
+            progress(&format!(
+                "round {round}/{}: {}/s, {}/s with next to nothing",
+                self.rounds,
+                grouped(with),
+                grouped(without)
+            ));
             started.seen.own.push(own);
             started.seen.base.push(base);
         }
@@ -189,7 +228,15 @@ impl Growth {
     fn pay(&self, started: &Started) -> Outcome<Measured> {
         started.server.rest()?;
         let time = Duration::from_secs(self.seconds);
-        Load { server: &started.server, requests: &started.requests, connections: CONNECTIONS, threads: 2, warm_up: WARM_UP, time }.run()
+        Load {
+            server: &started.server,
+            requests: &started.requests,
+            connections: CONNECTIONS,
+            threads: 2,
+            warm_up: WARM_UP,
+            time,
+        }
+        .run()
     }
 
     fn table(&self, all: &[Seen]) -> Table {
@@ -244,35 +291,73 @@ fn rate(loads: &[Measured]) -> u64 {
 fn bars(all: &[Seen]) -> Vec<Bar> {
     let mut bars = Vec::new();
     if let Some(long) = all.iter().find(|seen| seen.driver == Driver::History && seen.size == LONG) {
-        bars.push(Bar::ratio("throughput after 10 million records, of that of the first", rate(&long.own), rate(&long.base), 90));
-        let (ready_us, from) = (u64::try_from(long.ready_after.as_micros()).unwrap_or(u64::MAX), format!("of {} records", grouped(long.records)));
-        bars.push(Bar::at_most("restart with 100,000 records of tail", Unit::Time, ready_us, RESTART_US_MAX, from));
+        bars.push(Bar::ratio(
+            "throughput after 10 million records, of that of the first",
+            rate(&long.own),
+            rate(&long.base),
+            90,
+        ));
+        let (ready_us, from) = (
+            u64::try_from(long.ready_after.as_micros()).unwrap_or(u64::MAX),
+            format!("of {} records", grouped(long.records)),
+        );
+        bars.push(Bar::at_most(
+            "restart with 100,000 records of tail",
+            Unit::Time,
+            ready_us,
+            RESTART_US_MAX,
+            from,
+        ));
     }
     for driver in [Driver::Tenants, Driver::Holds, Driver::History] {
-        let mut levels: Vec<&Seen> = all.iter().filter(|seen| seen.driver == driver && seen.size > 0).collect();
+        let mut levels: Vec<&Seen> =
+            all.iter().filter(|seen| seen.driver == driver && seen.size > 0).collect();
         levels.sort_by_key(|seen| seen.size);
         for pair in levels.windows(2) {
             let factor = |before: u64, after: u64| after.saturating_mul(100).checked_div(before).unwrap_or(0);
             let costs = |seen: &Seen| {
                 let ready_us = u64::try_from(seen.ready_after.as_micros()).unwrap_or(u64::MAX);
-                [("memory", seen.memory), ("disk", seen.disk), ("restart", ready_us), ("time per payout", 1_000_000_000 / rate(&seen.own).max(1))]
+                [
+                    ("memory", seen.memory),
+                    ("disk", seen.disk),
+                    ("restart", ready_us),
+                    ("time per payout", 1_000_000_000 / rate(&seen.own).max(1)),
+                ]
             };
-            let factors = costs(pair[0]).into_iter().zip(costs(pair[1])).map(|((name, before), (_, after))| (factor(before, after), name));
+            let factors = costs(pair[0])
+                .into_iter()
+                .zip(costs(pair[1]))
+                .map(|((name, before), (_, after))| (factor(before, after), name));
             let worst = factors.max().unwrap_or((0, ""));
-            let what = format!("what grows most from {} to {} {}", grouped(pair[0].size), grouped(pair[1].size), driver.name());
-            bars.push(Bar::at_most(&what, Unit::Ratio, worst.0, factor(pair[0].size, pair[1].size), worst.1.to_owned()));
+            let what = format!(
+                "what grows most from {} to {} {}",
+                grouped(pair[0].size),
+                grouped(pair[1].size),
+                driver.name()
+            );
+            bars.push(Bar::at_most(
+                &what,
+                Unit::Ratio,
+                worst.0,
+                factor(pair[0].size, pair[1].size),
+                worst.1.to_owned(),
+            ));
         }
     }
     bars
 }
 
 fn chart(all: &[Seen]) -> Chart {
-    let drivers = [Driver::Tenants, Driver::Holds, Driver::History].map(|driver| (driver, all.iter().filter(|seen| seen.driver == driver).collect::<Vec<_>>()));
+    let drivers = [Driver::Tenants, Driver::Holds, Driver::History]
+        .map(|driver| (driver, all.iter().filter(|seen| seen.driver == driver).collect::<Vec<_>>()));
     let most = drivers.iter().map(|(_, levels)| levels.len()).max().unwrap_or(0);
     let series = drivers.into_iter().filter(|(_, levels)| !levels.is_empty()).map(|(driver, levels)| {
         let sizes: Vec<String> = levels.iter().map(|seen| grouped(seen.size)).collect();
         let shares = levels.iter().map(|seen| (rate(&seen.own) * 100).checked_div(rate(&seen.base)));
-        Series { name: format!("{}: {}", driver.name(), sizes.join(", ")), points: std::iter::once(Some(100)).chain(shares).collect() }
+        Series {
+            name: format!("{}: {}", driver.name(), sizes.join(", ")),
+            points: std::iter::once(Some(100)).chain(shares).collect(),
+        }
     });
     Chart {
         file: "growth",
@@ -280,7 +365,9 @@ fn chart(all: &[Seen]) -> Chart {
         across: "from next to nothing to the sizes beside the names",
         upwards: "percent of the throughput with next to nothing",
         series: series.collect(),
-        steps: (0..=most).map(|nth| if nth == 0 { "next to nothing".to_owned() } else { format!("size {nth}") }).collect(),
+        steps: (0..=most)
+            .map(|nth| if nth == 0 { "next to nothing".to_owned() } else { format!("size {nth}") })
+            .collect(),
         by_factors: false,
     }
 }
@@ -289,7 +376,12 @@ impl Seen {
     fn line(&self) -> Line {
         Line {
             what: format!("payouts with {} {}", grouped(self.size), self.driver.name()),
-            figure: format!("{}/s, {} MiB, ready in {} s", grouped(rate(&self.own)), mebibytes(self.memory), seconds(self.ready_after)),
+            figure: format!(
+                "{}/s, {} MiB, ready in {} s",
+                grouped(rate(&self.own)),
+                mebibytes(self.memory),
+                seconds(self.ready_after)
+            ),
             baseline: format!("{}/s with next to nothing", grouped(rate(&self.base))),
             ratio: ratio(rate(&self.own), rate(&self.base)),
         }

@@ -1,4 +1,5 @@
-//! Debits on one balance in process, through the engine and its log on the disk, beside group commit to a plain file.
+//! Debits on one balance in process, through the engine and its log on the disk, beside group
+//! commit to a plain file.
 
 use super::cleanup::{self, Scratch};
 use super::load::{histogram, microseconds};
@@ -80,7 +81,9 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
         clock: Clock::system(),
     };
     let domain = Domain { live_rails: false, holidays: Vec::new(), render };
-    Engine::start(domain, Arc::new(NoEffects), Box::new(store), wal::Config::default(), config).await.map_err(|error| error.to_string())
+    Engine::start(domain, Arc::new(NoEffects), Box::new(store), wal::Config::default(), config)
+        .await
+        .map_err(|error| error.to_string())
 }
 
 /// Adds cents to a balance, or takes them; returns how long the book's turn took.
@@ -95,8 +98,19 @@ pub async fn hold(engine: &Engine<Domain>, tenant: u64, minor: i64) -> Outcome<D
 
 async fn post(engine: &Engine<Domain>, tenant: u64, minor: i64, held: bool) -> Outcome<Duration> {
     let description = "bench".to_owned();
-    let ask = Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant: None, held, description, external_ref: None };
-    let settled = engine.ask_book(tenant, Ask::Adjust(Box::new(ask)).into(), None).await.map_err(|failure| format!("{failure:?}"))?;
+    let ask = Adjustment {
+        cause: Cause::Funded,
+        currency: Currency::Ves,
+        minor,
+        merchant: None,
+        held,
+        description,
+        external_ref: None,
+    };
+    let settled = engine
+        .ask_book(tenant, Ask::Adjust(Box::new(ask)).into(), None)
+        .await
+        .map_err(|failure| format!("{failure:?}"))?;
     match (settled.refusal, settled.record) {
         (None, Some(_)) => Ok(settled.timing.apply),
         (refusal, _) => Err(format!("the adjustment was refused: {refusal:?}")),
@@ -136,7 +150,8 @@ impl InProcess {
     /// How long it takes, about.
     pub fn takes(&self) -> Duration {
         let cases = self.callers.len() * 2 * self.rounds;
-        (Duration::from_secs(self.seconds) + WARM_UP) * u32::try_from(cases).unwrap_or(u32::MAX) + Duration::from_secs(2)
+        (Duration::from_secs(self.seconds) + WARM_UP) * u32::try_from(cases).unwrap_or(u32::MAX)
+            + Duration::from_secs(2)
     }
 
     /// Measures and prints.
@@ -153,9 +168,17 @@ impl InProcess {
     pub fn report(&self) -> Outcome<Report> {
         let machine = machine::describe(&self.place.made()?);
         let scratch = Scratch::new(&self.place.made()?, "engine")?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
         let (size, cases) = self.measure(&runtime, scratch.path())?;
-        Ok(Report { tables: vec![self.table(&machine, &size, &cases)], lines: lines(&cases), bars: bars(&cases), ..Report::default() })
+        Ok(Report {
+            tables: vec![self.table(&machine, &size, &cases)],
+            lines: lines(&cases),
+            bars: bars(&cases),
+            ..Report::default()
+        })
     }
 
     fn measure(&self, runtime: &Runtime, dir: &Path) -> Outcome<(Size, Vec<Case>)> {
@@ -169,7 +192,9 @@ impl InProcess {
             Ok::<_, String>(record.map_or(0, |record| record.payload.len() + RECORD_OVERHEAD_BYTES))
         })?;
         let file = Arc::new(PlainFile::create(&dir.join("plain"), record)?);
-        let cases = self.callers.iter().flat_map(|callers| [true, false].map(|plain| Case { plain, callers: *callers, rounds: Vec::new() }));
+        let cases = self.callers.iter().flat_map(|callers| {
+            [true, false].map(|plain| Case { plain, callers: *callers, rounds: Vec::new() })
+        });
         let mut cases: Vec<Case> = cases.collect();
         for round in 1..=self.rounds {
             for case in &mut cases {
@@ -208,8 +233,19 @@ impl InProcess {
     }
 
     fn table(&self, machine: &str, size: &Size, cases: &[Case]) -> Table {
-        let columns =
-            ["case", "callers", "records/s", "spread", "p50 ms", "p99 ms", "of plain file", "CPU µs/record", "book's turn µs", "syncs/s", "records/sync"];
+        let columns = [
+            "case",
+            "callers",
+            "records/s",
+            "spread",
+            "p50 ms",
+            "p99 ms",
+            "of plain file",
+            "CPU µs/record",
+            "book's turn µs",
+            "syncs/s",
+            "records/sync",
+        ];
         let mut table = Table::new("Debits on one balance, in process", &columns);
         table.remark(format!(
             "Each caller debits one cent and waits until it is durable; {} rounds of {} s with all cases interleaved, medians. A record has {} bytes with its frame (the plain file writes as \
@@ -222,8 +258,12 @@ impl InProcess {
             let rates = || case.rounds.iter().map(|round| per_second(round.count, round.time));
             let spread = rates().max().unwrap_or(0) - rates().min().unwrap_or(0);
             let plain = baseline(cases, case.callers);
-            let quantile = |q: f64| milliseconds(median(case.rounds.iter().map(|round| round.latency.value_at_quantile(q))));
-            let logged = |figure: &dyn Fn(&Measured) -> u64| if case.plain { "–".to_owned() } else { grouped(median(case.rounds.iter().map(figure))) };
+            let quantile = |q: f64| {
+                milliseconds(median(case.rounds.iter().map(|round| round.latency.value_at_quantile(q))))
+            };
+            let logged = |figure: &dyn Fn(&Measured) -> u64| {
+                if case.plain { "–".to_owned() } else { grouped(median(case.rounds.iter().map(figure))) }
+            };
             table.row([
                 case.name().to_owned(),
                 case.callers.to_string(),
@@ -232,7 +272,9 @@ impl InProcess {
                 quantile(0.5),
                 quantile(0.99),
                 if case.plain { "1".to_owned() } else { ratio(rate, plain) },
-                table::microseconds(median(case.rounds.iter().map(|round| nanoseconds_each(round.cpu, round.count)))),
+                table::microseconds(median(
+                    case.rounds.iter().map(|round| nanoseconds_each(round.cpu, round.count)),
+                )),
                 if case.plain { "–".to_owned() } else { table::microseconds(case.turn_ns()) },
                 logged(&|round| per_second(round.syncs, round.time + WARM_UP)),
                 logged(&|round| round.logged / round.syncs.max(1)),
@@ -260,7 +302,10 @@ fn baseline(cases: &[Case], callers: usize) -> u64 {
 /// What is asked for.
 fn bars(cases: &[Case]) -> Vec<Bar> {
     let asked = cases.iter().filter(|case| !case.plain && case.callers == MOST);
-    let what = format!("durable debits on one balance in process, of a plain file, {} callers", grouped(MOST as u64));
+    let what = format!(
+        "durable debits on one balance in process, of a plain file, {} callers",
+        grouped(MOST as u64)
+    );
     asked.map(|case| Bar::ratio(&what, case.rate(), baseline(cases, case.callers), 43)).collect()
 }
 
@@ -295,7 +340,8 @@ where
     F: Fn(usize) -> A + Clone + Send + 'static,
     A: Future<Output = Outcome<Duration>> + Send,
 {
-    let shards: Arc<Vec<Mutex<Histogram<u64>>>> = Arc::new((0..SHARDS).map(|_| Mutex::new(histogram())).collect());
+    let shards: Arc<Vec<Mutex<Histogram<u64>>>> =
+        Arc::new((0..SHARDS).map(|_| Mutex::new(histogram())).collect());
     let turns_ns = Arc::new(AtomicU64::new(0));
     let begin = Instant::now() + WARM_UP;
     let end = begin + time;
@@ -313,7 +359,10 @@ where
                 }
                 if now >= begin {
                     turns += turn;
-                    shards[caller % SHARDS].lock().unwrap_or_else(PoisonError::into_inner).saturating_record(microseconds(now - asked));
+                    shards[caller % SHARDS]
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .saturating_record(microseconds(now - asked));
                 }
                 asked = now;
             }
@@ -330,7 +379,17 @@ where
     }
     let mut latency = histogram();
     for shard in shards.iter() {
-        latency.add(&*shard.lock().unwrap_or_else(PoisonError::into_inner)).map_err(|error| error.to_string())?;
+        latency
+            .add(&*shard.lock().unwrap_or_else(PoisonError::into_inner))
+            .map_err(|error| error.to_string())?;
     }
-    Ok(Measured { count: latency.len(), time, latency, turns: Duration::from_nanos(turns_ns.load(Ordering::Relaxed)), cpu, syncs: 0, logged: 0 })
+    Ok(Measured {
+        count: latency.len(),
+        time,
+        latency,
+        turns: Duration::from_nanos(turns_ns.load(Ordering::Relaxed)),
+        cpu,
+        syncs: 0,
+        logged: 0,
+    })
 }

@@ -1,5 +1,7 @@
-//! How long one waits at a given load: requests at fixed rates, from a tenth to nine tenths of what the server can do, latencies counted from when a request was due. Server and generator
-//! have a core of their own each, so that neither waits for the other's turn; beside it a single write and sync to the same disk.
+//! How long one waits at a given load: requests at fixed rates, from a tenth to nine tenths of what
+//! the server can do, latencies counted from when a request was due. Server and generator have a
+//! core of their own each, so that neither waits for the other's turn; beside it a single write and
+//! sync to the same disk.
 
 use super::chart::{Chart, Series};
 use super::cleanup::{self, Scratch};
@@ -54,7 +56,8 @@ pub struct Latency {
     /// Rounds; each runs every case once, and medians are shown
     #[arg(long, default_value_t = 2)]
     pub(super) rounds: usize,
-    /// Where the peers were built (benches/peers/build); with it PostgreSQL stands beside at half its load
+    /// Where the peers were built (benches/peers/build); with it PostgreSQL stands beside at half
+    /// its load
     #[arg(long)]
     pub(super) peers: Option<PathBuf>,
 }
@@ -84,7 +87,8 @@ pub fn apart() -> (Vec<usize>, Vec<usize>) {
     (cores, generator)
 }
 
-/// How many requests per second the server answers at the most, closed loop, from a generator on these cores.
+/// How many requests per second the server answers at the most, closed loop, from a generator on
+/// these cores.
 pub fn capacity(server: &Server, tenants: &[Tenant], cores: &[usize], time: Duration) -> Outcome<u64> {
     let requests: Arc<dyn Workload> = Arc::new(Requests::payouts(server.api, tenants));
     let measured = busiest(server, &requests, cores, time)?;
@@ -93,7 +97,8 @@ pub fn capacity(server: &Server, tenants: &[Tenant], cores: &[usize], time: Dura
 }
 
 fn busiest(server: &Server, requests: &Arc<dyn Workload>, cores: &[usize], time: Duration) -> Outcome<u64> {
-    let load = Load { server, requests, connections: CAPACITY_CONNECTIONS, threads: 1, warm_up: WARM_UP, time };
+    let load =
+        Load { server, requests, connections: CAPACITY_CONNECTIONS, threads: 1, warm_up: WARM_UP, time };
     let measured = machine::on_cores(cores, || load.run())?;
     Ok(measured.rate())
 }
@@ -103,7 +108,10 @@ impl Latency {
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds) + WARM_UP + Duration::from_millis(500);
         // Of conversions the quotes take about as long again.
-        let cases = u32::try_from(self.percent.len() * 3 * self.rounds + 5 + 2 * usize::from(self.peers.is_some()) * self.rounds).unwrap_or(u32::MAX);
+        let cases = u32::try_from(
+            self.percent.len() * 3 * self.rounds + 5 + 2 * usize::from(self.peers.is_some()) * self.rounds,
+        )
+        .unwrap_or(u32::MAX);
         each * cases + Duration::from_secs(2 + self.rounds as u64)
     }
 
@@ -129,14 +137,21 @@ impl Latency {
         let time = Duration::from_secs(self.seconds);
         let payouts = capacity(&server, &tenants, &generator_cores, time)?;
         let busiest = |quoted: &Arc<dyn Workload>| busiest(&server, quoted, &generator_cores, time);
-        let conversions = Prepared::while_they_last(&server, &tenants[0], Kind::Conversions, time + WARM_UP, busiest)?;
-        progress(&format!("capacity: {} payouts/s, {} conversions/s", grouped(payouts), grouped(conversions)));
+        let conversions =
+            Prepared::while_they_last(&server, &tenants[0], Kind::Conversions, time + WARM_UP, busiest)?;
+        progress(&format!(
+            "capacity: {} payouts/s, {} conversions/s",
+            grouped(payouts),
+            grouped(conversions)
+        ));
         let known = peers::tenants();
         let peer = match &self.peers {
             Some(built) => {
                 let built = Built::at(built)?;
                 let database = machine::on_cores(&server_cores, || built.database(scratch.path(), &setting))?;
-                let peer = machine::on_cores(&server_cores, || built.serve(&database, scratch.path(), Way::Batched, 1, 0))?;
+                let peer = machine::on_cores(&server_cores, || {
+                    built.serve(&database, scratch.path(), Way::Batched, 1, 0)
+                })?;
                 let capacity = capacity(&peer, &known[..1], &generator_cores, time)?;
                 Some((peer, capacity))
             }
@@ -150,7 +165,11 @@ impl Latency {
         };
         let mut cases: Vec<Case> = Vec::new();
         for what in [What::Conversions, What::Payouts] {
-            cases.extend(self.percent.iter().map(|percent| Case { what, percent: *percent, rounds: Vec::new() }));
+            cases.extend(self.percent.iter().map(|percent| Case {
+                what,
+                percent: *percent,
+                rounds: Vec::new(),
+            }));
         }
         if peer.is_some() {
             cases.push(Case { what: What::Batched, percent: HALF, rounds: Vec::new() });
@@ -158,12 +177,27 @@ impl Latency {
         let mut syncs = histogram();
         for round in 1..=self.rounds {
             server.rest()?;
-            syncs.add(machine::on_cores(&server_cores, || single_syncs(scratch.path(), Duration::from_secs(1)))?).map_err(|error| error.to_string())?;
+            syncs
+                .add(machine::on_cores(&server_cores, || {
+                    single_syncs(scratch.path(), Duration::from_secs(1))
+                })?)
+                .map_err(|error| error.to_string())?;
             for case in &mut cases {
                 let Some((server, tenant, capacity)) = subject(case.what) else { continue };
-                let told = self.round(server, tenant, case.what, (capacity * case.percent / 100).max(1), &generator_cores)?;
+                let told = self.round(
+                    server,
+                    tenant,
+                    case.what,
+                    (capacity * case.percent / 100).max(1),
+                    &generator_cores,
+                )?;
                 let p99 = milliseconds(told.done.value_at_quantile(0.99));
-                progress(&format!("round {round}/{}: {} at {} %: p99 {p99} ms", self.rounds, case.what.name(), case.percent));
+                progress(&format!(
+                    "round {round}/{}: {} at {} %: p99 {p99} ms",
+                    self.rounds,
+                    case.what.name(),
+                    case.percent
+                ));
                 case.rounds.push(told);
             }
         }
@@ -178,20 +212,42 @@ impl Latency {
             grouped(conversions)
         ));
         table.remark(machine);
-        Ok(Report { tables: vec![table], lines: lines(&cases, &syncs), bars: bars(&cases, &syncs), charts: vec![self.chart(&cases, &syncs)] })
+        Ok(Report {
+            tables: vec![table],
+            lines: lines(&cases, &syncs),
+            bars: bars(&cases, &syncs),
+            charts: vec![self.chart(&cases, &syncs)],
+        })
     }
 
-    fn round(&self, server: &Server, tenant: &Tenant, what: What, rate: u64, cores: &[usize]) -> Outcome<Told> {
+    fn round(
+        &self,
+        server: &Server,
+        tenant: &Tenant,
+        what: What,
+        rate: u64,
+        cores: &[usize],
+    ) -> Outcome<Told> {
         let phases = [Phase { rate, time: WARM_UP }, Phase { rate, time: Duration::from_secs(self.seconds) }];
         let requests: Arc<dyn Workload> = match what {
-            What::Payouts | What::Batched => Arc::new(Requests::payouts(server.api, std::slice::from_ref(tenant))),
+            What::Payouts | What::Batched => {
+                Arc::new(Requests::payouts(server.api, std::slice::from_ref(tenant)))
+            }
             What::Conversions => {
                 let count = usize::try_from(rate * (self.seconds + 1)).unwrap_or(usize::MAX);
                 Arc::new(Prepared::new(server, tenant, Kind::Conversions, Enough::Count(count))?)
             }
         };
         server.rest()?;
-        let told = OpenLoop { server, requests: &requests, connections: CONNECTIONS, phases: &phases, patience: PATIENCE, cores }.run()?;
+        let told = OpenLoop {
+            server,
+            requests: &requests,
+            connections: CONNECTIONS,
+            phases: &phases,
+            patience: PATIENCE,
+            cores,
+        }
+        .run()?;
         told.into_iter().nth(1).ok_or_else(|| "there was no second phase".to_owned())
     }
 
@@ -256,14 +312,26 @@ impl Latency {
 
     fn chart(&self, cases: &[Case], syncs: &Histogram<u64>) -> Chart {
         let points = |what: What, q: f64| {
-            self.percent.iter().map(|percent| Some(cases.iter().find(|case| (case.what, case.percent) == (what, *percent))?.quantile(q))).collect()
+            self.percent
+                .iter()
+                .map(|percent| {
+                    Some(cases.iter().find(|case| (case.what, case.percent) == (what, *percent))?.quantile(q))
+                })
+                .collect()
         };
-        let line = |what: What, name: &str, q: f64| Series { name: format!("{} {name}", what.name()), points: points(what, q) };
+        let line = |what: What, name: &str, q: f64| Series {
+            name: format!("{} {name}", what.name()),
+            points: points(what, q),
+        };
         let mut series = Vec::new();
         for what in [What::Conversions, What::Payouts] {
-            series.extend([("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].map(|(name, q)| line(what, name, q)));
+            series
+                .extend([("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].map(|(name, q)| line(what, name, q)));
         }
-        series.push(Series { name: "a single sync p99".to_owned(), points: self.percent.iter().map(|_| Some(syncs.value_at_quantile(0.99))).collect() });
+        series.push(Series {
+            name: "a single sync p99".to_owned(),
+            points: self.percent.iter().map(|_| Some(syncs.value_at_quantile(0.99))).collect(),
+        });
         let steps = self.percent.iter().map(|percent| format!("{percent} %")).collect();
         Chart {
             file: "latency",
@@ -296,7 +364,13 @@ fn bars(cases: &[Case], syncs: &Histogram<u64>) -> Vec<Bar> {
     let sync = syncs.value_at_quantile(0.99);
     let bar = |case: &Case| {
         let from = format!("{OF_A_SYNC_MAX} times the p99 of a single sync, {} ms", milliseconds(sync));
-        Bar::at_most(&format!("p99 of {} at half load", case.what.name()), Unit::Time, case.quantile(0.99), OF_A_SYNC_MAX * sync, from)
+        Bar::at_most(
+            &format!("p99 of {} at half load", case.what.name()),
+            Unit::Time,
+            case.quantile(0.99),
+            OF_A_SYNC_MAX * sync,
+            from,
+        )
     };
     cases.iter().filter(|case| case.percent == HALF && case.what != What::Batched).map(bar).collect()
 }
@@ -306,7 +380,11 @@ fn lines(cases: &[Case], syncs: &Histogram<u64>) -> Vec<Line> {
     let sync = syncs.value_at_quantile(0.99);
     let line = |case: &Case| Line {
         what: format!("p99 of {} at half load", case.what.name()),
-        figure: format!("{} ms (p99.9 {} ms)", milliseconds(case.quantile(0.99)), milliseconds(case.quantile(0.999))),
+        figure: format!(
+            "{} ms (p99.9 {} ms)",
+            milliseconds(case.quantile(0.99)),
+            milliseconds(case.quantile(0.999))
+        ),
         baseline: format!("{} ms, p99 of a single sync", milliseconds(sync)),
         ratio: table::ratio(case.quantile(0.99), sync),
     };

@@ -1,5 +1,6 @@
-//! The generator: so many connections, each sends its next request when it has the answer to the last. Every answer's status is looked at, every so many bodies are read; the first wrong
-//! answer ends the case.
+//! The generator: so many connections, each sends its next request when it has the answer to the
+//! last. Every answer's status is looked at, every so many bodies are read; the first wrong answer
+//! ends the case.
 
 use super::Outcome;
 use super::connection::Connection;
@@ -71,7 +72,8 @@ impl Load<'_> {
         let (gate, start) = (Barrier::new(threads + 1), OnceLock::new());
         let measured = std::thread::scope(|scope| {
             let (gate, start) = (&gate, &start);
-            let lanes: Vec<_> = (0..threads).map(|nth| scope.spawn(move || self.lane(nth, threads, gate, start))).collect();
+            let lanes: Vec<_> =
+                (0..threads).map(|nth| scope.spawn(move || self.lane(nth, threads, gate, start))).collect();
             // Once all are connected, and once they know when it starts.
             gate.wait();
             let begin = *start.get_or_init(Instant::now) + self.warm_up;
@@ -87,11 +89,19 @@ impl Load<'_> {
             }
             Ok(Measured { answers: latency.len(), time: self.time, latency, server: after?.since(before?) })
         });
-        measured.map_err(|why: String| format!("{} connections: {why}: {}", self.connections, self.server.last_words()))
+        measured.map_err(|why: String| {
+            format!("{} connections: {why}: {}", self.connections, self.server.last_words())
+        })
     }
 
     /// Every `step`-th connection from the `nth`, on a thread of their own.
-    fn lane(&self, nth: usize, step: usize, gate: &Barrier, start: &OnceLock<Instant>) -> Outcome<Histogram<u64>> {
+    fn lane(
+        &self,
+        nth: usize,
+        step: usize,
+        gate: &Barrier,
+        start: &OnceLock<Instant>,
+    ) -> Outcome<Histogram<u64>> {
         let opened = open(self.server.api, (nth..self.connections).step_by(step));
         // Also when it failed: the others wait here.
         gate.wait();
@@ -104,9 +114,17 @@ impl Load<'_> {
             let talks: Vec<_> = connections
                 .into_iter()
                 .map(|(each, connection)| {
-                    // Spread evenly, so that connections that run in step do not meet at one tenant.
+                    // Spread evenly, so that connections that run in step do not meet at one
+                    // tenant.
                     let first = each * self.requests.choices() / self.connections;
-                    tokio::spawn(talk(connection, Arc::clone(self.requests), first, begin, end, Arc::clone(&counted)))
+                    tokio::spawn(talk(
+                        connection,
+                        Arc::clone(self.requests),
+                        first,
+                        begin,
+                        end,
+                        Arc::clone(&counted),
+                    ))
                 })
                 .collect();
             let all = async {
@@ -115,15 +133,23 @@ impl Load<'_> {
                 }
                 Ok::<_, String>(())
             };
-            tokio::time::timeout(self.warm_up + self.time + GRACE, all).await.map_err(|_| format!("no answer within {GRACE:?}"))?
+            tokio::time::timeout(self.warm_up + self.time + GRACE, all)
+                .await
+                .map_err(|_| format!("no answer within {GRACE:?}"))?
         })?;
         let counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(counted.clone())
     }
 }
 
-fn open(address: SocketAddr, which: impl Iterator<Item = usize>) -> Outcome<(Runtime, Vec<(usize, Connection)>)> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+fn open(
+    address: SocketAddr,
+    which: impl Iterator<Item = usize>,
+) -> Outcome<(Runtime, Vec<(usize, Connection)>)> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
     let connections = runtime.block_on(async {
         let mut connections = Vec::new();
         for each in which {
@@ -149,7 +175,12 @@ async fn talk(
         let number = requests.write(first + answers, &mut request)?;
         let answer = connection.exchange(&request).await?;
         if answer.status != requests.status() {
-            return Err(format!("{} instead of {}: {}", answer.status, requests.status(), String::from_utf8_lossy(answer.body)));
+            return Err(format!(
+                "{} instead of {}: {}",
+                answer.status,
+                requests.status(),
+                String::from_utf8_lossy(answer.body)
+            ));
         }
         if answers.is_multiple_of(requests.body_every()) {
             requests.check(number, answer.body)?;
@@ -159,7 +190,10 @@ async fn talk(
             break;
         }
         if now >= begin {
-            counted.lock().unwrap_or_else(PoisonError::into_inner).saturating_record(microseconds(now - asked));
+            counted
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .saturating_record(microseconds(now - asked));
         }
         asked = now;
     }

@@ -1,5 +1,6 @@
-//! What stays in memory: per tenant that does nothing, and per payout that is finished. The first is seen in a fresh process, once with few tenants and once with many; the second while
-//! payouts go on, after as many as it takes to fill what RocksDB keeps in memory and bounds itself.
+//! What stays in memory: per tenant that does nothing, and per payout that is finished. The first
+//! is seen in a fresh process, once with few tenants and once with many; the second while payouts
+//! go on, after as many as it takes to fill what RocksDB keeps in memory and bounds itself.
 
 use super::cleanup::{self, Scratch};
 use super::load::Load;
@@ -29,7 +30,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// What an idle tenant may take.
 const IDLE_BYTES_MAX: u64 = 1 << 10;
 
-/// What a finished payout may seem to take: none of it is the payout's, but a page more or less of an allocator is seen as a few bytes each.
+/// What a finished payout may seem to take: none of it is the payout's, but a page more or less of
+/// an allocator is seen as a few bytes each.
 const FINISHED_BYTES_MAX: u64 = 16;
 
 /// Connections that pay.
@@ -91,7 +93,13 @@ impl Memory {
             ratio: String::new(),
         };
         let bars = vec![
-            Bar::at_most("memory per idle tenant", Unit::Bytes, idle.1, IDLE_BYTES_MAX, format!("{} tenants with funds", grouped(self.tenants as u64))),
+            Bar::at_most(
+                "memory per idle tenant",
+                Unit::Bytes,
+                idle.1,
+                IDLE_BYTES_MAX,
+                format!("{} tenants with funds", grouped(self.tenants as u64)),
+            ),
             Bar::at_most(
                 "memory per finished payout, none but for what caches and allocator do by themselves",
                 Unit::Bytes,
@@ -116,7 +124,12 @@ impl Memory {
         progress(&format!("preparing {} tenants", grouped(self.tenants as u64)));
         let many = after_restart(&scratch, self.tenants)?;
         let each = bytes_each(few, many, self.tenants as u64);
-        table.row([format!("just started, {} idle tenants more, each with funds", grouped(self.tenants as u64)), mebibytes(many), each.clone(), String::new()]);
+        table.row([
+            format!("just started, {} idle tenants more, each with funds", grouped(self.tenants as u64)),
+            mebibytes(many),
+            each.clone(),
+            String::new(),
+        ]);
         Ok((each, many.saturating_sub(few) / (self.tenants as u64).max(1)))
     }
 
@@ -126,7 +139,14 @@ impl Memory {
         let tenants = prepare::tenants(&server, PAYERS, Extent::Payable)?;
         let requests = Arc::new(Requests::payouts(server.api, &tenants));
         let workload: Arc<dyn Workload> = requests.clone();
-        let load = Load { server: &server, requests: &workload, connections: CONNECTIONS, threads: 1, warm_up: Duration::ZERO, time: SLICE };
+        let load = Load {
+            server: &server,
+            requests: &workload,
+            connections: CONNECTIONS,
+            threads: 1,
+            warm_up: Duration::ZERO,
+            time: SLICE,
+        };
         let mut warm = Vec::new();
         let mut counted = Vec::new();
         loop {
@@ -141,17 +161,26 @@ impl Memory {
                 break;
             }
         }
-        let (Some(before), Some(after)) = (least(&warm), least(&counted)) else { return Err("nothing was paid".to_owned()) };
+        let (Some(before), Some(after)) = (least(&warm), least(&counted)) else {
+            return Err("nothing was paid".to_owned());
+        };
         let each = bytes_each(before.memory, after.memory, after.paid - before.paid);
-        let row =
-            |look: &Look, each: &str| [format!("after {} finished payouts", grouped(look.paid)), mebibytes(look.memory), each.to_owned(), look.cpu.clone()];
+        let row = |look: &Look, each: &str| {
+            [
+                format!("after {} finished payouts", grouped(look.paid)),
+                mebibytes(look.memory),
+                each.to_owned(),
+                look.cpu.clone(),
+            ]
+        };
         table.row(row(before, ""));
         table.row(row(after, &each));
         Ok((each, after.memory.saturating_sub(before.memory) / (after.paid - before.paid).max(1)))
     }
 }
 
-/// The least of a process's own memory while something is done. RocksDB's memtables, 64 MiB and more, fill and are flushed every few seconds: what stays is what is there just after a flush.
+/// The least of a process's own memory while something is done. RocksDB's memtables, 64 MiB and
+/// more, fill and are flushed every few seconds: what stays is what is there just after a flush.
 fn least_during<T>(pid: u32, work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, u64)> {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,12 +1,18 @@
 //! `pasarela bench`: how fast it is here, each figure beside a baseline of the same run.
 //!
-//! What is measured runs as it does in production: servers are child processes of this very binary, the data is on the disk that is named, every answer is checked. The load comes from
-//! the same machine, so absolute figures say as much about the machine as about the program; the ratios to the baselines are what to look at.
+//! What is measured runs as it does in production: servers are child processes of this very binary,
+//! the data is on the disk that is named, every answer is checked. The load comes from the same
+//! machine, so absolute figures say as much about the machine as about the program; the ratios to
+//! the baselines are what to look at.
 //!
-//! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·
-//! `latency`, `overload` at fixed rates · `in_process`, `pause` the engine alone · `growth`, `restart`, `fill` what it holds · `memory` · `rates` the public interface · `webhooks`, `receiver` ·
-//! `load`, `open_loop` the generators · `requests`, `conversions`, `reads` what they send, `connection` how · `prepare` the tenants · `do_nothing`, `plain_file` the baselines · `peers`
-//! PostgreSQL (`benches/peers/`) · `server` child processes · `cleanup` what ends with us · `machine`.
+//! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
+//! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·
+//! `latency`, `overload` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
+//! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `webhooks`,
+//! `receiver` · `load`, `open_loop` the generators · `requests`, `conversions`, `reads` what they
+//! send, `connection` how · `prepare` the tenants · `do_nothing`, `plain_file` the baselines ·
+//! `peers` PostgreSQL (`benches/peers/`) · `server` child processes · `cleanup` what ends with us ·
+//! `machine`.
 
 mod chart;
 mod cleanup;
@@ -58,7 +64,8 @@ pub struct BenchArgs {
 enum What {
     /// Everything, and one report of it
     All(suite::All),
-    /// Payouts, conversions and collections over HTTP, beside a server that does nothing and PostgreSQL
+    /// Payouts, conversions and collections over HTTP, beside a server that does nothing and
+    /// PostgreSQL
     Http(http::Http),
     /// The same on a disk whose syncs take longer
     SlowDisk(slow_disk::SlowDisk),

@@ -1,5 +1,7 @@
-//! The generator at a fixed rate: requests are due at instants that no answer moves, and a latency is counted from the instant at which its request was due. So a server that stalls is
-//! seen to stall by everybody who would have come meanwhile (no coordinated omission). A request that is due when all connections are busy waits for one; that counts as well.
+//! The generator at a fixed rate: requests are due at instants that no answer moves, and a latency
+//! is counted from the instant at which its request was due. So a server that stalls is seen to
+//! stall by everybody who would have come meanwhile (no coordinated omission). A request that is
+//! due when all connections are busy waits for one; that counts as well.
 //!
 //! It runs on one thread that never sleeps: timers of the kernel would be later than the answers.
 
@@ -69,7 +71,8 @@ pub struct Told {
     pub given_up: u64,
     /// Right answers that came during the phase, whenever they were due.
     pub answers: u64,
-    /// The longest that a request waited for its answer, in each slice by when it was due; `u64::MAX` where one was given up, cut off or refused.
+    /// The longest that a request waited for its answer, in each slice by when it was due;
+    /// `u64::MAX` where one was given up, cut off or refused.
     pub worst_us: Vec<u64>,
     /// What the server used during the phase.
     pub server: Spent,
@@ -122,7 +125,10 @@ impl OpenLoop<'_> {
     }
 
     fn generate(&self, start: &Sender<Instant>) -> Outcome<Vec<Told>> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
         LocalSet::new().block_on(&runtime, async {
             let mut connections = Vec::with_capacity(self.connections);
             for _ in 0..self.connections {
@@ -144,7 +150,14 @@ impl OpenLoop<'_> {
                 .enumerate()
                 .map(|(nth, connection)| {
                     let (line, turns) = (Rc::clone(&line), Rc::clone(&turns));
-                    let talk = Talk { server: self.server.api, requests: Arc::clone(self.requests), nth, patience: self.patience, line, turns };
+                    let talk = Talk {
+                        server: self.server.api,
+                        requests: Arc::clone(self.requests),
+                        nth,
+                        patience: self.patience,
+                        line,
+                        turns,
+                    };
                     tokio::task::spawn_local(talk.run(connection))
                 })
                 .collect();
@@ -172,9 +185,14 @@ impl OpenLoop<'_> {
     async fn pace(&self, line: &RefCell<Line>, turns: &Semaphore) {
         let mut start = line.borrow().begin;
         for (nth, phase) in self.phases.iter().enumerate() {
-            let count = u64::try_from(phase.time.as_nanos() * u128::from(phase.rate) / 1_000_000_000).unwrap_or(u64::MAX);
+            let count = u64::try_from(phase.time.as_nanos() * u128::from(phase.rate) / 1_000_000_000)
+                .unwrap_or(u64::MAX);
             for n in 0..count {
-                let due = start + Duration::from_nanos(u64::try_from(u128::from(n) * 1_000_000_000 / u128::from(phase.rate.max(1))).unwrap_or(u64::MAX));
+                let due = start
+                    + Duration::from_nanos(
+                        u64::try_from(u128::from(n) * 1_000_000_000 / u128::from(phase.rate.max(1)))
+                            .unwrap_or(u64::MAX),
+                    );
                 let mut in_time = false;
                 while Instant::now() < due {
                     in_time = true;
@@ -271,7 +289,10 @@ impl Talk {
                     let checked = if is_read { self.requests.check(number, answer.body) } else { Ok(()) };
                     let checked = match answer.status {
                         status if status == right || status == 503 => checked,
-                        status => Err(format!("{status} instead of {right}: {}", String::from_utf8_lossy(answer.body))),
+                        status => Err(format!(
+                            "{status} instead of {right}: {}",
+                            String::from_utf8_lossy(answer.body)
+                        )),
                     };
                     (answer.status, answer.status == 503 && answer.has_retry_after(), checked)
                 }
@@ -306,7 +327,9 @@ impl Talk {
             (false, false) => told.unadvised += 1,
         }
         line.mark(phase, due, if is_right { microseconds(now - due) } else { NEVER_US });
-        if is_right && let Some(during) = line.told.iter_mut().find(|told| (told.began..told.ended).contains(&since)) {
+        if is_right
+            && let Some(during) = line.told.iter_mut().find(|told| (told.began..told.ended).contains(&since))
+        {
             during.answers += 1;
         }
     }
@@ -325,7 +348,10 @@ mod tests {
     #[test]
     fn a_request_that_got_no_answer_stands_in_its_slice_for_ever() {
         let begin = Instant::now();
-        let told = vec![Told::new(Duration::ZERO, Duration::from_secs(1)), Told::new(Duration::from_secs(1), Duration::from_secs(1))];
+        let told = vec![
+            Told::new(Duration::ZERO, Duration::from_secs(1)),
+            Told::new(Duration::from_secs(1), Duration::from_secs(1)),
+        ];
         let mut line = Line { due: VecDeque::new(), told, begin, wrong: None };
         let due = begin + Duration::from_millis(1_250);
         for took_us in [40, NEVER_US, 50] {

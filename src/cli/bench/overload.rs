@@ -1,5 +1,6 @@
-//! Twice as much as it can do: half the capacity for a while, then twice the capacity, then half again. What of it is done, how fast the rest is refused, what memory does meanwhile, and
-//! how long it takes until all is as before.
+//! Twice as much as it can do: half the capacity for a while, then twice the capacity, then half
+//! again. What of it is done, how fast the rest is refused, what memory does meanwhile, and how
+//! long it takes until all is as before.
 
 use super::cleanup::{self, Scratch};
 use super::latency::{apart, capacity};
@@ -18,7 +19,8 @@ use std::time::Duration;
 const READY: Duration = Duration::from_secs(30);
 /// How long the capacity is measured.
 const CAPACITY_TIME: Duration = Duration::from_secs(3);
-/// A client that found no free connection for so long goes away: what waits, waits in the server and not in the generator.
+/// A client that found no free connection for so long goes away: what waits, waits in the server
+/// and not in the generator.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Goodput of the capacity, in hundredths.
 const GOODPUT_MIN: u64 = 90;
@@ -72,7 +74,11 @@ impl Overload {
         let scratch = Scratch::new(&place, "overload")?;
         raise_open_files();
         let (server_cores, generator_cores) = apart();
-        let server = Server::gateway_in(scratch.path(), READY, &Setting { cores: server_cores, ..Setting::default() })?;
+        let server = Server::gateway_in(
+            scratch.path(),
+            READY,
+            &Setting { cores: server_cores, ..Setting::default() },
+        )?;
         let tenants = prepare::tenants(&server, 1, Extent::Payable)?;
         let capacity = capacity(&server, &tenants, &generator_cores, CAPACITY_TIME)?;
         progress(&format!("capacity: {} payouts/s; now {} % of it", grouped(capacity), self.percent));
@@ -81,14 +87,26 @@ impl Overload {
         let storm = Phase { rate: (capacity * self.percent / 100).max(1), time };
         let requests: Arc<dyn Workload> = Arc::new(Requests::payouts(server.api, &tenants));
         let phases = [calm, storm, calm];
-        let open_loop =
-            OpenLoop { server: &server, requests: &requests, connections: self.connections, phases: &phases, patience: PATIENCE, cores: &generator_cores };
+        let open_loop = OpenLoop {
+            server: &server,
+            requests: &requests,
+            connections: self.connections,
+            phases: &phases,
+            patience: PATIENCE,
+            cores: &generator_cores,
+        };
         let told = open_loop.run()?;
         server.rest()?;
         let left = machine::own_memory(server.pid())?;
-        let [before, during, after] = told.as_slice() else { return Err("there were no three phases".to_owned()) };
+        let [before, during, after] = told.as_slice() else {
+            return Err("there were no three phases".to_owned());
+        };
         let recovery = recovery(before, after);
-        progress(&format!("goodput {}/s, as before after {} ms", grouped(per_second(during.answers, time)), milliseconds(recovery)));
+        progress(&format!(
+            "goodput {}/s, as before after {} ms",
+            grouped(per_second(during.answers, time)),
+            milliseconds(recovery)
+        ));
         let mut table = self.table(&[("half", before), ("storm", during), ("half", after)]);
         table.remark(format!(
             "Payouts at fixed rates over {} connections: half the capacity, {} % of it, half of it again, {} s each. The capacity, closed loop on the same cores, is {} payouts/s. A request that \
@@ -108,18 +126,29 @@ impl Overload {
         let goodput = per_second(during.answers, time);
         let line = Line {
             what: format!("payouts done at {} % of the capacity", self.percent),
-            figure: format!("{}/s, {} refused", grouped(goodput), grouped(during.refused.len() + during.unadvised)),
+            figure: format!(
+                "{}/s, {} refused",
+                grouped(goodput),
+                grouped(during.refused.len() + during.unadvised)
+            ),
             baseline: format!("{}/s capacity", grouped(capacity)),
             ratio: ratio(goodput, capacity),
         };
-        Ok(Report { tables: vec![table], lines: vec![line], bars: self.bars(goodput, capacity, before, during, recovery), ..Report::default() })
+        Ok(Report {
+            tables: vec![table],
+            lines: vec![line],
+            bars: self.bars(goodput, capacity, before, during, recovery),
+            ..Report::default()
+        })
     }
 
     fn bars(&self, goodput: u64, capacity: u64, before: &Told, during: &Told, recovery: u64) -> Vec<Bar> {
         let what = |what: &str| format!("{what} at {} % of the capacity", self.percent);
         let excess = self.percent > 100 && during.refused.is_empty();
-        // Nobody was refused although there was too much: then whoever waited the longest stands for those who should have been.
-        let refusal = if excess { during.done.value_at_quantile(0.99) } else { during.refused.value_at_quantile(0.99) };
+        // Nobody was refused although there was too much: then whoever waited the longest stands
+        // for those who should have been.
+        let refusal =
+            if excess { during.done.value_at_quantile(0.99) } else { during.refused.value_at_quantile(0.99) };
         let from = if excess {
             "nobody was refused: the p99 of the answers stands here".to_owned()
         } else {
@@ -136,8 +165,20 @@ impl Overload {
                 0,
                 format!("{} requests", grouped(during.due)),
             ),
-            Bar::at_most(&what("more memory"), Unit::Bytes, grown, MEMORY_MAX, format!("{} MiB before", mebibytes(before.memory_most))),
-            Bar::at_most("all is as before after the storm", Unit::Time, recovery, RECOVERY_US_MAX, "the last slow answer, by when it was due".to_owned()),
+            Bar::at_most(
+                &what("more memory"),
+                Unit::Bytes,
+                grown,
+                MEMORY_MAX,
+                format!("{} MiB before", mebibytes(before.memory_most)),
+            ),
+            Bar::at_most(
+                "all is as before after the storm",
+                Unit::Time,
+                recovery,
+                RECOVERY_US_MAX,
+                "the last slow answer, by when it was due".to_owned(),
+            ),
         ]
     }
 
@@ -160,7 +201,13 @@ impl Overload {
         let mut table = Table::new("Overload", &columns);
         let time = Duration::from_secs(self.seconds);
         for (name, told) in phases {
-            let refused = |q: f64| if told.refused.is_empty() { "–".to_owned() } else { milliseconds(told.refused.value_at_quantile(q)) };
+            let refused = |q: f64| {
+                if told.refused.is_empty() {
+                    "–".to_owned()
+                } else {
+                    milliseconds(told.refused.value_at_quantile(q))
+                }
+            };
             table.row([
                 (*name).to_owned(),
                 grouped(per_second(told.due, time)),
@@ -181,7 +228,8 @@ impl Overload {
     }
 }
 
-/// Microseconds from the end of the storm to the last request of the calm that was answered late, refused or not answered at all, by when it was due.
+/// Microseconds from the end of the storm to the last request of the calm that was answered late,
+/// refused or not answered at all, by when it was due.
 fn recovery(before: &Told, after: &Told) -> u64 {
     let slow = (before.done.value_at_quantile(0.99) * 2).clamp(CALM_US, SLOW_US);
     let last = after.worst_us.iter().rposition(|worst| *worst > slow).map_or(0, |slice| slice + 1);
@@ -192,7 +240,10 @@ fn recovery(before: &Told, after: &Told) -> u64 {
 fn raise_open_files() {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     // Refused, the connections that are too many fail, and say so.
-    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum });
+    let _ = rustix::process::setrlimit(
+        rustix::process::Resource::Nofile,
+        rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum },
+    );
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What a snapshot of a large balance does to those who debit it meanwhile: a balance with as many holds as asked for, debits at a fixed rate, and snapshots now and then.
+//! What a snapshot of a large balance does to those who debit it meanwhile: a balance with as many
+//! holds as asked for, debits at a fixed rate, and snapshots now and then.
 
 use super::cleanup::{self, Scratch};
 use super::in_process::{adjust, engine, hold};
@@ -41,7 +42,8 @@ pub struct Pause {
 impl Pause {
     /// How long it takes, about.
     pub fn takes(&self) -> Duration {
-        Duration::from_secs(3 + self.holds / 150_000) + 2 * BETWEEN * u32::try_from(self.snapshots).unwrap_or(u32::MAX)
+        Duration::from_secs(3 + self.holds / 150_000)
+            + 2 * BETWEEN * u32::try_from(self.snapshots).unwrap_or(u32::MAX)
     }
 
     /// Measures and prints.
@@ -59,7 +61,10 @@ impl Pause {
         let place = self.place.made()?;
         let machine = machine::describe(&place);
         let scratch = Scratch::new(&place, "pause")?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
         let (calm, stormy) = runtime.block_on(async {
             let engine = engine(&scratch.path().join("data"), 8 * WIDTH).await?;
             let tenant = tenant_key(TENANT, Mode::Test);
@@ -87,24 +92,37 @@ impl Pause {
     }
 
     fn told(&self, machine: String, calm: &Seen, stormy: &[Seen]) -> Report {
-        let mut table = Table::new("Debits while their balance is saved", &["case", "snapshot ms", "p50 ms", "p99 ms", "longest ms"]);
+        let mut table = Table::new(
+            "Debits while their balance is saved",
+            &["case", "snapshot ms", "p50 ms", "p99 ms", "longest ms"],
+        );
         table.remark(format!(
             "In process, on one balance with {} holds: a debit each millisecond, latency counted from when it was due, for {} ms around the snapshot.",
             grouped(self.holds),
             BETWEEN.as_millis()
         ));
         table.remark(machine);
-        for (name, seen) in
-            [("no snapshot".to_owned(), calm)].into_iter().chain(stormy.iter().enumerate().map(|(nth, seen)| (format!("snapshot {}", nth + 1), seen)))
+        for (name, seen) in [("no snapshot".to_owned(), calm)]
+            .into_iter()
+            .chain(stormy.iter().enumerate().map(|(nth, seen)| (format!("snapshot {}", nth + 1), seen)))
         {
             let quantile = |q: f64| milliseconds(seen.latency.value_at_quantile(q));
-            let took = if seen.snapshot.is_zero() { "–".to_owned() } else { milliseconds_of(seen.snapshot) };
+            let took =
+                if seen.snapshot.is_zero() { "–".to_owned() } else { milliseconds_of(seen.snapshot) };
             table.row([name, took, quantile(0.5), quantile(0.99), milliseconds(seen.latency.max())]);
         }
         let longest = median(stormy.iter().map(|seen| seen.latency.max()));
-        let from = format!("the longest debit of each of {}, median; {} ms without", stormy.len(), milliseconds(calm.latency.max()));
+        let from = format!(
+            "the longest debit of each of {}, median; {} ms without",
+            stormy.len(),
+            milliseconds(calm.latency.max())
+        );
         let what = format!("a snapshot of a balance with {} holds holds debits up", grouped(self.holds));
-        Report { tables: vec![table], bars: vec![Bar::at_most(&what, Unit::Time, longest, PAUSE_US_MAX, from)], ..Report::default() }
+        Report {
+            tables: vec![table],
+            bars: vec![Bar::at_most(&what, Unit::Time, longest, PAUSE_US_MAX, from)],
+            ..Report::default()
+        }
     }
 }
 
@@ -118,7 +136,8 @@ struct Seen {
 async fn holds(engine: &Engine<Domain>, tenant: u64, count: u64) -> Outcome<()> {
     let lanes: Vec<_> = (0..WIDTH as u64)
         .map(|lane| {
-            let (engine, own) = (engine.clone(), count / WIDTH as u64 + u64::from(lane < count % WIDTH as u64));
+            let (engine, own) =
+                (engine.clone(), count / WIDTH as u64 + u64::from(lane < count % WIDTH as u64));
             tokio::spawn(async move {
                 for _ in 0..own {
                     hold(&engine, tenant, 1).await?;
@@ -133,7 +152,12 @@ async fn holds(engine: &Engine<Domain>, tenant: u64, count: u64) -> Outcome<()> 
     Ok(())
 }
 
-async fn debits(engine: &Engine<Domain>, tenant: u64, saving: Option<Engine<Domain>>, time: Duration) -> Outcome<Seen> {
+async fn debits(
+    engine: &Engine<Domain>,
+    tenant: u64,
+    saving: Option<Engine<Domain>>,
+    time: Duration,
+) -> Outcome<Seen> {
     let latency = Arc::new(Mutex::new(histogram()));
     let begin = Instant::now();
     let saved = tokio::spawn(async move {
@@ -150,7 +174,10 @@ async fn debits(engine: &Engine<Domain>, tenant: u64, saving: Option<Engine<Doma
         let (engine, latency) = (engine.clone(), Arc::clone(&latency));
         under_way.push(tokio::spawn(async move {
             adjust(&engine, tenant, -1).await?;
-            latency.lock().unwrap_or_else(PoisonError::into_inner).saturating_record(microseconds(due.elapsed()));
+            latency
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .saturating_record(microseconds(due.elapsed()));
             Ok::<_, String>(())
         }));
         due += EVERY;

@@ -1,4 +1,5 @@
-//! What people use today for the same job: a hyper server over PostgreSQL (`benches/peers/`), as most write it and as a careful team does, with the settings that are best here.
+//! What people use today for the same job: a hyper server over PostgreSQL (`benches/peers/`), as
+//! most write it and as a careful team does, with the settings that are best here.
 
 use super::cleanup::Ward;
 use super::load::Load;
@@ -17,7 +18,8 @@ use std::time::Duration;
 const TENANTS: usize = 1_000;
 /// Connections with which settings are compared.
 const CONNECTIONS: usize = 64;
-/// What is tried: connections to the database, for one balance and for many; of a batched one the batches under way.
+/// What is tried: connections to the database, for one balance and for many; of a batched one the
+/// batches under way.
 const POOLS: [usize; 4] = [4, 8, 16, 48];
 /// Microseconds that a commit waits for others, tried with the best number of connections.
 const COMMIT_DELAYS_US: [u32; 2] = [50, 200];
@@ -68,14 +70,18 @@ pub struct Database {
 
 /// The tenants that every peer knows.
 pub fn tenants() -> Vec<Tenant> {
-    let tenant = |n| Tenant { key: format!("pk_test_bench{n:08}"), merchant: "01930000-0000-7000-8000-000000000001".to_owned() };
+    let tenant = |n| Tenant {
+        key: format!("pk_test_bench{n:08}"),
+        merchant: "01930000-0000-7000-8000-000000000001".to_owned(),
+    };
     (1..=TENANTS).map(tenant).collect()
 }
 
 impl Built {
     /// The directory that `benches/peers/build` made.
     pub fn at(directory: &Path) -> Outcome<Built> {
-        let fail = |why: &str| format!("{}: {why}; `benches/peers/build DIRECTORY` makes it", directory.display());
+        let fail =
+            |why: &str| format!("{}: {why}; `benches/peers/build DIRECTORY` makes it", directory.display());
         let directory = directory.canonicalize().map_err(|error| fail(&error.to_string()))?;
         match ["peers", "database", "slow_sync.so"].iter().find(|file| !directory.join(file).is_file()) {
             Some(missing) => Err(fail(&format!("no {missing}"))),
@@ -83,10 +89,12 @@ impl Built {
         }
     }
 
-    /// The library that makes a disk slower by so many microseconds, in a place where whoever runs the database can read it.
+    /// The library that makes a disk slower by so many microseconds, in a place where whoever runs
+    /// the database can read it.
     pub fn slow_sync(&self, scratch: &Path, us: u64) -> Outcome<(PathBuf, u64)> {
         let library = scratch.join("slow_sync.so");
-        std::fs::copy(self.0.join("slow_sync.so"), &library).map_err(|error| format!("{}: {error}", library.display()))?;
+        std::fs::copy(self.0.join("slow_sync.so"), &library)
+            .map_err(|error| format!("{}: {error}", library.display()))?;
         Ok((library, us))
     }
 
@@ -107,9 +115,23 @@ impl Built {
     }
 
     /// Starts a peer.
-    pub fn serve(&self, database: &Arc<Database>, scratch: &Path, way: Way, pool: usize, commit_delay_us: u32) -> Outcome<Server> {
+    pub fn serve(
+        &self,
+        database: &Arc<Database>,
+        scratch: &Path,
+        way: Way,
+        pool: usize,
+        commit_delay_us: u32,
+    ) -> Outcome<Server> {
         let mut command = Command::new(self.0.join("peers"));
-        command.args(["--mode", way.argument(), "--pool", &pool.to_string(), "--commit-delay-us", &commit_delay_us.to_string()]);
+        command.args([
+            "--mode",
+            way.argument(),
+            "--pool",
+            &pool.to_string(),
+            "--commit-delay-us",
+            &commit_delay_us.to_string(),
+        ]);
         command.arg("--socket").arg(&database.directory);
         Server::peer(command, database, scratch.join("peer.log")).map_err(|why| {
             let said = std::fs::read_to_string(scratch.join("postgresql.log")).unwrap_or_default();
@@ -117,20 +139,50 @@ impl Built {
         })
     }
 
-    /// Tries settings, each for `time`, on so many balances, and starts the best; what was tried goes into the table.
-    pub fn best(&self, database: &Arc<Database>, scratch: &Path, way: Way, balances: usize, time: Duration, table: &mut Table) -> Outcome<Server> {
+    /// Tries settings, each for `time`, on so many balances, and starts the best; what was tried
+    /// goes into the table.
+    pub fn best(
+        &self,
+        database: &Arc<Database>,
+        scratch: &Path,
+        way: Way,
+        balances: usize,
+        time: Duration,
+        table: &mut Table,
+    ) -> Outcome<Server> {
         let tenants = tenants();
         let mut tried: Vec<(usize, u32, u64)> = Vec::new();
         let mut attempt = |pool: usize, delay: u32| {
             let server = self.serve(database, scratch, way, pool, delay)?;
-            let requests: Arc<dyn Workload> = Arc::new(Requests::payouts(server.api, &tenants[..balances.clamp(1, TENANTS)]));
-            let load = Load { server: &server, requests: &requests, connections: CONNECTIONS, threads: 2, warm_up: time / 3, time };
+            let requests: Arc<dyn Workload> =
+                Arc::new(Requests::payouts(server.api, &tenants[..balances.clamp(1, TENANTS)]));
+            let load = Load {
+                server: &server,
+                requests: &requests,
+                connections: CONNECTIONS,
+                threads: 2,
+                warm_up: time / 3,
+                time,
+            };
             let measured = load.run()?;
             let rate = measured.rate();
-            progress(&format!("{}, {} balances, {pool} connections, commit_delay {delay}: {}/s", way.name(), grouped(balances as u64), grouped(rate)));
-            table.row([way.name().to_owned(), grouped(balances as u64), pool.to_string(), delay.to_string(), grouped(rate)]);
+            progress(&format!(
+                "{}, {} balances, {pool} connections, commit_delay {delay}: {}/s",
+                way.name(),
+                grouped(balances as u64),
+                grouped(rate)
+            ));
+            table.row([
+                way.name().to_owned(),
+                grouped(balances as u64),
+                pool.to_string(),
+                delay.to_string(),
+                grouped(rate),
+            ]);
             tried.push((pool, delay, rate));
-            Ok::<_, String>(tried.iter().copied().max_by_key(|(_, _, rate)| *rate).unwrap_or((pool, delay, rate)))
+            Ok::<_, String>(
+                tried.iter().copied().max_by_key(|(_, _, rate)| *rate).unwrap_or((pool, delay, rate)),
+            )
         };
         let mut best = (1, 0, 0);
         match way {
@@ -156,7 +208,10 @@ impl Built {
 
 /// The table of [`Built::best`].
 pub fn settings_table() -> Table {
-    let mut table = Table::new("Settings of PostgreSQL that were tried", &["peer", "balances", "database connections", "commit_delay µs", "requests/s"]);
+    let mut table = Table::new(
+        "Settings of PostgreSQL that were tried",
+        &["peer", "balances", "database connections", "commit_delay µs", "requests/s"],
+    );
     table.remark(format!("Each for a short time at {CONNECTIONS} connections to the server; the best of each kind is the peer of the run. Everything else is in `benches/peers/database`."));
     table
 }

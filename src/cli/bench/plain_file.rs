@@ -1,5 +1,7 @@
-//! The baseline in process: group commit to a plain file. Many callers, one writer thread that takes what waits, writes it in one go, syncs once, tells everybody. No keys, no index, no
-//! checksums, no decisions: what is left when everything is taken away but the promise that a record is on the disk.
+//! The baseline in process: group commit to a plain file. Many callers, one writer thread that
+//! takes what waits, writes it in one go, syncs once, tells everybody. No keys, no index, no
+//! checksums, no decisions: what is left when everything is taken away but the promise that a
+//! record is on the disk.
 
 use super::Outcome;
 use std::fs::File;

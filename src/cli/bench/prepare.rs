@@ -35,7 +35,10 @@ pub enum Extent {
 
 /// Makes so many.
 pub fn tenants(server: &Server, count: usize, extent: Extent) -> Outcome<Vec<Tenant>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
     let (api, admin) = (server.api, server.admin);
     let made = LocalSet::new().block_on(&runtime, async move {
         let left = Rc::new(Cell::new(count));
@@ -75,7 +78,8 @@ async fn tenant(api: &mut Client, admin: &mut Client, extent: Extent) -> Outcome
         "bankCode": "0134", "phone": "04147654321",
     });
     let merchant = api.post(&caller, "/v1/merchants", &merchant, 201).await?;
-    let (id, method) = (text(&merchant["merchantId"])?, text(&merchant["payoutMethods"][0]["payoutMethodId"])?);
+    let (id, method) =
+        (text(&merchant["merchantId"])?, text(&merchant["payoutMethods"][0]["payoutMethodId"])?);
     let path = format!("/v1/merchants/{id}/payout-methods/{method}/verify");
     api.post(&caller, &format!("{path}/start"), &json!({}), 202).await?;
     api.post(&caller, &path, &json!({ "amount1": "0.32", "amount2": "0.45" }), 200).await?;
@@ -100,33 +104,52 @@ impl Client {
 
     /// GET; the answer must have this status.
     pub async fn get(&mut self, header: &str, path: &str, status: u16) -> Outcome<Value> {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\n\r\n", self.address), path, status).await
+        self.ask(&format!("GET {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\n\r\n", self.address), path, status)
+            .await
     }
 
     /// How many bytes a GET is answered with, if it is a 200.
     pub async fn size(&mut self, path: &str) -> Outcome<usize> {
         let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.address);
-        let answer = self.connection.exchange(request.as_bytes()).await.map_err(|why| format!("{path}: {why}"))?;
-        if answer.status == 200 { Ok(answer.body.len()) } else { Err(format!("{path}: {}: {}", answer.status, String::from_utf8_lossy(answer.body))) }
+        let answer =
+            self.connection.exchange(request.as_bytes()).await.map_err(|why| format!("{path}: {why}"))?;
+        if answer.status == 200 {
+            Ok(answer.body.len())
+        } else {
+            Err(format!("{path}: {}: {}", answer.status, String::from_utf8_lossy(answer.body)))
+        }
     }
 
     /// POST; the answer must have this status.
     pub async fn post(&mut self, header: &str, path: &str, body: &Value, status: u16) -> Outcome<Value> {
         let body = body.to_string();
-        let head =
-            format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", self.address, body.len());
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            self.address,
+            body.len()
+        );
         self.ask(&(head + body.as_str()), path, status).await
     }
 
     /// DELETE; the answer must have this status.
     pub async fn delete(&mut self, header: &str, path: &str, status: u16) -> Outcome<Value> {
-        self.ask(&format!("DELETE {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\n\r\n", self.address), path, status).await
+        self.ask(
+            &format!("DELETE {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\n\r\n", self.address),
+            path,
+            status,
+        )
+        .await
     }
 
     async fn ask(&mut self, request: &str, path: &str, status: u16) -> Outcome<Value> {
-        let answer = self.connection.exchange(request.as_bytes()).await.map_err(|why| format!("{path}: {why}"))?;
+        let answer =
+            self.connection.exchange(request.as_bytes()).await.map_err(|why| format!("{path}: {why}"))?;
         if answer.status != status {
-            return Err(format!("{path}: {} instead of {status}: {}", answer.status, String::from_utf8_lossy(answer.body)));
+            return Err(format!(
+                "{path}: {} instead of {status}: {}",
+                answer.status,
+                String::from_utf8_lossy(answer.body)
+            ));
         }
         serde_json::from_slice(answer.body).map_err(|error| format!("{path}: {error}"))
     }

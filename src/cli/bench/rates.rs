@@ -1,4 +1,5 @@
-//! The public interface over a full history: the latest rate, 30 days of hours, a year of days; each beside a server that answers as many bytes without doing anything.
+//! The public interface over a full history: the latest rate, 30 days of hours, a year of days;
+//! each beside a server that answers as many bytes without doing anything.
 
 use super::cleanup::{self, Scratch};
 use super::load::{Load, Measured};
@@ -73,12 +74,18 @@ impl Rates {
     /// How long it takes, about.
     pub fn takes(&self) -> Duration {
         let cases = self.connections.len() * ASKED.len() * 2 * self.rounds;
-        Duration::from_secs(self.seconds + 1) * u32::try_from(cases).unwrap_or(u32::MAX) + Duration::from_secs(10 + u64::from(self.samples) / 20_000)
+        Duration::from_secs(self.seconds + 1) * u32::try_from(cases).unwrap_or(u32::MAX)
+            + Duration::from_secs(10 + u64::from(self.samples) / 20_000)
     }
 
     /// Measures and prints.
     pub fn run(self) -> Outcome<()> {
-        if self.connections.is_empty() || self.connections.contains(&0) || self.samples == 0 || self.rounds == 0 || self.seconds == 0 {
+        if self.connections.is_empty()
+            || self.connections.contains(&0)
+            || self.samples == 0
+            || self.rounds == 0
+            || self.seconds == 0
+        {
             return Err("there must be at least one of each".to_owned());
         }
         cleanup::watch(self.takes() * 3 + Duration::from_secs(60));
@@ -92,36 +99,59 @@ impl Rates {
         let scratch = Scratch::new(&self.place.made()?, "rates")?;
         progress(&format!("filling {} samples", grouped(u64::from(self.samples))));
         let filled_in = self.fill(&scratch.path().join("data").join(RATES_DIRECTORY))?;
-        let (gateway, do_nothing) = (Server::gateway(scratch.path(), READY)?, Server::do_nothing(scratch.path())?);
+        let (gateway, do_nothing) =
+            (Server::gateway(scratch.path(), READY)?, Server::do_nothing(scratch.path())?);
         let mut cases = self.cases(&gateway)?;
         for round in 1..=self.rounds {
             for case in &mut cases {
                 let server = if case.does_nothing { &do_nothing } else { &gateway };
                 let requests: Arc<dyn Workload> = Arc::new(Reads::new(server.api, &case.path, case.ending));
                 let time = Duration::from_secs(self.seconds);
-                let load = Load { server, requests: &requests, connections: case.connections, threads: self.threads, warm_up: WARM_UP, time };
+                let load = Load {
+                    server,
+                    requests: &requests,
+                    connections: case.connections,
+                    threads: self.threads,
+                    warm_up: WARM_UP,
+                    time,
+                };
                 let measured = load.run().map_err(|why| format!("{}: {why}", case.name))?;
                 let rate = grouped(measured.rate());
                 let whom = if case.does_nothing { "do nothing" } else { "gateway" };
-                progress(&format!("round {round}/{}: {}, {whom}, {} connections: {rate}/s", self.rounds, case.name, case.connections));
+                progress(&format!(
+                    "round {round}/{}: {}, {whom}, {} connections: {rate}/s",
+                    self.rounds, case.name, case.connections
+                ));
                 case.rounds.push(measured);
             }
         }
-        Ok(Report { tables: vec![self.table(&machine, filled_in, &cases)], lines: lines(&cases), ..Report::default() })
+        Ok(Report {
+            tables: vec![self.table(&machine, filled_in, &cases)],
+            lines: lines(&cases),
+            ..Report::default()
+        })
     }
 
     /// Writes the samples as feeds do, evenly over a year.
     fn fill(&self, directory: &Path) -> Outcome<Duration> {
         std::fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         let store = Arc::new(RateStore::open(directory).map_err(|error| error.to_string())?);
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().map_err(|error| error.to_string())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .build()
+            .map_err(|error| error.to_string())?;
         let (began, now) = (Instant::now(), system_now());
         let series = Series::of(Pair::USDT_VES, "p2p").side("BUY");
         runtime.block_on(async {
             let mut waiting = JoinSet::new();
             for n in 0..i64::from(self.samples) {
                 let at = now.minus_ms(SPREAD_MS - SPREAD_MS / i64::from(self.samples) * n);
-                let sample = Arc::new(Sample::new(series.clone(), price(25_000_000_000 + i128::from(n % 1_000_000)), at, at));
+                let sample = Arc::new(Sample::new(
+                    series.clone(),
+                    price(25_000_000_000 + i128::from(n % 1_000_000)),
+                    at,
+                    at,
+                ));
                 let store = Arc::clone(&store);
                 waiting.spawn(async move { store.keep(sample).await });
                 if waiting.len() == WIDTH {
@@ -139,12 +169,23 @@ impl Rates {
 
     /// Every case, and beside it one that answers as many bytes.
     fn cases(&self, gateway: &Server) -> Outcome<Vec<Case>> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
         let mut cases = Vec::new();
         for (name, path, ending) in ASKED {
             let bytes = runtime.block_on(async { Client::open(gateway.api).await?.size(path).await })?;
             for connections in &self.connections {
-                let case = |path: String, ending, does_nothing| Case { name, path, ending, does_nothing, connections: *connections, bytes, rounds: Vec::new() };
+                let case = |path: String, ending, does_nothing| Case {
+                    name,
+                    path,
+                    ending,
+                    does_nothing,
+                    connections: *connections,
+                    bytes,
+                    rounds: Vec::new(),
+                };
                 cases.push(case(format!("/?bytes={bytes}"), "}", true));
                 cases.push(case(path.to_owned(), ending, false));
             }
@@ -153,7 +194,17 @@ impl Rates {
     }
 
     fn table(&self, machine: &str, filled_in: Duration, cases: &[Case]) -> Table {
-        let columns = ["case", "connections", "bytes", "requests/s", "p50 ms", "p99 ms", "do-nothing/s", "of do-nothing", "server CPU µs/request"];
+        let columns = [
+            "case",
+            "connections",
+            "bytes",
+            "requests/s",
+            "p50 ms",
+            "p99 ms",
+            "do-nothing/s",
+            "of do-nothing",
+            "server CPU µs/request",
+        ];
         let mut table = Table::new("Rates", &columns);
         table.remark(format!(
             "GET over kept HTTP/1.1 connections, closed loop, from a history of {} samples of one line over a year (filled in {} s); {} rounds of {} s with all cases interleaved, medians. \
@@ -176,7 +227,9 @@ impl Rates {
                 case.quantile(0.99),
                 grouped(nothing.rate()),
                 ratio(case.rate(), nothing.rate()),
-                microseconds(median(case.rounds.iter().map(|round| nanoseconds_each(round.server.cpu, round.answers)))),
+                microseconds(median(
+                    case.rounds.iter().map(|round| nanoseconds_each(round.server.cpu, round.answers)),
+                )),
             ]);
         }
         table
@@ -189,7 +242,12 @@ fn lines(cases: &[Case]) -> Vec<Line> {
         let (nothing, case) = (&pair[0], &pair[1]);
         Line {
             what: format!("{}, {} connections", case.name, case.connections),
-            figure: format!("{}/s (p50 {}, p99 {} ms)", grouped(case.rate()), case.quantile(0.5), case.quantile(0.99)),
+            figure: format!(
+                "{}/s (p50 {}, p99 {} ms)",
+                grouped(case.rate()),
+                case.quantile(0.5),
+                case.quantile(0.99)
+            ),
             baseline: format!("{}/s doing nothing", grouped(nothing.rate())),
             ratio: ratio(case.rate(), nothing.rate()),
         }

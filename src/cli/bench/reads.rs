@@ -40,6 +40,10 @@ impl Workload for Reads {
     }
 
     fn check(&self, _number: u64, body: &[u8]) -> Outcome<()> {
-        if body.ends_with(self.ending.as_bytes()) { Ok(()) } else { Err(format!("does not end with {}: {}", self.ending, String::from_utf8_lossy(body))) }
+        if body.ends_with(self.ending.as_bytes()) {
+            Ok(())
+        } else {
+            Err(format!("does not end with {}: {}", self.ending, String::from_utf8_lossy(body)))
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! A receiver of webhooks that does nothing but count: it answers 200 as fast as it can, on a thread of its own.
+//! A receiver of webhooks that does nothing but count: it answers 200 as fast as it can, on a
+//! thread of its own.
 
 use super::Outcome;
 use crate::webhooks::NICENESS;
@@ -23,7 +24,8 @@ impl Receiver {
     pub fn start() -> Outcome<Receiver> {
         let fail = |error: std::io::Error| format!("the receiver did not start: {error}");
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        // It stands for other machines, which would take nothing from the payouts: so it has the priority of the deliveries, not theirs.
+        // It stands for other machines, which would take nothing from the payouts: so it has the
+        // priority of the deliveries, not theirs.
         runtime.worker_threads(1).thread_name("receiver").on_thread_start(|| {
             let _ = rustix::process::nice(NICENESS);
         });
@@ -77,6 +79,8 @@ async fn count(mut stream: TcpStream, arrived: Arc<AtomicU64>) {
 fn length(read: &[u8]) -> Option<usize> {
     let head = read.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let text = std::str::from_utf8(&read[..head]).ok()?;
-    let body = text.lines().find_map(|line| line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length")));
+    let body = text.lines().find_map(|line| {
+        line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+    });
     Some(head + body.and_then(|(_, value)| value.trim().parse::<usize>().ok()).unwrap_or(0))
 }

@@ -1,4 +1,5 @@
-//! What a part of the benchmark finds: tables, the figures that count, the bars and whether they are met, and charts. Whatever is in the report is made from these; nothing is typed in.
+//! What a part of the benchmark finds: tables, the figures that count, the bars and whether they
+//! are met, and charts. Whatever is in the report is made from these; nothing is typed in.
 
 use super::chart::Chart;
 use super::table::{Table, decimal, grouped, microseconds, ratio};
@@ -111,7 +112,8 @@ impl Bar {
         }
     }
 
-    /// The figure as a share of its bound: above 1 is more than was asked for, whichever way better is.
+    /// The figure as a share of its bound: above 1 is more than was asked for, whichever way better
+    /// is.
     pub fn of_bound(&self) -> String {
         match self.bound {
             Bound::AtLeast(least) => ratio(self.figure, least),
@@ -177,10 +179,18 @@ impl fmt::Display for Report {
 
 /// The bars, each with what came of it.
 pub fn bars<'a>(bars: impl IntoIterator<Item = &'a Bar>) -> Table {
-    let mut table = Table::new("Bars", &["what", "figure", "asked for", "of what is asked for", "met", "from"]);
+    let mut table =
+        Table::new("Bars", &["what", "figure", "asked for", "of what is asked for", "met", "from"]);
     for bar in bars {
         let met = if bar.is_met() { "yes" } else { "**no**" };
-        table.row([bar.what.clone(), bar.figure(), bar.bound(), bar.of_bound(), met.to_owned(), bar.from.clone()]);
+        table.row([
+            bar.what.clone(),
+            bar.figure(),
+            bar.bound(),
+            bar.of_bound(),
+            met.to_owned(),
+            bar.from.clone(),
+        ]);
     }
     table
 }
@@ -193,10 +203,16 @@ mod tests {
     fn a_bar_is_met_or_it_is_not() {
         let least = |part| Bar::ratio("x", part, 1_000, 55);
         assert!(least(550).is_met() && !least(549).is_met() && !Bar::ratio("x", 1, 0, 1).is_met());
-        assert_eq!((least(550).figure(), least(550).bound(), least(550).from.as_str()), ("0.55".to_owned(), "≥ 0.55".to_owned(), "550/s of 1,000/s"));
+        assert_eq!(
+            (least(550).figure(), least(550).bound(), least(550).from.as_str()),
+            ("0.55".to_owned(), "≥ 0.55".to_owned(), "550/s of 1,000/s")
+        );
         let most = |figure| Bar::at_most("x", Unit::Time, figure, 20_000, String::new());
         assert!(most(20_000).is_met() && !most(20_001).is_met());
-        assert_eq!((most(20_000).bound(), most(10_000).of_bound()), ("≤ 20.00 ms".to_owned(), "2.00".to_owned()));
+        assert_eq!(
+            (most(20_000).bound(), most(10_000).of_bound()),
+            ("≤ 20.00 ms".to_owned(), "2.00".to_owned())
+        );
         let table = bars([&least(1), &most(1)]).to_string();
         assert!(table.contains("**no**") && table.contains("yes"), "{table}");
     }

@@ -1,4 +1,5 @@
-//! The requests of a case: bytes that are ready to be sent but for the reference, which every payout has its own.
+//! The requests of a case: bytes that are ready to be sent but for the reference, which every
+//! payout has its own.
 
 use super::Outcome;
 use super::prepare::Tenant;
@@ -25,7 +26,8 @@ pub trait Workload: Send + Sync {
     /// Among how many a connection chooses its first: the tenants.
     fn choices(&self) -> usize;
 
-    /// Puts the next request of the `nth` tenant into `into`; returns its number. There may be none left.
+    /// Puts the next request of the `nth` tenant into `into`; returns its number. There may be none
+    /// left.
     fn write(&self, nth: usize, into: &mut Vec<u8>) -> Outcome<u64>;
 
     /// The status of a right answer.
@@ -80,7 +82,11 @@ struct PaidBatch<'a> {
 impl Requests {
     /// Payouts of these tenants to their merchants.
     pub fn payouts(address: SocketAddr, tenants: &[Tenant]) -> Requests {
-        Requests::new(tenants, |tenant, numbered| Template::new(address, tenant, "/v1/payouts", &payout(tenant, numbered, "")), false)
+        Requests::new(
+            tenants,
+            |tenant, numbered| Template::new(address, tenant, "/v1/payouts", &payout(tenant, numbered, "")),
+            false,
+        )
     }
 
     /// Credits to a phone: payouts by tenants that need not have a merchant.
@@ -91,16 +97,25 @@ impl Requests {
                 r#"{{"banco":"0134","telefono":"04147654321","cedula":"V87654321","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{reference}"}}"#
             )
         };
-        Requests::new(tenants, |tenant, numbered| Template::new(address, tenant, "/v1/payments/credit", &credit(numbered)), false)
+        Requests::new(
+            tenants,
+            |tenant, numbered| Template::new(address, tenant, "/v1/payments/credit", &credit(numbered)),
+            false,
+        )
     }
 
     /// Batches of [`BATCH`] payouts of these tenants to their merchants.
     pub fn batches(address: SocketAddr, tenants: &[Tenant]) -> Requests {
         let batch = |tenant: &Tenant, numbered: &Numbered| {
-            let items: Vec<String> = (0..BATCH).map(|nth| payout(tenant, numbered, &format!("-{nth}"))).collect();
+            let items: Vec<String> =
+                (0..BATCH).map(|nth| payout(tenant, numbered, &format!("-{nth}"))).collect();
             format!(r#"{{"externalRef":"{}","items":[{}]}}"#, numbered.reference(MARK), items.join(","))
         };
-        Requests::new(tenants, |tenant, numbered| Template::new(address, tenant, "/v1/payouts/batch", &batch(tenant, numbered)), true)
+        Requests::new(
+            tenants,
+            |tenant, numbered| Template::new(address, tenant, "/v1/payouts/batch", &batch(tenant, numbered)),
+            true,
+        )
     }
 
     fn new(tenants: &[Tenant], template: impl Fn(&Tenant, &Numbered) -> Template, batches: bool) -> Requests {
@@ -153,10 +168,18 @@ impl Workload for Requests {
     fn check(&self, number: u64, body: &[u8]) -> Outcome<()> {
         let fail = |why: &str| format!("{why}: {}", String::from_utf8_lossy(&body[..body.len().min(2_000)]));
         let reference = self.numbered.reference(&format!("{number:0DIGITS$x}"));
-        let arrived = |paid: &Paid<'_>, reference: &str| (paid.status, paid.monto, paid.external_ref) == ("completed", AMOUNT, reference);
+        let arrived = |paid: &Paid<'_>, reference: &str| {
+            (paid.status, paid.monto, paid.external_ref) == ("completed", AMOUNT, reference)
+        };
         let right = if self.batches {
-            let batch: PaidBatch<'_> = serde_json::from_slice(body).map_err(|error| fail(&error.to_string()))?;
-            batch.items.len() == BATCH && batch.items.iter().enumerate().all(|(nth, paid)| arrived(paid, &format!("{reference}-{nth}")))
+            let batch: PaidBatch<'_> =
+                serde_json::from_slice(body).map_err(|error| fail(&error.to_string()))?;
+            batch.items.len() == BATCH
+                && batch
+                    .items
+                    .iter()
+                    .enumerate()
+                    .all(|(nth, paid)| arrived(paid, &format!("{reference}-{nth}")))
         } else {
             arrived(&serde_json::from_slice(body).map_err(|error| fail(&error.to_string()))?, &reference)
         };
@@ -164,13 +187,17 @@ impl Workload for Requests {
     }
 }
 
-/// Stands where a number goes: as many characters as it has digits, which nothing else in a request has.
+/// Stands where a number goes: as many characters as it has digits, which nothing else in a request
+/// has.
 pub const MARK: &str = "~~~~~~~~~~~~";
 
 /// A payout under the reference with the number, which ends with `suffix`.
 fn payout(tenant: &Tenant, numbered: &Numbered, suffix: &str) -> String {
     let reference = numbered.reference(MARK);
-    format!(r#"{{"merchantId":"{}","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{reference}{suffix}"}}"#, tenant.merchant)
+    format!(
+        r#"{{"merchantId":"{}","monto":"{AMOUNT}","concepto":"pago de prueba","externalRef":"{reference}{suffix}"}}"#,
+        tenant.merchant
+    )
 }
 
 impl Template {
@@ -219,7 +246,8 @@ mod tests {
         let tenants = [Tenant { key: "k".to_owned(), merchant: "m".to_owned() }];
         let requests = Requests::payouts("127.0.0.1:80".parse().expect("an address"), &tenants);
         let mut bytes = Vec::new();
-        let numbers: Vec<u64> = (0..20).map(|nth| requests.write(nth, &mut bytes).expect("there is no end of them")).collect();
+        let numbers: Vec<u64> =
+            (0..20).map(|nth| requests.write(nth, &mut bytes).expect("there is no end of them")).collect();
         assert_eq!(numbers, (0..20).collect::<Vec<_>>());
         let text = String::from_utf8(bytes).expect("UTF-8");
         assert!(text.ends_with(r#"-000000000013"}"#), "{text}");
@@ -235,15 +263,22 @@ mod tests {
         let tenants = [Tenant { key: "k".to_owned(), merchant: "m".to_owned() }];
         let requests = Requests::batches("127.0.0.1:80".parse().expect("an address"), &tenants);
         let mut bytes = Vec::new();
-        let numbers: Vec<u64> = (0..18).map(|nth| requests.write(nth, &mut bytes).expect("there is always one")).collect();
+        let numbers: Vec<u64> =
+            (0..18).map(|nth| requests.write(nth, &mut bytes).expect("there is always one")).collect();
         assert_eq!(numbers.last(), Some(&17));
         let text = String::from_utf8(bytes).expect("UTF-8");
-        assert!(!text.contains('~') && text.ends_with(r#"-000000000011-999"}]}"#), "{}", &text[text.len() - 100..]);
+        assert!(
+            !text.contains('~') && text.ends_with(r#"-000000000011-999"}]}"#),
+            "{}",
+            &text[text.len() - 100..]
+        );
         let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
         assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");
         let answer = body.replace(r#""concepto""#, r#""status":"completed","concepto""#);
         assert_eq!(requests.check(17, answer.as_bytes()), Ok(()));
         let part = answer.replacen("completed", "failed", 1);
-        assert!(requests.check(17, part.as_bytes()).is_err() && requests.check(16, answer.as_bytes()).is_err());
+        assert!(
+            requests.check(17, part.as_bytes()).is_err() && requests.check(16, answer.as_bytes()).is_err()
+        );
     }
 }

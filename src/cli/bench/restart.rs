@@ -1,5 +1,5 @@
-//! How long a start takes after a crash: a directory is filled, its process killed, and the gateway started on it. A balance is read afterwards, so that what was replayed is known to be
-//! right.
+//! How long a start takes after a crash: a directory is filled, its process killed, and the gateway
+//! started on it. A balance is read afterwards, so that what was replayed is known to be right.
 
 use super::cleanup::{self, Scratch};
 use super::fill::{Filling, key_of};
@@ -70,13 +70,23 @@ impl Restart {
         let memory = machine::own_memory(server.pid())?;
         progress(&format!("ready after {} s", seconds(server.ready_after)));
         check(&server, &self.filling())?;
-        Ok(Started { records: self.records, tail: self.tail.min(self.records), filled_in, ready_after: server.ready_after, memory, disk })
+        Ok(Started {
+            records: self.records,
+            tail: self.tail.min(self.records),
+            filled_in,
+            ready_after: server.ready_after,
+            memory,
+            disk,
+        })
     }
 }
 
 /// Reads the balances of the first and the last tenant.
 pub fn check(server: &Server, filling: &Filling) -> Outcome<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
     runtime.block_on(async {
         let mut client = Client::open(server.api).await?;
         for tenant in [1, filling.tenants] {
@@ -92,7 +102,15 @@ pub fn check(server: &Server, filling: &Filling) -> Outcome<()> {
 
 /// Measures each, one after the other.
 pub fn report(restarts: &[Restart]) -> Outcome<Report> {
-    let columns = ["records", "since the snapshot", "seconds to ready", "replayed/s", "memory MiB", "data MiB", "filled in s"];
+    let columns = [
+        "records",
+        "since the snapshot",
+        "seconds to ready",
+        "replayed/s",
+        "memory MiB",
+        "data MiB",
+        "filled in s",
+    ];
     let mut table = Table::new("Start after a crash", &columns);
     table.remark(format!(
         "A process that held {TENANTS} tenants was killed (SIGKILL); from the start of the next one to its first 200 on /readyz. Balances were checked afterwards. The data was in the \
@@ -102,9 +120,18 @@ pub fn report(restarts: &[Restart]) -> Outcome<Report> {
     for restart in restarts {
         table.remark(machine::describe(&restart.place.made()?));
         let started = restart.measure()?;
-        let what = format!("seconds to ready, {} records of which {} since the snapshot", grouped(started.records), grouped(started.tail));
+        let what = format!(
+            "seconds to ready, {} records of which {} since the snapshot",
+            grouped(started.records),
+            grouped(started.tail)
+        );
         let filled = format!("filled in {} s", seconds(started.filled_in));
-        lines.push(Line { what, figure: seconds(started.ready_after), baseline: filled, ratio: String::new() });
+        lines.push(Line {
+            what,
+            figure: seconds(started.ready_after),
+            baseline: filled,
+            ratio: String::new(),
+        });
         table.row([
             grouped(started.records),
             grouped(started.tail),

@@ -1,4 +1,5 @@
-//! Servers as child processes: of this very binary the gateway on a data directory and the one that does nothing, and the peers over their database.
+//! Servers as child processes: of this very binary the gateway on a data directory and the one that
+//! does nothing, and the peers over their database.
 
 use super::cleanup::Ward;
 use super::machine::Spent;
@@ -106,7 +107,9 @@ impl Server {
             command.env(name, value);
         }
         command.envs(setting.slow_disk());
-        machine::on_cores(&setting.cores, || Server::start(command, api, admin, dir.join("server.log"), patience, None))
+        machine::on_cores(&setting.cores, || {
+            Server::start(command, api, admin, dir.join("server.log"), patience, None)
+        })
     }
 
     /// The server that does nothing.
@@ -121,7 +124,11 @@ impl Server {
     pub fn plain_file(dir: &Path, setting: &Setting) -> Outcome<Server> {
         let api = free_address()?;
         let mut command = this_binary()?;
-        command.args(["bench", "do-nothing", "--listen"]).arg(api.to_string()).arg("--file").arg(dir.join("plain"));
+        command
+            .args(["bench", "do-nothing", "--listen"])
+            .arg(api.to_string())
+            .arg("--file")
+            .arg(dir.join("plain"));
         command.envs(setting.slow_disk());
         Server::start(command, api, api, dir.join("plain-file.log"), Duration::from_secs(10), None)
     }
@@ -133,14 +140,27 @@ impl Server {
         Server::start(command, api, api, log, Duration::from_secs(60), Some(Arc::clone(database)))
     }
 
-    fn start(mut command: Command, api: SocketAddr, admin: SocketAddr, log: PathBuf, patience: Duration, database: Option<Arc<Database>>) -> Outcome<Server> {
+    fn start(
+        mut command: Command,
+        api: SocketAddr,
+        admin: SocketAddr,
+        log: PathBuf,
+        patience: Duration,
+        database: Option<Arc<Database>>,
+    ) -> Outcome<Server> {
         let fail = |error: std::io::Error| format!("{}: {error}", log.display());
         let out = File::options().create(true).append(true).open(&log).map_err(fail)?;
         let errors = out.try_clone().map_err(fail)?;
         let began = Instant::now();
-        let child = command.stdin(Stdio::null()).stdout(out).stderr(errors).spawn().map_err(|error| format!("the server cannot be started: {error}"))?;
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(errors)
+            .spawn()
+            .map_err(|error| format!("the server cannot be started: {error}"))?;
         let pid = child.id();
-        let mut server = Server { ward: Ward::new(child), pid, database, api, admin, ready_after: Duration::ZERO, log };
+        let mut server =
+            Server { ward: Ward::new(child), pid, database, api, admin, ready_after: Duration::ZERO, log };
         while !is_ready(api) {
             if let Ok(Some(status)) = server.ward.child().try_wait() {
                 return Err(format!("the server ended with {status}: {}", server.last_words()));
@@ -162,17 +182,24 @@ impl Server {
     /// What it and its database have used so far.
     pub fn spent(&self) -> Outcome<Spent> {
         let own = machine::spent(self.pid)?;
-        self.database.as_ref().map_or(Ok(own), |database| Ok(own.and(machine::spent_by_family(database.pid)?)))
+        self.database
+            .as_ref()
+            .map_or(Ok(own), |database| Ok(own.and(machine::spent_by_family(database.pid)?)))
     }
 
     /// What the gateway has written so far.
     pub fn log_status(&self) -> Outcome<LogStatus> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
         let status = runtime.block_on(async {
             let mut client = Client::open(self.admin).await?;
             client.get(&format!("authorization: Bearer {ADMIN_TOKEN}"), "/admin/status", 200).await
         })?;
-        let number = |name: &str| status["log"][name].as_u64().ok_or_else(|| format!("/admin/status says no {name}: {status}"));
+        let number = |name: &str| {
+            status["log"][name].as_u64().ok_or_else(|| format!("/admin/status says no {name}: {status}"))
+        };
         Ok(LogStatus { records: number("records")?, batches: number("batches")?, bytes: number("bytes")? })
     }
 
@@ -186,7 +213,9 @@ impl Server {
         while Instant::now() < deadline {
             match self.ward.child().try_wait() {
                 Ok(Some(status)) if ExitStatus::success(&status) => return Ok(()),
-                Ok(Some(status)) => return Err(format!("the server ended with {status}: {}", self.last_words())),
+                Ok(Some(status)) => {
+                    return Err(format!("the server ended with {status}: {}", self.last_words()));
+                }
                 Ok(None) => std::thread::sleep(PROBE_EVERY),
                 Err(error) => return Err(error.to_string()),
             }
@@ -200,7 +229,8 @@ impl Server {
         String::from_utf8_lossy(&text[text.len().saturating_sub(2_000)..]).trim().to_owned()
     }
 
-    /// Waits until it does next to nothing, so that what is left of one case is not counted in the next; not for ever.
+    /// Waits until it does next to nothing, so that what is left of one case is not counted in the
+    /// next; not for ever.
     pub fn rest(&self) -> Outcome<()> {
         for _ in 0..50 {
             let before = self.spent()?.cpu;
@@ -240,14 +270,16 @@ pub fn this_binary() -> Outcome<Command> {
     let path = std::env::current_exe().map_err(|error| format!("this binary cannot be found: {error}"))?;
     let mut command = Command::new(path);
     // What was meant for us is not meant for it.
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PASARELA__")) {
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PASARELA__"))
+    {
         command.env_remove(name);
     }
     Ok(command)
 }
 
 fn free_address() -> Outcome<SocketAddr> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| format!("no free port: {error}"))?;
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| format!("no free port: {error}"))?;
     listener.local_addr().map_err(|error| format!("no free port: {error}"))
 }
 

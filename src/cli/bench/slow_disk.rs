@@ -1,5 +1,6 @@
-//! The same on a slower disk: every sync of the gateway, of the plain file and of PostgreSQL takes a millisecond more (`benches/peers/slow_sync.c`, preloaded into all of them), as on a
-//! network volume.
+//! The same on a slower disk: every sync of the gateway, of the plain file and of PostgreSQL takes
+//! a millisecond more (`benches/peers/slow_sync.c`, preloaded into all of them), as on a network
+//! volume.
 
 use super::cleanup::{self, Scratch};
 use super::contest::{Contest, Whom};
@@ -56,9 +57,13 @@ impl SlowDisk {
         let place = self.place.made()?;
         let built = Built::at(&self.peers)?;
         let scratch = Scratch::new(&place, "slow")?;
-        let setting = Setting { slow_sync: Some(built.slow_sync(scratch.path(), self.slower_us)?), ..Setting::default() };
+        let setting = Setting {
+            slow_sync: Some(built.slow_sync(scratch.path(), self.slower_us)?),
+            ..Setting::default()
+        };
         let contested = self.contest(&place, Some(&built), setting).run()?;
-        let mut table = contested.table(&format!("The same on a disk whose syncs take {} µs longer", self.slower_us));
+        let mut table =
+            contested.table(&format!("The same on a disk whose syncs take {} µs longer", self.slower_us));
         table.remark(format!(
             "fdatasync and fsync of the gateway, of the plain file and of PostgreSQL sleep that much longer after the real call; {} rounds of {} s with all cases interleaved, medians.",
             self.rounds, self.seconds
@@ -66,18 +71,46 @@ impl SlowDisk {
         table.remark(machine::describe(&place));
         let mut bars = Vec::new();
         for connections in &self.connections {
-            let (ours, theirs) = (contested.rate(Whom::Prepared(Kind::Conversions), *connections), contested.rate(Whom::Peer(Way::Batched, 1), *connections));
+            let (ours, theirs) = (
+                contested.rate(Whom::Prepared(Kind::Conversions), *connections),
+                contested.rate(Whom::Peer(Way::Batched, 1), *connections),
+            );
             if theirs > 0 {
                 bars.push(Bar::ratio(&format!("conversions on one balance, of batched PostgreSQL, slow disk, {connections} connections"), ours, theirs, 100));
             }
         }
-        Ok(Report { tables: [table].into_iter().chain(contested.settings).collect(), bars, ..Report::default() })
+        Ok(Report {
+            tables: [table].into_iter().chain(contested.settings).collect(),
+            bars,
+            ..Report::default()
+        })
     }
 
-    fn contest<'a>(&self, place: &'a std::path::Path, peers: Option<&'a Built>, setting: Setting) -> Contest<'a> {
-        let whoms =
-            [Whom::DoNothing, Whom::PlainFile, Whom::Payouts(1), Whom::Prepared(Kind::Conversions), Whom::Peer(Way::Plain, 1), Whom::Peer(Way::Batched, 1)];
-        let cases = self.connections.iter().flat_map(|connections| whoms.map(|whom| (whom, *connections))).collect();
-        Contest { place, setting, cases, seconds: self.seconds, rounds: self.rounds, threads: 2, peers, trial: Duration::from_millis(600) }
+    fn contest<'a>(
+        &self,
+        place: &'a std::path::Path,
+        peers: Option<&'a Built>,
+        setting: Setting,
+    ) -> Contest<'a> {
+        let whoms = [
+            Whom::DoNothing,
+            Whom::PlainFile,
+            Whom::Payouts(1),
+            Whom::Prepared(Kind::Conversions),
+            Whom::Peer(Way::Plain, 1),
+            Whom::Peer(Way::Batched, 1),
+        ];
+        let cases =
+            self.connections.iter().flat_map(|connections| whoms.map(|whom| (whom, *connections))).collect();
+        Contest {
+            place,
+            setting,
+            cases,
+            seconds: self.seconds,
+            rounds: self.rounds,
+            threads: 2,
+            peers,
+            trial: Duration::from_millis(600),
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Everything, one part after the other, and one report of it: Markdown for people, JSON for programs, charts. The report is written anew after every part, so that what was measured is
+//! Everything, one part after the other, and one report of it: Markdown for people, JSON for
+//! programs, charts. The report is written anew after every part, so that what was measured is
 //! there whatever becomes of the rest; a part that fails says so in it and does not end the run.
 
 use super::growth::Growth;
@@ -37,7 +38,8 @@ pub struct All {
     /// Where the peers were built (benches/peers/build); without it they are left out
     #[arg(long)]
     peers: Option<PathBuf>,
-    /// Directory for report.md, report.json and the charts; without it the report goes to stdout alone
+    /// Directory for report.md, report.json and the charts; without it the report goes to stdout
+    /// alone
     #[arg(long)]
     out: Option<PathBuf>,
     /// These parts alone
@@ -96,7 +98,11 @@ impl All {
         if self.rounds == Some(0) || self.seconds == Some(0) {
             return Err("there must be at least one round of at least a second".to_owned());
         }
-        let parts: Vec<Part> = Name::value_variants().iter().filter(|name| self.has(**name)).map(|name| self.part(*name)).collect::<Outcome<_>>()?;
+        let parts: Vec<Part> = Name::value_variants()
+            .iter()
+            .filter(|name| self.has(**name))
+            .map(|name| self.part(*name))
+            .collect::<Outcome<_>>()?;
         let takes: Duration = parts.iter().map(|part| part.takes).sum();
         cleanup::watch(takes * 3 + Duration::from_secs(120));
         progress(&format!("{} parts, about {} minutes", parts.len(), takes.as_secs().div_ceil(60)));
@@ -119,7 +125,8 @@ impl All {
                 left.as_secs()
             ));
             let began = Instant::now();
-            let report = catch_unwind(AssertUnwindSafe(|| (part.run)())).unwrap_or_else(|_| Err("it panicked; stderr says why".to_owned()));
+            let report = catch_unwind(AssertUnwindSafe(|| (part.run)()))
+                .unwrap_or_else(|_| Err("it panicked; stderr says why".to_owned()));
             let report = report.map_err(|why| why.chars().take(WHY_MAX).collect());
             match &report {
                 Ok(report) => report.print(),
@@ -131,7 +138,8 @@ impl All {
             }
         }
         println!("{}", run.summary(&done));
-        let failed: Vec<&str> = done.iter().filter(|done| done.report.is_err()).map(|done| done.name.name()).collect();
+        let failed: Vec<&str> =
+            done.iter().filter(|done| done.report.is_err()).map(|done| done.name.name()).collect();
         if failed.is_empty() { Ok(()) } else { Err(format!("not measured: {}", failed.join(", "))) }
     }
 
@@ -147,7 +155,8 @@ impl All {
         let peers = self.peers.clone();
         Ok(match name {
             Name::Engine => {
-                let part = InProcess { place, callers: vec![1, 64, 1024], seconds: seconds(2), rounds: rounds(3) };
+                let part =
+                    InProcess { place, callers: vec![1, 64, 1024], seconds: seconds(2), rounds: rounds(3) };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Http => {
@@ -168,17 +177,33 @@ impl All {
             }
             Name::SlowDisk => match peers {
                 Some(peers) => {
-                    let part = SlowDisk { place, peers, slower_us: 1_000, connections: vec![64, 256], seconds: seconds(2), rounds: rounds(2) };
+                    let part = SlowDisk {
+                        place,
+                        peers,
+                        slower_us: 1_000,
+                        connections: vec![64, 256],
+                        seconds: seconds(2),
+                        rounds: rounds(2),
+                    };
                     Part::new(name, part.takes(), move || part.report())
                 }
-                None => Part::new(name, Duration::ZERO, || Err("--peers does not say where the library is that makes syncs slower".to_owned())),
+                None => Part::new(name, Duration::ZERO, || {
+                    Err("--peers does not say where the library is that makes syncs slower".to_owned())
+                }),
             },
             Name::Latency => {
-                let part = Latency { place, percent: vec![10, 25, 50, 75, 90], seconds: seconds(3), rounds: rounds(2), peers };
+                let part = Latency {
+                    place,
+                    percent: vec![10, 25, 50, 75, 90],
+                    seconds: seconds(3),
+                    rounds: rounds(2),
+                    peers,
+                };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Overload => {
-                let part = Overload { place, connections: count(4_000).max(400), percent: 200, seconds: seconds(5) };
+                let part =
+                    Overload { place, connections: count(4_000).max(400), percent: 200, seconds: seconds(5) };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Pause => {
@@ -186,8 +211,10 @@ impl All {
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Growth => {
-                let tenants = [1_000, 100_000].map(|tenants| u32::try_from(size(tenants)).unwrap_or(u32::MAX)).to_vec();
-                let (holds, history) = ([1_000, 1_000_000].map(size).to_vec(), [1_000_000, 10_000_000].map(size).to_vec());
+                let tenants =
+                    [1_000, 100_000].map(|tenants| u32::try_from(size(tenants)).unwrap_or(u32::MAX)).to_vec();
+                let (holds, history) =
+                    ([1_000, 1_000_000].map(size).to_vec(), [1_000_000, 10_000_000].map(size).to_vec());
                 let part = Growth { place, tenants, holds, history, seconds: seconds(2), rounds: rounds(3) };
                 Part::new(name, part.takes(), move || part.report())
             }
@@ -200,13 +227,27 @@ impl All {
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Webhooks => {
-                let part = Webhooks { place, endpoints: vec![1, count(100).max(2)], connections: 64, seconds: seconds(2), rounds: rounds(2) };
+                let part = Webhooks {
+                    place,
+                    endpoints: vec![1, count(100).max(2)],
+                    connections: 64,
+                    seconds: seconds(2),
+                    rounds: rounds(2),
+                };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Rates => {
-                // With fewer there are hours without any, and answers are shorter than they should be.
+                // With fewer there are hours without any, and answers are shorter than they should
+                // be.
                 let samples = u32::try_from(size(1_000_000)).unwrap_or(u32::MAX).max(50_000);
-                let part = Rates { place, samples, connections: vec![1, 64], seconds: seconds(1), rounds: rounds(2), threads: 2 };
+                let part = Rates {
+                    place,
+                    samples,
+                    connections: vec![1, 64],
+                    seconds: seconds(1),
+                    rounds: rounds(2),
+                    threads: 2,
+                };
                 Part::new(name, part.takes(), move || part.report())
             }
         })
@@ -253,7 +294,9 @@ impl Run {
         std::fs::write(out.join("report.md"), self.to_markdown(done)).map_err(fail)?;
         let json = serde_json::to_string_pretty(&self.to_json(done)).map_err(|error| error.to_string())?;
         std::fs::write(out.join("report.json"), json + "\n").map_err(fail)?;
-        for chart in done.iter().filter_map(|done| done.report.as_ref().ok()).flat_map(|report| &report.charts) {
+        for chart in
+            done.iter().filter_map(|done| done.report.as_ref().ok()).flat_map(|report| &report.charts)
+        {
             std::fs::write(out.join(format!("{}.svg", chart.file)), chart.to_svg()).map_err(fail)?;
         }
         Ok(())
@@ -268,8 +311,13 @@ impl Run {
         }
         let met = reports().flat_map(|report| &report.bars).filter(|bar| bar.is_met()).count();
         let mut bars = bars(reports().flat_map(|report| &report.bars));
-        bars.remark(format!("{met} of {} are met.", reports().map(|report| report.bars.len()).sum::<usize>()));
-        for (name, why) in done.iter().filter_map(|done| Some((done.name.name(), done.report.as_ref().err()?))) {
+        bars.remark(format!(
+            "{met} of {} are met.",
+            reports().map(|report| report.bars.len()).sum::<usize>()
+        ));
+        for (name, why) in
+            done.iter().filter_map(|done| Some((done.name.name(), done.report.as_ref().err()?)))
+        {
             bars.remark(format!("**Not measured**: {name}: {why}."));
         }
         format!("{bars}{lines}")
@@ -291,7 +339,8 @@ impl Run {
             for chart in &report.charts {
                 let _ = write!(text, "\n![{}]({}.svg)\n", chart.title, chart.file);
             }
-            let _ = write!(text, "{report}\n`pasarela bench {}`, {} s.\n", done.name.name(), done.took.as_secs());
+            let _ =
+                write!(text, "{report}\n`pasarela bench {}`, {} s.\n", done.name.name(), done.took.as_secs());
         }
         text.push('\n');
         text.push_str(QUOTED);
@@ -324,22 +373,38 @@ mod tests {
 
     #[test]
     fn what_failed_is_said_and_what_was_measured_stays() {
-        let run = Run { machine: "m".to_owned(), at: "now".to_owned(), commit: Some("abc".to_owned()), began: Instant::now() };
+        let run = Run {
+            machine: "m".to_owned(),
+            at: "now".to_owned(),
+            commit: Some("abc".to_owned()),
+            began: Instant::now(),
+        };
         let report = Report { bars: vec![Bar::ratio("fast", 1, 2, 49)], ..Report::default() };
         let done = [
             Done { name: Name::Engine, took: Duration::ZERO, report: Ok(report) },
             Done { name: Name::Http, took: Duration::ZERO, report: Err("no disk".to_owned()) },
         ];
         let text = run.to_markdown(&done);
-        assert!(text.contains("**Not measured**: http: no disk.") && text.contains("1 of 1 are met") && text.contains("commit abc"), "{text}");
+        assert!(
+            text.contains("**Not measured**: http: no disk.")
+                && text.contains("1 of 1 are met")
+                && text.contains("commit abc"),
+            "{text}"
+        );
         let json = run.to_json(&done);
-        assert_eq!((&json["parts"][0]["report"]["bars"][0]["met"], &json["parts"][1]["failure"]), (&json!(true), &json!("no disk")));
+        assert_eq!(
+            (&json["parts"][0]["report"]["bars"][0]["met"], &json["parts"][1]["failure"]),
+            (&json!(true), &json!("no disk"))
+        );
     }
 
     #[test]
     fn names_are_those_of_the_command_line() {
         for name in Name::value_variants() {
-            assert_eq!(name.to_possible_value().map(|value| value.get_name().to_owned()), Some(name.name().to_owned()));
+            assert_eq!(
+                name.to_possible_value().map(|value| value.get_name().to_owned()),
+                Some(name.name().to_owned())
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What is printed: Markdown tables, and numbers for people. All of it from integers, so that what is shown is what was counted.
+//! What is printed: Markdown tables, and numbers for people. All of it from integers, so that what
+//! is shown is what was counted.
 
 use serde_json::{Value, json};
 use std::fmt;
@@ -14,7 +15,11 @@ pub struct Table {
 impl Table {
     /// An empty table.
     pub fn new(title: &str, columns: &[&str]) -> Table {
-        Table { title: title.to_owned(), remarks: Vec::new(), rows: vec![columns.iter().map(|column| (*column).to_owned()).collect()] }
+        Table {
+            title: title.to_owned(),
+            remarks: Vec::new(),
+            rows: vec![columns.iter().map(|column| (*column).to_owned()).collect()],
+        }
     }
 
     /// A sentence below the title: what was measured, and on what.
@@ -31,7 +36,9 @@ impl Table {
 
     /// The same for programs: rows are objects, cells are as they are printed.
     pub fn to_json(&self) -> Value {
-        let object = |row: &Vec<String>| Value::Object(self.rows[0].iter().cloned().zip(row.iter().cloned().map(Value::String)).collect());
+        let object = |row: &Vec<String>| {
+            Value::Object(self.rows[0].iter().cloned().zip(row.iter().cloned().map(Value::String)).collect())
+        };
         json!({ "title": self.title, "remarks": self.remarks, "rows": self.rows[1..].iter().map(object).collect::<Vec<_>>() })
     }
 }
@@ -46,8 +53,9 @@ impl fmt::Display for Table {
         if !self.remarks.is_empty() {
             writeln!(f)?;
         }
-        let widths: Vec<usize> =
-            (0..self.rows[0].len()).map(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(2)).collect();
+        let widths: Vec<usize> = (0..self.rows[0].len())
+            .map(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(2))
+            .collect();
         for (n, row) in self.rows.iter().enumerate() {
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let fill = " ".repeat(width - cell.chars().count());
@@ -118,7 +126,9 @@ pub fn bytes_each(before: u64, after: u64, count: u64) -> String {
 
 /// `part` of `whole`, as in `0.35`.
 pub fn ratio(part: u64, whole: u64) -> String {
-    (part * 100 + whole / 2).checked_div(whole).map_or_else(|| "–".to_owned(), |hundredths| decimal(hundredths, 2))
+    (part * 100 + whole / 2)
+        .checked_div(whole)
+        .map_or_else(|| "–".to_owned(), |hundredths| decimal(hundredths, 2))
 }
 
 /// So many in that time, per second.
@@ -147,7 +157,10 @@ mod tests {
     fn numbers_are_rounded_and_grouped() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([4, 5, 1_994, 1_995].map(milliseconds), ["0.00", "0.01", "1.99", "2.00"]);
-        assert_eq!((ratio(1, 3), ratio(2, 3), ratio(5, 0)), ("0.33".to_owned(), "0.67".to_owned(), "–".to_owned()));
+        assert_eq!(
+            (ratio(1, 3), ratio(2, 3), ratio(5, 0)),
+            ("0.33".to_owned(), "0.67".to_owned(), "–".to_owned())
+        );
         assert_eq!(seconds(Duration::from_millis(1_295)), "1.30");
         assert_eq!(per_second(300, Duration::from_millis(1_500)), 200);
         assert_eq!((median([3, 1, 2]), median([4, 1]), median([])), (2, 1, 0));

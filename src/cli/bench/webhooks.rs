@@ -1,4 +1,5 @@
-//! What delivering costs those who pay, and how fast the rest is delivered when they have paid: the same payouts with and without endpoints, interleaved, then the backlog.
+//! What delivering costs those who pay, and how fast the rest is delivered when they have paid: the
+//! same payouts with and without endpoints, interleaved, then the backlog.
 
 use super::cleanup::{self, Scratch};
 use super::load::{Load, Measured};
@@ -122,7 +123,9 @@ impl Webhooks {
         let (during, ended) = (receiver.arrived(), Instant::now());
         // Until nothing more comes, or for so long.
         let (mut last, mut quiet_since) = (during, ended);
-        while ended.elapsed() < Duration::from_secs(self.seconds) && quiet_since.elapsed() < Duration::from_millis(500) {
+        while ended.elapsed() < Duration::from_secs(self.seconds)
+            && quiet_since.elapsed() < Duration::from_millis(500)
+        {
             std::thread::sleep(LOOK);
             let now = receiver.arrived();
             if now != last {
@@ -142,12 +145,28 @@ impl Webhooks {
     fn pay(&self, server: &Server, tenants: &[Tenant]) -> Outcome<Measured> {
         let requests: Arc<dyn Workload> = Arc::new(Requests::payouts(server.api, tenants));
         let time = Duration::from_secs(self.seconds);
-        Load { server, requests: &requests, connections: self.connections, threads: THREADS, warm_up: WARM_UP, time }.run()
+        Load {
+            server,
+            requests: &requests,
+            connections: self.connections,
+            threads: THREADS,
+            warm_up: WARM_UP,
+            time,
+        }
+        .run()
     }
 
     fn table(&self, machine: &str, cases: &[Case]) -> Table {
-        let columns =
-            ["endpoints", "payouts/s without", "with", "with of without", "p99 ms without", "with", "deliveries/s meanwhile", "deliveries/s afterwards"];
+        let columns = [
+            "endpoints",
+            "payouts/s without",
+            "with",
+            "with of without",
+            "p99 ms without",
+            "with",
+            "deliveries/s meanwhile",
+            "deliveries/s afterwards",
+        ];
         let mut table = Table::new("Webhooks", &columns);
         table.remark(format!(
             "POST /v1/payouts over {} connections, for tenants with endpoints (20 each at most) that list payout.completed and for as many without; {} rounds of {} s, interleaved, \
@@ -156,7 +175,11 @@ impl Webhooks {
         ));
         table.remark(machine);
         for case in cases {
-            let p99 = |of: fn(&Round) -> &Measured| milliseconds(median(case.rounds.iter().map(|round| of(round).latency.value_at_quantile(0.99))));
+            let p99 = |of: fn(&Round) -> &Measured| {
+                milliseconds(median(
+                    case.rounds.iter().map(|round| of(round).latency.value_at_quantile(0.99)),
+                ))
+            };
             table.row([
                 case.endpoints.to_string(),
                 grouped(case.without()),
@@ -186,7 +209,12 @@ impl Case {
     }
 
     fn bar(&self) -> Bar {
-        Bar::ratio(&format!("payouts told to {} endpoints, of those without any", self.endpoints), self.with(), self.without(), PERCENT_LEFT)
+        Bar::ratio(
+            &format!("payouts told to {} endpoints, of those without any", self.endpoints),
+            self.with(),
+            self.without(),
+            PERCENT_LEFT,
+        )
     }
 
     fn line(&self) -> Line {
@@ -228,5 +256,9 @@ fn remove(server: &Server, made: &Made) -> Outcome<()> {
 }
 
 fn on_its_own<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?.block_on(work)
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?
+        .block_on(work)
 }

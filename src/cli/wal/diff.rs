@@ -1,4 +1,5 @@
-//! `pasarela wal diff`: which balances changed between two sequences, by how much, and which records did it.
+//! `pasarela wal diff`: which balances changed between two sequences, by how much, and which
+//! records did it.
 
 use super::super::{Failure, Settings};
 use super::shown::{self, Place};
@@ -15,7 +16,8 @@ use std::io;
 
 /// Say which balances changed between two sequences, by how much, and which records did it
 ///
-/// The records after the first sequence up to the second, then each balance that is another one: what it was, what it is, and the difference. What is held may also change by time passing.
+/// The records after the first sequence up to the second, then each balance that is another one:
+/// what it was, what it is, and the difference. What is held may also change by time passing.
 ///
 /// Example: pasarela wal diff 1000 1100
 #[derive(Args, Debug)]
@@ -45,7 +47,10 @@ impl Diff {
             return Err(Failure::Other(format!("{from} comes after {to}: name the earlier sequence first")));
         }
         if to > reader.last_seq() {
-            return Err(Failure::Other(format!("the log ends at sequence {}, before {to}", reader.last_seq())));
+            return Err(Failure::Other(format!(
+                "the log ends at sequence {}, before {to}",
+                reader.last_seq()
+            )));
         }
         let mut touched = BTreeSet::new();
         each_record(&reader, from + 1, to, |stored| {
@@ -66,8 +71,14 @@ impl Diff {
             *records.entry(stored.tenant).or_default() += 1;
             let money = shown::postings(&record.postings);
             let place = Place::from(&stored);
-            let line = if self.json { shown::json(place, &record, &money) } else { shown::line(place, &record, &money).into_bytes() };
-            open = open && super::print(&mut out, &line).map_err(|_| Failed::Other("stdout cannot be written".to_owned()))?;
+            let line = if self.json {
+                shown::json(place, &record, &money)
+            } else {
+                shown::line(place, &record, &money).into_bytes()
+            };
+            open = open
+                && super::print(&mut out, &line)
+                    .map_err(|_| Failed::Other("stdout cannot be written".to_owned()))?;
             Ok(())
         })?;
         let after = balances(&books);
@@ -85,10 +96,18 @@ impl Diff {
         super::end(out)
     }
 
-    fn balance(&self, seq: u64, time: Timestamp, account: (u64, Ledger, Currency), was: (i64, i64), is: (i64, i64)) -> Vec<u8> {
+    fn balance(
+        &self,
+        seq: u64,
+        time: Timestamp,
+        account: (u64, Ledger, Currency),
+        was: (i64, i64),
+        is: (i64, i64),
+    ) -> Vec<u8> {
         let (tenant, ledger, currency) = account;
         let amount = |minor| shown::amount(minor, currency);
-        let parts = [("net", was.0, is.0), ("held", was.1, is.1)].map(|(name, was, is)| (name, amount(was), amount(is), amount(is - was)));
+        let parts = [("net", was.0, is.0), ("held", was.1, is.1)]
+            .map(|(name, was, is)| (name, amount(was), amount(is), amount(is - was)));
         if self.json {
             let mut line = Object::new()
                 .number("seq", seq)
@@ -99,13 +118,27 @@ impl Diff {
                 .plain("mode", shown::mode(tenant))
                 .plain("currency", currency.code());
             for (name, was, is, by) in parts {
-                line = line.json(name, &Object::new().plain("before", was).plain("after", is).plain("change", by).end());
+                line = line.json(
+                    name,
+                    &Object::new().plain("before", was).plain("after", is).plain("change", by).end(),
+                );
             }
             return line.end();
         }
-        let shown = parts.iter().filter(|(_, was, is, _)| was != is).map(|(name, was, is, by)| format!("{name} {was} -> {is} ({by})"));
+        let shown = parts
+            .iter()
+            .filter(|(_, was, is, _)| was != is)
+            .map(|(name, was, is, by)| format!("{name} {was} -> {is} ({by})"));
         let shown: Vec<String> = shown.collect();
-        format!("balance  {:>6} {:<8}  {} {}  {}", tenant / 2, shown::mode(tenant), shown::owner(ledger), currency.code(), shown.join("  ")).into_bytes()
+        format!(
+            "balance  {:>6} {:<8}  {} {}  {}",
+            tenant / 2,
+            shown::mode(tenant),
+            shown::owner(ledger),
+            currency.code(),
+            shown.join("  ")
+        )
+        .into_bytes()
     }
 }
 
@@ -114,11 +147,22 @@ fn balances(books: &Books) -> Balances {
     for (tenant, book) in books.iter() {
         let AnyBook::Tenant(book) = book else { continue };
         let of = |account: &Account| (account.net, account.held);
-        all.extend(book.accounts.iter().map(|(currency, account)| ((tenant, Ledger::Tenant, *currency), of(account))));
+        all.extend(
+            book.accounts
+                .iter()
+                .map(|(currency, account)| ((tenant, Ledger::Tenant, *currency), of(account))),
+        );
         for (id, seller) in &book.sellers {
-            all.extend(seller.accounts.iter().map(|(currency, account)| ((tenant, Ledger::Seller(*id), *currency), of(account))));
+            all.extend(
+                seller
+                    .accounts
+                    .iter()
+                    .map(|(currency, account)| ((tenant, Ledger::Seller(*id), *currency), of(account))),
+            );
         }
-        all.extend(book.counter.iter().map(|((ledger, currency), net)| ((tenant, *ledger, *currency), (*net, 0))));
+        all.extend(
+            book.counter.iter().map(|((ledger, currency), net)| ((tenant, *ledger, *currency), (*net, 0))),
+        );
     }
     all
 }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 /// Write everything into one portable, compressed, checksummed file
 ///
-/// The file holds the secret of keyed hashes and personal data; it is readable for its owner alone. Keep it so.
+/// The file holds the secret of keyed hashes and personal data; it is readable for its owner alone.
+/// Keep it so.
 ///
 /// Example: pasarela wal export /srv/backup/pasarela-2026-11-21.export
 #[derive(Args, Debug)]
@@ -25,11 +26,18 @@ impl Export {
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
         let mut progress = Shown::new();
-        let archived = archive::export(&config.storage.path, &self.file, &mut |part, done, of| progress.tell(part, done, of));
+        let archived = archive::export(&config.storage.path, &self.file, &mut |part, done, of| {
+            progress.tell(part, done, of)
+        });
         drop(progress);
         match archived {
             Ok(archived) => {
-                println!("ok: {} bytes in {}, {}", archived.bytes, self.file.display(), super::ends_with(archived.tip));
+                println!(
+                    "ok: {} bytes in {}, {}",
+                    archived.bytes,
+                    self.file.display(),
+                    super::ends_with(archived.tip)
+                );
                 Ok(())
             }
             Err(failed) => Err(failed.into()),

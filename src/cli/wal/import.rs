@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 /// Make a data directory from a portable file; refuse a file that was cut or changed, and say where
 ///
-/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.
+/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in
+/// it until `--take-over`.
 ///
 /// Example: pasarela wal import /srv/backup/pasarela-2026-11-21.export --into /srv/pasarela/data
 #[derive(Args, Debug)]
@@ -28,7 +29,12 @@ impl Import {
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
         let mut progress = Shown::new();
-        let archived = archive::import(&self.file, &self.into, config.storage.snapshot_records, &mut |part, done, of| progress.tell(part, done, of))?;
+        let archived = archive::import(
+            &self.file,
+            &self.into,
+            config.storage.snapshot_records,
+            &mut |part, done, of| progress.tell(part, done, of),
+        )?;
         drop(progress);
         println!("ok: {} is made {}", self.into.display(), super::ends_with(archived.tip));
         Ok(())

@@ -49,7 +49,10 @@ impl Info {
         println!("last sequence   {}", reader.last_seq());
         println!("records         {records}");
         println!("bytes           {bytes}");
-        println!("snapshots       {snapshots}, the older ones included, for {tenants} books; a start replays from sequence {}", reader.floor() + 1);
+        println!(
+            "snapshots       {snapshots}, the older ones included, for {tenants} books; a start replays from sequence {}",
+            reader.floor() + 1
+        );
         println!("format version  {}", wal::RECORD_VERSION);
         println!("head hash       {head}");
         Ok(())

@@ -45,10 +45,15 @@ impl Inspect {
             if only.is_some_and(|keys| !keys.contains(&stored.tenant)) {
                 continue;
             }
-            let record: Record = codec::decode(&stored.payload).map_err(|error| Failure::Other(format!("record {}: {error}", stored.seq)))?;
+            let record: Record = codec::decode(&stored.payload)
+                .map_err(|error| Failure::Other(format!("record {}: {error}", stored.seq)))?;
             let money = shown::postings(&record.postings);
             let place = Place::from(&stored);
-            let line = if self.json { shown::json(place, &record, &money) } else { shown::line(place, &record, &money).into_bytes() };
+            let line = if self.json {
+                shown::json(place, &record, &money)
+            } else {
+                shown::line(place, &record, &money).into_bytes()
+            };
             if !super::print(&mut out, &line)? {
                 return Ok(());
             }

@@ -10,7 +10,8 @@ use std::time::Instant;
 
 /// Rebuild a complete data directory from the log, as it was at a moment of the past
 ///
-/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.
+/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in
+/// it until `--take-over`.
 ///
 /// Example: pasarela wal replay --into /srv/pasarela/noon --until-time 2026-11-21T12:00:00Z
 #[derive(Args, Debug)]
@@ -23,7 +24,8 @@ pub struct Replay {
     /// Up to this sequence, included
     #[arg(long, value_name = "SEQ", conflicts_with = "until_time", value_parser = clap::value_parser!(u64).range(1..))]
     until_seq: Option<u64>,
-    /// Up to the last record written at this instant or before it, on the server's clock: 2026-11-21T12:00:00Z
+    /// Up to the last record written at this instant or before it, on the server's clock:
+    /// 2026-11-21T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = instant)]
     until_time: Option<Timestamp>,
 }
@@ -42,10 +44,20 @@ impl Replay {
             (None, None) => Until::End,
         };
         let (began, mut progress) = (Instant::now(), Shown::new());
-        let tip = replay(&config.storage.path, &self.into, until, config.storage.snapshot_records, &mut |part, done, of| progress.tell(part, done, of))?;
+        let tip = replay(
+            &config.storage.path,
+            &self.into,
+            until,
+            config.storage.snapshot_records,
+            &mut |part, done, of| progress.tell(part, done, of),
+        )?;
         drop(progress);
         println!("ok: {} is rebuilt {}", self.into.display(), super::ends_with(tip));
-        eprintln!("took {} ms, {} records per second", began.elapsed().as_millis(), u128::from(tip.seq) * 1000 / began.elapsed().as_millis().max(1));
+        eprintln!(
+            "took {} ms, {} records per second",
+            began.elapsed().as_millis(),
+            u128::from(tip.seq) * 1000 / began.elapsed().as_millis().max(1)
+        );
         Ok(())
     }
 }

@@ -19,13 +19,18 @@ pub fn mode(tenant: u64) -> &'static str {
 /// What a record is about.
 pub fn entity(record: &Record) -> Option<String> {
     let written = record.entities.first().map(|written| written.state.id());
-    written.or(record.removed.first().map(|(id, _)| *id)).map(|id| format!("{id:?}")).or_else(|| record.platform.as_deref().map(changed))
+    written
+        .or(record.removed.first().map(|(id, _)| *id))
+        .map(|id| format!("{id:?}"))
+        .or_else(|| record.platform.as_deref().map(changed))
 }
 
 /// What changed on the platform.
 fn changed(change: &PlatformChange) -> String {
     match change {
-        PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => format!("tenant {}", tenant.id),
+        PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => {
+            format!("tenant {}", tenant.id)
+        }
         PlatformChange::Key(key) => format!("key {}", key.id),
         PlatformChange::Bank(code, _) => format!("bank {code}"),
         PlatformChange::Banks(_) => "catalogue of banks".to_owned(),
@@ -56,7 +61,12 @@ pub fn owner(ledger: Ledger) -> String {
 pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<String> {
     let shown = postings.into_iter().map(|posting| {
         let kind = posting.row.as_ref().map(|row| format!(" {}", row.kind.name())).unwrap_or_default();
-        format!("{} {} {}{kind}", owner(posting.ledger), amount(posting.minor, posting.currency), posting.currency.code())
+        format!(
+            "{} {} {}{kind}",
+            owner(posting.ledger),
+            amount(posting.minor, posting.currency),
+            posting.currency.code()
+        )
     });
     shown.collect()
 }
@@ -82,7 +92,13 @@ impl From<&wal::Record> for Place {
 pub fn line(place: Place, record: &Record, money: &[String]) -> String {
     let Place { seq, time, tenant } = place;
     let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
-    let mut line = format!("{seq:>10}  {time}  {:>6} {:<8}  {:<24}  {}", tenant / 2, mode(tenant), record.cause.name(), entity(record).unwrap_or_default());
+    let mut line = format!(
+        "{seq:>10}  {time}  {:>6} {:<8}  {:<24}  {}",
+        tenant / 2,
+        mode(tenant),
+        record.cause.name(),
+        entity(record).unwrap_or_default()
+    );
     if !money.is_empty() {
         line.push_str(&format!("  [{}]", money.join(", ")));
     }

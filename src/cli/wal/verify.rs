@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wal::Reader;
 
-/// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes; exit 1 and the first bad sequence when something is wrong
+/// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes;
+/// exit 1 and the first bad sequence when something is wrong
 ///
 /// It needs room for the index a second time in a scratch directory, which is gone afterwards.
 ///
@@ -31,7 +32,8 @@ impl Verify {
     /// Verifies; the error names the first bad sequence.
     pub fn run(self) -> Result<(), Failure> {
         let began = Instant::now();
-        let verified = super::open(&self.settings).and_then(|(_, reader)| Ok(proved(&reader, self.scratch.as_deref())?));
+        let verified =
+            super::open(&self.settings).and_then(|(_, reader)| Ok(proved(&reader, self.scratch.as_deref())?));
         if self.json {
             println!("{}", String::from_utf8_lossy(&json(&verified, began)));
         }
@@ -63,7 +65,11 @@ pub fn proved(reader: &Reader, scratch_parent: Option<&Path>) -> Result<Verified
 
 /// A name for a scratch directory that nobody else uses.
 pub fn scratch(what: &str, parent: Option<&Path>) -> PathBuf {
-    parent.map_or_else(std::env::temp_dir, Path::to_path_buf).join(format!("pasarela-{what}-{}-{}", std::process::id(), uuid::Uuid::now_v7().simple()))
+    parent.map_or_else(std::env::temp_dir, Path::to_path_buf).join(format!(
+        "pasarela-{what}-{}-{}",
+        std::process::id(),
+        uuid::Uuid::now_v7().simple()
+    ))
 }
 
 fn json(verified: &Result<Verified, Failure>, began: Instant) -> Vec<u8> {
@@ -80,8 +86,11 @@ fn json(verified: &Result<Verified, Failure>, began: Instant) -> Vec<u8> {
             .plain("headHash", hex::encode(verified.head))
             .number("tookMs", took)
             .end(),
-        Err(failure) => {
-            Object::new().boolean("ok", false).maybe_number("seq", failure.bad_sequence()).text("message", failure.to_string()).number("tookMs", took).end()
-        }
+        Err(failure) => Object::new()
+            .boolean("ok", false)
+            .maybe_number("seq", failure.bad_sequence())
+            .text("message", failure.to_string())
+            .number("tookMs", took)
+            .end(),
     }
 }

@@ -1,4 +1,5 @@
-//! The catalogue of banks as the operator keeps it: what a feed lists, and on top of it what the operator changed, which no refresh undoes (`contract.md`, sections 3, 14 and 18).
+//! The catalogue of banks as the operator keeps it: what a feed lists, and on top of it what the
+//! operator changed, which no refresh undoes (`contract.md`, sections 3, 14 and 18).
 
 use super::{Bank, BankCode, Catalogue, Services};
 use crate::domain::time::Timestamp;
@@ -55,7 +56,8 @@ impl Edit {
 }
 
 impl Catalogue {
-    /// This catalogue after a feed said what it lists: what it lists is as it says; a bank that it does not list stays, without services, because history speaks of it.
+    /// This catalogue after a feed said what it lists: what it lists is as it says; a bank that it
+    /// does not list stays, without services, because history speaks of it.
     pub fn refreshed(&self, feed: &[Listed]) -> Catalogue {
         let mut refreshed = self.clone();
         for bank in &mut refreshed.banks {
@@ -64,7 +66,13 @@ impl Catalogue {
         for listed in feed {
             let hidden = self.get(listed.code).is_some_and(|bank| bank.hidden);
             let listed = listed.clone();
-            refreshed.put(Bank { code: listed.code, name: listed.name, services: listed.services, logo_url: listed.logo_url, hidden });
+            refreshed.put(Bank {
+                code: listed.code,
+                name: listed.name,
+                services: listed.services,
+                logo_url: listed.logo_url,
+                hidden,
+            });
         }
         refreshed
     }
@@ -109,17 +117,31 @@ mod tests {
     }
 
     fn listed(number: i64, name: &str, services: &[Service]) -> Listed {
-        Listed { code: code(number), name: name.to_owned(), services: services.iter().copied().collect(), logo_url: None }
+        Listed {
+            code: code(number),
+            name: name.to_owned(),
+            services: services.iter().copied().collect(),
+            logo_url: None,
+        }
     }
 
     #[test]
     fn what_a_feed_no_longer_lists_stays_without_services() {
-        let first = Catalogue::embedded().refreshed(&[listed(134, "Banesco, S. A.", &[Service::C2p]), listed(199, "Nuevo", &[Service::Credit])]);
+        let first = Catalogue::embedded().refreshed(&[
+            listed(134, "Banesco, S. A.", &[Service::C2p]),
+            listed(199, "Nuevo", &[Service::Credit]),
+        ]);
         assert_eq!(first.all().len(), 31);
         assert_eq!(first.get(code(134)).map(|bank| bank.name.as_str()), Some("Banesco, S. A."));
         assert!(first.offers(code(134), Service::C2p) && !first.offers(code(134), Service::Debit));
-        assert!(first.knows(code(102)) && Service::ALL.into_iter().all(|service| !first.offers(code(102), service)));
-        let second = first.refreshed(&[listed(102, "Banco de Venezuela", &Service::ALL), listed(116, "BOD", &Service::ALL)]);
+        assert!(
+            first.knows(code(102))
+                && Service::ALL.into_iter().all(|service| !first.offers(code(102), service))
+        );
+        let second = first.refreshed(&[
+            listed(102, "Banco de Venezuela", &Service::ALL),
+            listed(116, "BOD", &Service::ALL),
+        ]);
         assert!(second.knows(code(199)) && !second.offers(code(199), Service::Credit));
         assert!(second.offers(code(102), Service::C2p));
         assert!(!second.offers(code(116), Service::C2p), "what was hidden stays hidden");
@@ -129,15 +151,31 @@ mod tests {
     fn the_operators_changes_survive_a_refresh() {
         let mut book = BankBook::default();
         let hide = Edit { hidden: Some(true), ..Edit::default() };
-        let rename = Edit { name: Some("BDV".to_owned()), logo_url: Some(Some("https://logo.example.com/bdv.png".to_owned())), ..Edit::default() };
+        let rename = Edit {
+            name: Some("BDV".to_owned()),
+            logo_url: Some(Some("https://logo.example.com/bdv.png".to_owned())),
+            ..Edit::default()
+        };
         book.edits.insert(code(134), hide.clone());
-        book.edits.insert(code(102), rename.then(Edit { services: Some(Services::NONE.with(Service::Debit)), ..Edit::default() }));
-        for listed_now in [None, Some(Catalogue::embedded().refreshed(&[listed(134, "Otro", &Service::ALL), listed(102, "Otro", &Service::ALL)]))] {
+        book.edits.insert(
+            code(102),
+            rename.then(Edit { services: Some(Services::NONE.with(Service::Debit)), ..Edit::default() }),
+        );
+        for listed_now in [
+            None,
+            Some(
+                Catalogue::embedded()
+                    .refreshed(&[listed(134, "Otro", &Service::ALL), listed(102, "Otro", &Service::ALL)]),
+            ),
+        ] {
             book.listed = listed_now;
             let catalogue = book.catalogue();
             assert!(!catalogue.offers(code(134), Service::C2p) && catalogue.knows(code(134)));
             let bank = catalogue.get(code(102)).expect("it is there");
-            assert_eq!((bank.name.as_str(), bank.services.iter().collect::<Vec<_>>(), bank.logo_url.is_some()), ("BDV", vec![Service::Debit], true));
+            assert_eq!(
+                (bank.name.as_str(), bank.services.iter().collect::<Vec<_>>(), bank.logo_url.is_some()),
+                ("BDV", vec![Service::Debit], true)
+            );
         }
         let shown_again = hide.then(Edit { hidden: Some(false), ..Edit::default() });
         book.edits.insert(code(134), shown_again);

@@ -1,4 +1,5 @@
-//! What a price comes to in pesos, and where a session stands by its attempts, whatever their order.
+//! What a price comes to in pesos, and where a session stands by its attempts, whatever their
+//! order.
 
 use super::*;
 use crate::domain::cop_payments::{Channel, ForSession, Phase as CopPhase, Telling};
@@ -28,7 +29,11 @@ fn dollars_become_pesos_with_the_margin_and_whole() {
         (10_000_000, "4321.12340000", "4429.1515", 442_915_150),
     ] {
         let price = InPesos::of(Usd::from_minor(cents), rate(market)).expect("it fits");
-        assert_eq!((price.rate.0.to_string().as_str(), price.total), (shown, Cop::from_minor(total)), "{cents} at {market}");
+        assert_eq!(
+            (price.rate.0.to_string().as_str(), price.total),
+            (shown, Cop::from_minor(total)),
+            "{cents} at {market}"
+        );
         assert_eq!(price.market_rate, rate(market));
     }
     assert!(InPesos::of(Usd::from_minor(487), rate("4000")).is_some_and(|price| price.is_too_little()));
@@ -60,7 +65,12 @@ fn c2p(status: PaymentStatus, completed_at: Option<i64>, charging: bool) -> Paym
     let price = Figured { usd: session().amount, ves: Ves::ZERO, rate: rate("1") };
     let phase = if charging { Phase::Charging { looks: 0, next_look: OPENED } } else { Phase::Idle };
     let completed_at = completed_at.map(|ms| OPENED.plus_ms(ms));
-    Payment { status, phase, completed_at, ..Payment::new(Id::derived(1, 2, 0), session().name(), means, price, &turn) }
+    Payment {
+        status,
+        phase,
+        completed_at,
+        ..Payment::new(Id::derived(1, 2, 0), session().name(), means, price, &turn)
+    }
 }
 
 fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
@@ -98,13 +108,24 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
 
 /// The processor has been sent the code, and has not answered.
 fn told(payment: CopPayment) -> CopPayment {
-    CopPayment { phase: CopPhase::Collecting { looks: 0, next_look: OPENED, telling: Some(Telling::Code) }, ..payment }
+    CopPayment {
+        phase: CopPhase::Collecting { looks: 0, next_look: OPENED, telling: Some(Telling::Code) },
+        ..payment
+    }
 }
 
 fn usdt(paid: Option<i64>) -> DepositAddress {
     let paid = paid.map(|ms| (OPENED.plus_ms(ms), Id::derived(1, 4, 0)));
     let (received, seller_received) = (Usdt::ZERO, Usdt::ZERO);
-    let till = Till { sale: session().sale(), amount: session().amount, marketplace: None, more: Vec::new(), received, seller_received, paid };
+    let till = Till {
+        sale: session().sale(),
+        amount: session().amount,
+        marketplace: None,
+        more: Vec::new(),
+        received,
+        seller_received,
+        paid,
+    };
     DepositAddress {
         id: Id::derived(1, 5, 0),
         customer_ref: session().name(),
@@ -134,8 +155,20 @@ fn where_a_session_stands() {
         (late, Some(c2p(Reversed, Some(5), false)), None, None, Status::Paid(c2p_id)),
         (late, None, Some(cop(Reversed, Some(5))), None, Status::Paid(cop_id)),
         // Two at once: the first one is the session's, whichever it is, and stays so.
-        (9, Some(c2p(Completed, Some(6), false)), Some(cop(Completed, Some(5))), Some(usdt(Some(7))), Status::Paid(cop_id)),
-        (9, Some(c2p(Completed, Some(6), false)), Some(cop(Completed, Some(7))), Some(usdt(Some(5))), Status::Paid(usdt_id)),
+        (
+            9,
+            Some(c2p(Completed, Some(6), false)),
+            Some(cop(Completed, Some(5))),
+            Some(usdt(Some(7))),
+            Status::Paid(cop_id),
+        ),
+        (
+            9,
+            Some(c2p(Completed, Some(6), false)),
+            Some(cop(Completed, Some(7))),
+            Some(usdt(Some(5))),
+            Status::Paid(usdt_id),
+        ),
         (9, Some(c2p(Pending, None, true)), None, Some(usdt(Some(5))), Status::Paid(usdt_id)),
         // Money that comes after the end pays too.
         (late + 9, None, None, Some(usdt(Some(late + 5))), Status::Paid(usdt_id)),

@@ -1,6 +1,7 @@
-//! Conversions that the gateway makes by itself: a percentage of what a peso payment brings (`service.md`, "Auto-convert"; `contract.md`, sections 9 and 18). The record of the payment
-//! creates one that waits; the rate is asked for after that, so it is tried again every minute, for 24 hours, until there is one. Whatever else stands in the way ends it, and the
-//! pesos stay pesos.
+//! Conversions that the gateway makes by itself: a percentage of what a peso payment brings
+//! (`service.md`, "Auto-convert"; `contract.md`, sections 9 and 18). The record of the payment
+//! creates one that waits; the rate is asked for after that, so it is tried again every minute, for
+//! 24 hours, until there is one. Whatever else stands in the way ends it, and the pesos stay pesos.
 
 use super::price::Amount;
 use super::spend::Taken;
@@ -47,15 +48,21 @@ pub struct Completed<'a> {
     pub release_at: Timestamp,
 }
 
-/// Adds to the record of a payment's completion the conversion of the tenant's share of it, if there is one, and says what is to be asked for it. The effect belongs to the record's
-/// effects: it is the first try.
+/// Adds to the record of a payment's completion the conversion of the tenant's share of it, if
+/// there is one, and says what is to be asked for it. The effect belongs to the record's effects:
+/// it is the first try.
 pub fn arrange(book: &Book, draft: &mut Draft, of: &Completed<'_>, turn: &Turn) -> Option<Effect> {
     let settings = &book.sheet.settings;
     let share = share(of.net, settings.conversions.auto_cop_percent).filter(|share| *share > Cop::ZERO)?;
     if !Source::Cop.is_enabled(settings) {
         return None;
     }
-    let waiting = Waiting { share, release_at: of.release_at, next_try: turn.now.plus_ms(RETRY_MS), until: turn.now.plus_ms(PATIENCE_MS) };
+    let waiting = Waiting {
+        share,
+        release_at: of.release_at,
+        next_try: turn.now.plus_ms(RETRY_MS),
+        until: turn.now.plus_ms(PATIENCE_MS),
+    };
     let conversion = Conversion {
         // The rows of the record have ids of the seed itself.
         id: Id::derived(turn.now.unix_ms(), !turn.seed, 0),
@@ -78,7 +85,13 @@ fn share(net: Cop, percent: u8) -> Option<Cop> {
 
 fn ask(conversion: &Conversion, turn: &Turn) -> Effect {
     let order = Order::PriceUsdt { currency: Currency::Cop };
-    Effect { entity: EntityId::conversion(conversion.id), operation: conversion.id.operation(PRICE), at: turn.now, how: How::Ask, order }
+    Effect {
+        entity: EntityId::conversion(conversion.id),
+        operation: conversion.id.operation(PRICE),
+        at: turn.now,
+        how: How::Ask,
+        order,
+    }
 }
 
 /// The time for another try, or for none.
@@ -100,13 +113,17 @@ pub fn deadline(conversion: &Conversion, turn: &Turn) -> Outcome {
 
 /// What the market asks for a USDT, if anybody knows.
 pub fn heard(book: &Book, conversion: &Conversion, market: Option<Rate>, turn: &Turn) -> Outcome {
-    let (Stage::Waiting(waiting), Some(market)) = (&conversion.stage, market) else { return Outcome::unchanged() };
+    let (Stage::Waiting(waiting), Some(market)) = (&conversion.stage, market) else {
+        return Outcome::unchanged();
+    };
     Outcome::write(made(book, conversion, waiting, market, turn).unwrap_or_else(|| dropped(conversion)))
 }
 
 /// The conversion, unless a rule or the money stands in the way.
 fn made(book: &Book, conversion: &Conversion, waiting: &Waiting, market: Rate, turn: &Turn) -> Option<Draft> {
-    let price = priced(&book.sheet.settings, Source::Cop, Amount::Source(waiting.share.minor()), Some(market)).ok()?;
+    let price =
+        priced(&book.sheet.settings, Source::Cop, Amount::Source(waiting.share.minor()), Some(market))
+            .ok()?;
     within_limit(book, Source::Cop, &price, turn).ok()?;
     let (account, hold) = (book.account(Currency::Cop), conversion.payment?);
     // A refund or another conversion may have taken the payment's pesos meanwhile.

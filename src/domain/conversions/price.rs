@@ -1,4 +1,5 @@
-//! What a conversion costs: in integers, so that "rounded down" and "rounded up" are exact to the last digit (`service.md`, "Conversions"; `contract.md`, section 9).
+//! What a conversion costs: in integers, so that "rounded down" and "rounded up" are exact to the
+//! last digit (`service.md`, "Conversions"; `contract.md`, section 9).
 
 use super::Source;
 use crate::domain::money::{Currency, Rate, Usdt};
@@ -39,20 +40,29 @@ pub struct Price {
 }
 
 impl Price {
-    /// The price of `amount`: USDT are rounded down to the cent; what is paid for given USDT is rounded up, bolívares to the cent and pesos to the whole peso. `None` when a figure does
-    /// not fit.
+    /// The price of `amount`: USDT are rounded down to the cent; what is paid for given USDT is
+    /// rounded up, bolívares to the cent and pesos to the whole peso. `None` when a figure does not
+    /// fit.
     pub fn of(source: Source, amount: Amount, market: Rate, spread_percent: Rate) -> Option<Price> {
         let rate = charged(market, spread_percent)?;
-        // Minor units of the source for a cent of USDT are rate × this / RATE_UNIT; a peso is a hundred times a cent of one.
+        // Minor units of the source for a cent of USDT are rate × this / RATE_UNIT; a peso is a
+        // hundred times a cent of one.
         let minor_per_unit: i128 = match source {
             Source::Ves => 1,
             Source::Cop => 100,
         };
         let (source_minor, target_minor) = match amount {
-            Amount::Source(minor) => (i128::from(minor), (i128::from(minor) * minor_per_unit * RATE_UNIT).checked_div(rate)?),
-            Amount::Target(target) => (ceil_div(i128::from(target.minor()).checked_mul(rate)?, minor_per_unit * RATE_UNIT)?, i128::from(target.minor())),
+            Amount::Source(minor) => {
+                (i128::from(minor), (i128::from(minor) * minor_per_unit * RATE_UNIT).checked_div(rate)?)
+            }
+            Amount::Target(target) => (
+                ceil_div(i128::from(target.minor()).checked_mul(rate)?, minor_per_unit * RATE_UNIT)?,
+                i128::from(target.minor()),
+            ),
         };
-        let fits = |minor: i128, currency: Currency| i64::try_from(minor).ok().filter(|minor| (0..=currency.amount_minor_max()).contains(minor));
+        let fits = |minor: i128, currency: Currency| {
+            i64::try_from(minor).ok().filter(|minor| (0..=currency.amount_minor_max()).contains(minor))
+        };
         let shown = |rate: Rate| Rate(with_four_decimals(rate.0));
         Some(Price {
             source_minor: fits(source_minor, source.currency()).filter(|minor| *minor > 0)?,
@@ -86,7 +96,8 @@ fn ceil_div(dividend: i128, divisor: i128) -> Option<i128> {
 
 /// Rounded half up, and with four decimals also when they are zeros.
 pub fn with_four_decimals(number: Decimal) -> Decimal {
-    let mut rounded = number.round_dp_with_strategy(RATE_DECIMALS, rust_decimal::RoundingStrategy::MidpointAwayFromZero);
+    let mut rounded =
+        number.round_dp_with_strategy(RATE_DECIMALS, rust_decimal::RoundingStrategy::MidpointAwayFromZero);
     rounded.rescale(RATE_DECIMALS);
     rounded
 }
@@ -111,19 +122,22 @@ mod tests {
             // 245 × 1.015 = 248.675; 1000.00 / 248.675 = 4.0213…; 10.00 × 248.675 = 2486.75.
             (ves(Amount::Source(100_000)), "245", "1.5", "248.6750", 100_000, 402),
             (ves(usdt(1_000)), "245", "1.5", "248.6750", 248_675, 1_000),
-            // 0.01 × 248.675 = 2.48675, up to 2.49; and 2.49 buys 0.0100… : exactly one cent; 2.48 buys none.
+            // 0.01 × 248.675 = 2.48675, up to 2.49; and 2.49 buys 0.0100… : exactly one cent; 2.48
+            // buys none.
             (ves(usdt(1)), "245", "1.5", "248.6750", 249, 1),
             (ves(Amount::Source(249)), "245", "1.5", "248.6750", 249, 1),
             (ves(Amount::Source(248)), "245", "1.5", "248.6750", 248, 0),
             // 1.11 × 248.675 = 276.02925, up to 276.03.
             (ves(usdt(111)), "245", "1.5", "248.6750", 27_603, 111),
-            // 4000 × 1.02 = 4080; 100000 / 4080 = 24.5098…; 24.50 × 4080 = 99960; 24.51 × 4080 = 100000.8, up to 100001.
+            // 4000 × 1.02 = 4080; 100000 / 4080 = 24.5098…; 24.50 × 4080 = 99960; 24.51 × 4080 =
+            // 100000.8, up to 100001.
             (cop(Amount::Source(100_000)), "4000", "2", "4080.0000", 100_000, 2_450),
             (cop(usdt(2_450)), "4000", "2", "4080.0000", 99_960, 2_450),
             (cop(usdt(2_451)), "4000", "2", "4080.0000", 100_001, 2_451),
             (cop(Amount::Source(40)), "4000", "2", "4080.0000", 40, 0),
             (cop(Amount::Source(41)), "4000", "2", "4080.0000", 41, 1),
-            // 245.12345678 × 1.015 = 248.8003086317, up to 248.8004; the market rate is shown with four decimals.
+            // 245.12345678 × 1.015 = 248.8003086317, up to 248.8004; the market rate is shown with
+            // four decimals.
             (ves(Amount::Source(24_880_040)), "245.12345678", "1.5", "248.8004", 24_880_040, 100_000),
             (ves(Amount::Source(24_880_039)), "245.12345678", "1.5", "248.8004", 24_880_039, 99_999),
             // No spread: the rate is the market's, and an exact quotient is not rounded.
@@ -141,17 +155,40 @@ mod tests {
                 "{amount:?} at {market}"
             );
         }
-        let price = Price::of(Source::Ves, Amount::Source(100), rate("245.12345678"), rate("1.5")).expect("it fits");
-        assert_eq!((price.market.0.to_string(), price.spread_percent.0.to_string()), ("245.1235".to_owned(), "1.5000".to_owned()));
+        let price =
+            Price::of(Source::Ves, Amount::Source(100), rate("245.12345678"), rate("1.5")).expect("it fits");
+        assert_eq!(
+            (price.market.0.to_string(), price.spread_percent.0.to_string()),
+            ("245.1235".to_owned(), "1.5000".to_owned())
+        );
     }
 
     #[test]
     fn what_does_not_fit_has_no_price() {
         let largest = Amount::Target(Usdt::from_minor(Currency::Usdt.amount_minor_max()));
         assert_eq!(Price::of(Source::Ves, largest, rate("245"), rate("0")), None);
-        assert_eq!(Price::of(Source::Ves, Amount::Source(Currency::Ves.amount_minor_max()), rate("0.00000001"), rate("0")), None);
-        assert_eq!(Price::of(Source::Cop, Amount::Source(Currency::Cop.amount_minor_max()), rate("0.01"), rate("0")), None);
-        assert!(Price::of(Source::Ves, Amount::Source(Currency::Ves.amount_minor_max()), rate("999999999999.99999999"), rate("100")).is_some());
+        assert_eq!(
+            Price::of(
+                Source::Ves,
+                Amount::Source(Currency::Ves.amount_minor_max()),
+                rate("0.00000001"),
+                rate("0")
+            ),
+            None
+        );
+        assert_eq!(
+            Price::of(Source::Cop, Amount::Source(Currency::Cop.amount_minor_max()), rate("0.01"), rate("0")),
+            None
+        );
+        assert!(
+            Price::of(
+                Source::Ves,
+                Amount::Source(Currency::Ves.amount_minor_max()),
+                rate("999999999999.99999999"),
+                rate("100")
+            )
+            .is_some()
+        );
     }
 
     proptest! {

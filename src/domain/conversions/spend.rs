@@ -1,4 +1,5 @@
-//! What a conversion may spend: what is available, and then what is held, in the order in which it would be released (`contract.md`, section 9).
+//! What a conversion may spend: what is available, and then what is held, in the order in which it
+//! would be released (`contract.md`, section 9).
 
 use crate::domain::book::Book;
 use crate::domain::ids::Id;
@@ -22,12 +23,20 @@ pub struct Taken {
 impl Taken {
     /// The hold's change; `sign` −1 takes it, 1 gives it back.
     pub const fn change(&self, currency: Currency, sign: i64) -> HoldChange {
-        HoldChange { ledger: Ledger::Tenant, currency, release_at: Release::At(self.release_at), hold: self.hold, minor: sign * self.minor }
+        HoldChange {
+            ledger: Ledger::Tenant,
+            currency,
+            release_at: Release::At(self.release_at),
+            hold: self.hold,
+            minor: sign * self.minor,
+        }
     }
 }
 
-/// Takes `minor` of the tenant's balance in a currency: which holds it comes out of, after all that is available. Money that is set aside while somebody decides about it cannot be
-/// taken, nor can what lies beyond the first [`HOLDS_MAX`] holds, and nothing can while the available balance is below zero.
+/// Takes `minor` of the tenant's balance in a currency: which holds it comes out of, after all that
+/// is available. Money that is set aside while somebody decides about it cannot be taken, nor can
+/// what lies beyond the first [`HOLDS_MAX`] holds, and nothing can while the available balance is
+/// below zero.
 pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, Refusal> {
     let available = available(book, currency);
     let mut left = match minor.checked_sub(available) {
@@ -36,7 +45,10 @@ pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, R
     };
     let account = book.account(currency);
     let mut taken = Vec::new();
-    let with_an_end = account.holds.iter().map_while(|((release_at, hold), held)| Some((release_at.instant()?, hold, held)));
+    let with_an_end = account
+        .holds
+        .iter()
+        .map_while(|((release_at, hold), held)| Some((release_at.instant()?, hold, held)));
     for (release_at, hold, held) in with_an_end.take(HOLDS_MAX) {
         if left <= 0 {
             break;

@@ -1,4 +1,5 @@
-//! Conversions against a book: what they spend and give back, the days of two cities, and random sequences in which no value may appear or vanish.
+//! Conversions against a book: what they spend and give back, the days of two cities, and random
+//! sequences in which no value may appear or vanish.
 
 use super::price::Amount;
 use super::*;
@@ -41,10 +42,20 @@ impl World {
     fn with(change: impl FnOnce(&mut Settings)) -> World {
         let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
         let book = domain.empty(3);
-        let mut world = World { domain, book, now: START, turns: 0, conversions: Vec::new(), records: Vec::new(), effects: Vec::new() };
+        let mut world = World {
+            domain,
+            book,
+            now: START,
+            turns: 0,
+            conversions: Vec::new(),
+            records: Vec::new(),
+            effects: Vec::new(),
+        };
         let mut settings = Settings::default();
         change(&mut settings);
-        world.ask(None, Ask::Sheet(Sheet { version: 1, settings: Arc::new(settings), ..Sheet::default() })).expect("a sheet");
+        world
+            .ask(None, Ask::Sheet(Sheet { version: 1, settings: Arc::new(settings), ..Sheet::default() }))
+            .expect("a sheet");
         world
     }
 
@@ -61,7 +72,12 @@ impl World {
     fn ask(&mut self, entity: Option<&Entity>, ask: Ask) -> Result<Option<Arc<Entity>>, Refusal> {
         self.turns += 1;
         self.domain.settle(&mut self.book, self.now);
-        let turn = actors::Turn { tenant: 3, now_ms: self.now, seed: self.turns.wrapping_mul(0x9E37_79B9_7F4A_7C15), ahead_ms: 0 };
+        let turn = actors::Turn {
+            tenant: 3,
+            now_ms: self.now,
+            seed: self.turns.wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            ahead_ms: 0,
+        };
         let decision = self.domain.decide(&self.book, entity, ask.into(), turn);
         if let Some(refusal) = decision.refusal {
             return Err(refusal);
@@ -80,12 +96,25 @@ impl World {
     }
 
     fn fund(&mut self, currency: Currency, minor: i64, held: bool) {
-        let ask = Adjustment { cause: Cause::Funded, currency, minor, merchant: None, held, description: String::new(), external_ref: None };
+        let ask = Adjustment {
+            cause: Cause::Funded,
+            currency,
+            minor,
+            merchant: None,
+            held,
+            description: String::new(),
+            external_ref: None,
+        };
         self.ask(None, Ask::Adjust(Box::new(ask))).expect("room for it");
     }
 
     fn quote(&mut self, source: Source, amount: Amount, market: i64) -> Result<usize, Refusal> {
-        let new = NewQuote { id: Id::derived(self.now, self.turns, 0), source, amount, market: Some(Rate(Decimal::from(market))) };
+        let new = NewQuote {
+            id: Id::derived(self.now, self.turns, 0),
+            source,
+            amount,
+            market: Some(Rate(Decimal::from(market))),
+        };
         let quote = self.ask(None, Ask::Quote(Box::new(new)))?.expect("a quote");
         self.conversions.push(quote);
         Ok(self.conversions.len() - 1)
@@ -130,14 +159,23 @@ fn what_is_available_goes_first_then_holds_in_the_order_of_their_release() {
     world.now += 1_000;
     world.fund(Currency::Ves, 11_000, false);
     let n = world.convert(35_000, false);
-    let (first, second) = (Timestamp::from_unix_ms(START + HOLD_MS), Timestamp::from_unix_ms(START + 1_000 + HOLD_MS));
-    let taken: Vec<_> = world.conversion(n).accepted().expect("accepted").taken.iter().map(|taken| (taken.release_at, taken.minor)).collect();
+    let (first, second) =
+        (Timestamp::from_unix_ms(START + HOLD_MS), Timestamp::from_unix_ms(START + 1_000 + HOLD_MS));
+    let taken: Vec<_> = world
+        .conversion(n)
+        .accepted()
+        .expect("accepted")
+        .taken
+        .iter()
+        .map(|taken| (taken.release_at, taken.minor))
+        .collect();
     assert_eq!(taken, [(first, 20_000), (second, 5_000)]);
     let (ves, usdt) = (world.account(Currency::Ves), world.account(Currency::Usdt));
     assert_eq!((ves.net, ves.held, world.book().available_ves()), (26_000, 25_000, 0), "the reserve stays");
     // 350.00 at 101.5 are 3.44 USDT, held until the last of the two holds ends.
     assert_eq!((usdt.net, usdt.held, usdt.next_release()), (344, 344, Some(second)));
-    let insufficient = Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 25_000 };
+    let insufficient =
+        Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 25_000 };
     let m = world.quote(Source::Ves, Amount::Source(25_001), 100).expect("a price");
     assert_eq!(world.accept(m, false), Err(insufficient));
     assert_eq!(world.status(m), None, "a refused accept leaves the quote unused");
@@ -152,16 +190,28 @@ fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
     world.fund(Currency::Ves, 50_000, true);
     world.fund(Currency::Ves, -100, false);
     let n = world.quote(Source::Ves, Amount::Source(20_000), 100).expect("a price");
-    assert_eq!(world.accept(n, false), Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: -100, spendable: 0 }));
+    assert_eq!(
+        world.accept(n, false),
+        Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: -100, spendable: 0 })
+    );
     world.fund(Currency::Ves, 100, false);
-    let aside = HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: Release::WhenDecided, hold: Id::derived(1, 1, 0), minor: 40_000 };
+    let aside = HoldChange {
+        ledger: Ledger::Tenant,
+        currency: Currency::Ves,
+        release_at: Release::WhenDecided,
+        hold: Id::derived(1, 1, 0),
+        minor: 40_000,
+    };
     let AnyBook::Tenant(book) = &mut world.book else { panic!("a tenant's book") };
     let account = book.accounts.get_mut(&Currency::Ves).expect("an account");
     let (held, key) = (account.held, *account.holds.keys().next().expect("a hold"));
     account.hold(&aside);
     account.hold(&HoldChange { release_at: key.0, hold: key.1, minor: -40_000, ..aside });
     assert_eq!(account.held, held);
-    assert_eq!(world.accept(n, false), Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 10_000 }));
+    assert_eq!(
+        world.accept(n, false),
+        Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 10_000 })
+    );
 }
 
 #[test]
@@ -182,7 +232,10 @@ fn a_conversion_takes_of_so_many_holds_and_fits_into_a_record() {
         world.fund(Currency::Ves, 100, true);
     }
     let n = world.quote(Source::Ves, Amount::Source(most + 1), 100).expect("a price");
-    assert_eq!(world.accept(n, false), Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: most }));
+    assert_eq!(
+        world.accept(n, false),
+        Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: most })
+    );
     let n = world.convert(most, false);
     assert_eq!(world.conversion(n).accepted().map(|accepted| accepted.taken.len()), Some(HOLDS_MAX));
     let (_, record) = world.records.last().expect("a record");
@@ -205,7 +258,9 @@ fn a_cancel_restores_the_very_holds_that_still_last() {
     world.tell(n, Ask::EndConversion(Decision::Reject("no_liquidity".to_owned()))).expect("it waits");
     let after = world.account(Currency::Ves);
     assert_eq!((after.net, after.held, after.holds.len()), (50_000, 30_000, 1));
-    let End::Canceled { reason, .. } = &world.conversion(n).accepted().expect("accepted").end else { panic!("canceled") };
+    let End::Canceled { reason, .. } = &world.conversion(n).accepted().expect("accepted").end else {
+        panic!("canceled")
+    };
     assert_eq!(reason, "no_liquidity");
     assert_eq!(world.book().converted.ves(), 0);
     assert_eq!(world.tell(n, Ask::EndConversion(Decision::Cancel)), Err(Refusal::ConversionNotCancelable));
@@ -230,7 +285,10 @@ fn what_is_delivered_later_is_held_as_long_as_its_money_would_have_been() {
 fn a_quote_is_accepted_once_and_in_time() {
     let mut world = World::new();
     world.fund(Currency::Ves, 100_000, false);
-    let (used, late) = (world.convert(10_150, false), world.quote(Source::Ves, Amount::Source(10_150), 100).expect("a price"));
+    let (used, late) = (
+        world.convert(10_150, false),
+        world.quote(Source::Ves, Amount::Source(10_150), 100).expect("a price"),
+    );
     assert_eq!(world.accept(used, false), Err(Refusal::QuoteUsed));
     world.now += QUOTE_MS;
     assert_eq!(world.accept(late, false), Err(Refusal::QuoteExpired));
@@ -247,15 +305,25 @@ fn settings_are_those_in_force() {
         settings.conversions.enabled.cop = false;
     });
     world.fund(Currency::Ves, 1_000_000, false);
-    assert_eq!(world.quote(Source::Cop, Amount::Source(1_000_000), 4_000), Err(Refusal::ConversionsNotEnabled));
-    assert_eq!(world.quote(Source::Ves, Amount::Target(Usdt::from_minor(499)), 100), Err(Refusal::BelowMinimumUsdt { minimum: Usdt::from_minor(500) }));
+    assert_eq!(
+        world.quote(Source::Cop, Amount::Source(1_000_000), 4_000),
+        Err(Refusal::ConversionsNotEnabled)
+    );
+    assert_eq!(
+        world.quote(Source::Ves, Amount::Target(Usdt::from_minor(499)), 100),
+        Err(Refusal::BelowMinimumUsdt { minimum: Usdt::from_minor(500) })
+    );
     let n = world.quote(Source::Ves, Amount::Target(Usdt::from_minor(500)), 100).expect("a price");
     let mut settings = Settings::default();
     settings.conversions.minimum = Usdt::from_minor(501);
-    world.ask(None, Ask::Sheet(Sheet { version: 2, settings: Arc::new(settings.clone()), ..Sheet::default() })).expect("a sheet");
+    world
+        .ask(None, Ask::Sheet(Sheet { version: 2, settings: Arc::new(settings.clone()), ..Sheet::default() }))
+        .expect("a sheet");
     assert_eq!(world.accept(n, false), Err(Refusal::BelowMinimumUsdt { minimum: Usdt::from_minor(501) }));
     settings.usdt_enabled = false;
-    world.ask(None, Ask::Sheet(Sheet { version: 3, settings: Arc::new(settings), ..Sheet::default() })).expect("a sheet");
+    world
+        .ask(None, Ask::Sheet(Sheet { version: 3, settings: Arc::new(settings), ..Sheet::default() }))
+        .expect("a sheet");
     assert_eq!(world.accept(n, false), Err(Refusal::ConversionsNotEnabled));
 }
 
@@ -291,7 +359,10 @@ fn a_day_ends_at_midnight_of_its_city() {
         let waiting = convert(&mut world, 25_000 - minor, true).expect("exactly the limit");
         assert_eq!(convert(&mut world, 10_150, false), Err(exceeded), "{source:?}");
         world.tell(waiting, Ask::EndConversion(Decision::Cancel)).expect("it waits");
-        assert!(convert(&mut world, 25_000 - minor, false).is_ok(), "{source:?}: what was canceled never counts");
+        assert!(
+            convert(&mut world, 25_000 - minor, false).is_ok(),
+            "{source:?}: what was canceled never counts"
+        );
     }
 }
 
@@ -303,7 +374,14 @@ fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<
     let release_at = now.plus_ms(HOLD_MS);
     let mut draft = Draft::new(Cause::PaymentCompleted);
     let (ledger, currency) = (Ledger::Tenant, Currency::Cop);
-    let row = Row { kind: MovementKind::Payment, subject: None, chargeback: None, external_ref: None, description: String::new(), available_at: None };
+    let row = Row {
+        kind: MovementKind::Payment,
+        subject: None,
+        chargeback: None,
+        external_ref: None,
+        description: String::new(),
+        available_at: None,
+    };
     draft.post(Posting { ledger, currency, minor: net, row: Some(Box::new(row)) });
     draft.post(Posting { ledger: Ledger::Rail, currency, minor: -net, row: None });
     draft.hold(HoldChange { ledger, currency, release_at: release_at.into(), hold: payment, minor: net });
@@ -343,15 +421,27 @@ fn waiting(percent: u8, net: i64, reference: Option<&str>) -> (World, usize) {
 #[test]
 fn a_share_of_a_payment_is_converted_out_of_its_own_pesos() {
     let (mut world, n) = waiting(50, 94_001, Some("order-7"));
-    assert!(matches!(world.effects.as_slice(), [Effect { order: Order::PriceUsdt { currency: Currency::Cop }, .. }]), "asked at once");
+    assert!(
+        matches!(
+            world.effects.as_slice(),
+            [Effect { order: Order::PriceUsdt { currency: Currency::Cop }, .. }]
+        ),
+        "asked at once"
+    );
     // Other held pesos, which would be released earlier, are left alone.
     world.fund(Currency::Cop, 5, false);
     market(&mut world, n, Some(4_000));
     let conversion = world.conversion(n);
     let accepted = conversion.accepted().expect("made");
     // Half of 94001 is 47000.5: up to 47001. 47001 / 4080 = 11.5198…
-    assert_eq!((accepted.price.source_minor, accepted.price.target, accepted.status()), (47_001, Usdt::from_minor(1_151), Status::Completed));
-    assert_eq!((conversion.payment, conversion.reference.as_deref()), (Some(accepted.taken[0].hold), Some("order-7")));
+    assert_eq!(
+        (accepted.price.source_minor, accepted.price.target, accepted.status()),
+        (47_001, Usdt::from_minor(1_151), Status::Completed)
+    );
+    assert_eq!(
+        (conversion.payment, conversion.reference.as_deref()),
+        (Some(accepted.taken[0].hold), Some("order-7"))
+    );
     let (cop, usdt) = (world.account(Currency::Cop), world.account(Currency::Usdt));
     assert_eq!((cop.net, cop.held, usdt.held), (47_005, 47_000, 1_151));
     assert_eq!(world.records.last().map(|(_, record)| record.events.len()), Some(2));
@@ -434,17 +524,26 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What was funded, less what conversions took and plus what they gave, is what is there; and the sums of the book are those of the conversions.
+/// What was funded, less what conversions took and plus what they gave, is what is there; and the
+/// sums of the book are those of the conversions.
 fn assert_sound(world: &mut World, funded: [i64; 2]) {
     world.domain.settle(&mut world.book, world.now);
     let accepted: Vec<(Source, &Conversion, &Accepted)> = world
         .conversions
         .iter()
-        .filter_map(|entity| if let Entity::Conversion(conversion) = &**entity { Some((conversion.source, conversion, conversion.accepted()?)) } else { None })
+        .filter_map(|entity| {
+            if let Entity::Conversion(conversion) = &**entity {
+                Some((conversion.source, conversion, conversion.accepted()?))
+            } else {
+                None
+            }
+        })
         .collect();
     let book = world.book();
     for source in Source::ALL {
-        let of = || accepted.iter().filter(|(of, _, accepted)| *of == source && accepted.status() != Status::Canceled);
+        let of = || {
+            accepted.iter().filter(|(of, _, accepted)| *of == source && accepted.status() != Status::Canceled)
+        };
         let spent: i64 = of().map(|(_, _, accepted)| accepted.price.source_minor).sum();
         let account = book.account(source.currency());
         assert_eq!(account.net, funded[source as usize] - spent);
@@ -452,18 +551,33 @@ fn assert_sound(world: &mut World, funded: [i64; 2]) {
         assert_eq!(account.held, account.holds.values().sum::<i64>());
         assert!(account.holds.values().all(|held| *held > 0) && account.free() >= 0, "{account:?}");
         let now = Timestamp::from_unix_ms(world.now);
-        let today = of().filter(|(_, conversion, _)| conversion.created_at.date_in(source.zone()) == now.date_in(source.zone()));
-        assert_eq!(book.converted.on_the_day_of(source, now), today.map(|(_, _, accepted)| accepted.price.source_minor).sum::<i64>());
+        let today = of().filter(|(_, conversion, _)| {
+            conversion.created_at.date_in(source.zone()) == now.date_in(source.zone())
+        });
+        assert_eq!(
+            book.converted.on_the_day_of(source, now),
+            today.map(|(_, _, accepted)| accepted.price.source_minor).sum::<i64>()
+        );
         if source == Source::Ves {
             assert_eq!(book.converted.ves(), spent);
         }
     }
     let usdt = book.account(Currency::Usdt);
-    let bought: i64 =
-        accepted.iter().filter(|(_, _, accepted)| accepted.status() == Status::Completed).map(|(_, _, accepted)| accepted.price.target.minor()).sum();
+    let bought: i64 = accepted
+        .iter()
+        .filter(|(_, _, accepted)| accepted.status() == Status::Completed)
+        .map(|(_, _, accepted)| accepted.price.target.minor())
+        .sum();
     assert_eq!((usdt.net, usdt.held), (bought, usdt.holds.values().sum::<i64>()));
-    let still_held = |accepted: &Accepted| accepted.held_until().is_some_and(|until| until.unix_ms() > world.now) && accepted.status() == Status::Completed;
-    let held: i64 = accepted.iter().filter(|(_, _, accepted)| still_held(accepted)).map(|(_, _, accepted)| accepted.price.target.minor()).sum();
+    let still_held = |accepted: &Accepted| {
+        accepted.held_until().is_some_and(|until| until.unix_ms() > world.now)
+            && accepted.status() == Status::Completed
+    };
+    let held: i64 = accepted
+        .iter()
+        .filter(|(_, _, accepted)| still_held(accepted))
+        .map(|(_, _, accepted)| accepted.price.target.minor())
+        .sum();
     assert_eq!(usdt.held, held);
 }
 

@@ -1,4 +1,5 @@
-//! What was converted: today, for the daily limits, and in all, for `convertedVes`. A part of the book, so it is as right in a past moment as it is now.
+//! What was converted: today, for the daily limits, and in all, for `convertedVes`. A part of the
+//! book, so it is as right in a past moment as it is now.
 
 use super::{Conversion, Source, Status, UNLISTED};
 use crate::domain::date::Date;
@@ -6,7 +7,8 @@ use crate::domain::record::Was;
 use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 
-/// What was converted on the newest day on which something was, canceled conversions of that day taken off.
+/// What was converted on the newest day on which something was, canceled conversions of that day
+/// taken off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 struct Day {
     date: Date,
@@ -50,7 +52,11 @@ impl Totals {
     /// Takes a new state of a conversion into account.
     pub fn evolve(&mut self, conversion: &Conversion, was: Option<Was>) {
         let Some(accepted) = conversion.accepted() else { return };
-        let (source, minor, date) = (conversion.source, accepted.price.source_minor, conversion.created_at.date_in(conversion.source.zone()));
+        let (source, minor, date) = (
+            conversion.source,
+            accepted.price.source_minor,
+            conversion.created_at.date_in(conversion.source.zone()),
+        );
         let is_new = was.is_none_or(|was| was.facet == UNLISTED);
         self.count += u64::from(is_new);
         let day = &mut self.days[source as usize];

@@ -1,6 +1,10 @@
-//! From the request to the money, or to its end: the processor collects, is told about codes and cancellations, and is asked when it stays silent.
+//! From the request to the money, or to its end: the processor collects, is told about codes and
+//! cancellations, and is asked when it stays silent.
 
-use super::{CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, Waiting, sale};
+use super::{
+    CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, Waiting,
+    sale,
+};
 use crate::domain::bank::{Answer, Collection, Effect, Heard, How, Order, POLL_MS, Told, next_poll};
 use crate::domain::book::Book;
 use crate::domain::buyer::Buyer;
@@ -44,7 +48,8 @@ pub struct NewCopPayment {
     pub checkout: Option<(Box<ForSession>, Timestamp)>,
 }
 
-/// A payment, and the processor told to collect it. The order of the refusals is `contract.md`, section 17, "Order of checks".
+/// A payment, and the processor told to collect it. The order of the refusals is `contract.md`,
+/// section 17, "Order of checks".
 pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     match new_payment(book, new, kept, turn) {
         Ok(payment) => {
@@ -57,21 +62,32 @@ pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn:
     }
 }
 
-fn new_payment(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Result<CopPayment, Refusal> {
+fn new_payment(
+    book: &Book,
+    new: NewCopPayment,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Result<CopPayment, Refusal> {
     if charge::unknown_seller(book, new.marketplace) {
         return Err(Refusal::NotFound);
     }
     if !book.sheet.settings.cop_enabled {
         return Err(Refusal::CopNotEnabled);
     }
-    if new.marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active)) {
+    if new
+        .marketplace
+        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
+    {
         return Err(Refusal::MerchantInactive);
     }
     let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
     match figures.filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail)) {
         None => return Err(Refusal::AmountOverflow),
         Some(figures) if figures.seller_net.is_some_and(Cop::is_negative) => {
-            return Err(Refusal::Invalid { field: "applicationFeePercent", message: "the commission and the fee together exceed the amount" });
+            return Err(Refusal::Invalid {
+                field: "applicationFeePercent",
+                message: "the commission and the fee together exceed the amount",
+            });
         }
         Some(_) => {}
     }
@@ -79,10 +95,17 @@ fn new_payment(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn
         return Err(Refusal::RailNotConfigured);
     }
     let marketplace = new.marketplace.map(|(merchant, commission_percent)| {
-        Box::new(Marketplace { merchant, commission_percent, commission: None, seller_net: None, seller_available_at: None })
+        Box::new(Marketplace {
+            merchant,
+            commission_percent,
+            commission: None,
+            seller_net: None,
+            seller_available_at: None,
+        })
     });
     let expires_at = turn.now.plus_ms(new.channel.lifetime_ms());
-    let (checkout, ends_at) = new.checkout.map_or((None, expires_at), |(checkout, ends_at)| (Some(checkout), ends_at));
+    let (checkout, ends_at) =
+        new.checkout.map_or((None, expires_at), |(checkout, ends_at)| (Some(checkout), ends_at));
     Ok(CopPayment {
         id: new.id,
         status: Status::Pending,
@@ -123,22 +146,45 @@ fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
         transfer_key: payment.transfer_key(),
         buyer: payment.buyer.clone(),
     };
-    Effect { entity: EntityId::cop_payment(payment.id), operation: payment.id.operation(COLLECT), at: now, how, order }
+    Effect {
+        entity: EntityId::cop_payment(payment.id),
+        operation: payment.id.operation(COLLECT),
+        at: now,
+        how,
+        order,
+    }
 }
 
 fn message(payment: &CopPayment, told: Told, now: Timestamp) -> Effect {
     let order = Order::TellCop { collection: collection(payment), told };
-    Effect { entity: EntityId::cop_payment(payment.id), operation: payment.id.operation(TELL), at: now, how: How::Send, order }
+    Effect {
+        entity: EntityId::cop_payment(payment.id),
+        operation: payment.id.operation(TELL),
+        at: now,
+        how: How::Send,
+        order,
+    }
 }
 
-/// The buyer's SMS code goes to the processor. What is no code at all is a wrong one; it is not sent and not counted, as it cannot be right.
-pub fn submit_code(payment: &CopPayment, code: Option<Token>, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    let used_up = payment.phase.waiting().is_some_and(|waiting| waiting.codes >= CODES_MAX && waiting.telling != Some(Telling::Code));
+/// The buyer's SMS code goes to the processor. What is no code at all is a wrong one; it is not
+/// sent and not counted, as it cannot be right.
+pub fn submit_code(
+    payment: &CopPayment,
+    code: Option<Token>,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Outcome {
+    let used_up = payment
+        .phase
+        .waiting()
+        .is_some_and(|waiting| waiting.codes >= CODES_MAX && waiting.telling != Some(Telling::Code));
     if used_up || payment.failure == Some(Failure::OtpAttemptsExhausted) {
         return Outcome::refuse(Refusal::OtpAttemptsExhausted);
     }
     match (payment.status, payment.channel, code) {
-        (Status::Pending, Channel::Sms, Some(code)) => tell(payment, Telling::Code, Told::Code(code), kept, turn),
+        (Status::Pending, Channel::Sms, Some(code)) => {
+            tell(payment, Telling::Code, Told::Code(code), kept, turn)
+        }
         (Status::Pending, Channel::Sms, None) => Outcome::refuse(Refusal::InvalidOtp),
         (Status::Pending, Channel::Qr | Channel::Push, _) => Outcome::refuse(Refusal::ChannelMismatch),
         _ => Outcome::refuse(Refusal::PaymentNotPending),
@@ -152,11 +198,22 @@ pub fn cancel(payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> 
 
 /// Test mode plays the buyer, who pays or declines at the processor.
 pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    if pays { tell(payment, Telling::Pays, Told::Paid, kept, turn) } else { tell(payment, Telling::Declines, Told::Declined, kept, turn) }
+    if pays {
+        tell(payment, Telling::Pays, Told::Paid, kept, turn)
+    } else {
+        tell(payment, Telling::Declines, Told::Declined, kept, turn)
+    }
 }
 
-/// One record says what is about to be told, so that its answer is kept and a cancellation is resumed after a crash. One thing is told at a time: so it is known whose answer comes.
-fn tell(payment: &CopPayment, telling: Telling, told: Told, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+/// One record says what is about to be told, so that its answer is kept and a cancellation is
+/// resumed after a crash. One thing is told at a time: so it is known whose answer comes.
+fn tell(
+    payment: &CopPayment,
+    telling: Telling,
+    told: Told,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Outcome {
     let Some(waiting) = payment.phase.waiting() else { return Outcome::refuse(Refusal::PaymentNotPending) };
     if waiting.telling.is_some() {
         return Outcome::refuse(Refusal::ChargeInProgress);
@@ -199,32 +256,49 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
             _ => Outcome::unchanged(),
         },
         Answer::Refused { code } if code == CANCELED && telling == Some(Telling::Void) => void(payment),
-        Answer::Refused { code } if code == CANCELED => settle(payment, canceled(payment), matches!(telling, None | Some(Telling::Cancel)), asked),
+        Answer::Refused { code } if code == CANCELED => {
+            settle(payment, canceled(payment), matches!(telling, None | Some(Telling::Cancel)), asked)
+        }
         Answer::Refused { code } => {
             let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
-            let wanted = telling.is_none() || (telling == Some(Telling::Declines) && failure == Failure::Rejected);
+            let wanted =
+                telling.is_none() || (telling == Some(Telling::Declines) && failure == Failure::Rejected);
             settle(payment, failed(payment, failure), wanted, asked)
         }
-        // Before a look is due the order may be on its way still, and be taken after this answer: somebody could pay what was ended here. So only a look that is due ends or resends it.
+        // Before a look is due the order may be on its way still, and be taken after this answer:
+        // somebody could pay what was ended here. So only a look that is due ends or resends it.
         Answer::NeverReceived if !is_due => match telling {
             Some(Telling::Code | Telling::Pays | Telling::Declines) if told => untold(payment),
             _ => Outcome::unchanged(),
         },
         // Nothing is there that anybody could pay.
-        Answer::NeverReceived if telling == Some(Telling::Cancel) => settle(payment, canceled(payment), true, asked),
+        Answer::NeverReceived if telling == Some(Telling::Cancel) => {
+            settle(payment, canceled(payment), true, asked)
+        }
         Answer::NeverReceived if telling == Some(Telling::Void) => void(payment),
-        Answer::NeverReceived if turn.now >= payment.expires_at => settle(payment, failed(payment, Failure::Expired), telling.is_none(), asked),
+        Answer::NeverReceived if turn.now >= payment.expires_at => {
+            settle(payment, failed(payment, Failure::Expired), telling.is_none(), asked)
+        }
         Answer::NeverReceived if asked || told => look_again(payment, looks, telling, true, turn),
         Answer::Waiting | Answer::Silent if is_due => look_again(payment, looks, telling, false, turn),
         Answer::Waiting | Answer::Silent | Answer::NeverReceived => Outcome::unchanged(),
     }
 }
 
-/// The processor knows no more yet, or never received the order, which is then sent again under the same name.
-fn look_again(payment: &CopPayment, looks: u32, telling: Option<Telling>, resend: bool, turn: &Turn) -> Outcome {
+/// The processor knows no more yet, or never received the order, which is then sent again under the
+/// same name.
+fn look_again(
+    payment: &CopPayment,
+    looks: u32,
+    telling: Option<Telling>,
+    resend: bool,
+    turn: &Turn,
+) -> Outcome {
     let later = next_poll(turn.now, looks + 1);
-    // The end of the buyer's time is looked at when it comes, but not while the order is on its way once more.
-    let next_look = if turn.now < payment.expires_at && !resend { later.min(payment.expires_at) } else { later };
+    // The end of the buyer's time is looked at when it comes, but not while the order is on its way
+    // once more.
+    let next_look =
+        if turn.now < payment.expires_at && !resend { later.min(payment.expires_at) } else { later };
     let telling = telling.filter(|telling| telling.goes_on());
     let codes = payment.phase.waiting().map_or(0, |waiting| waiting.codes);
     let mut draft = Draft::new(Cause::BankAsked);
@@ -239,13 +313,21 @@ fn untold(payment: &CopPayment) -> Outcome {
     // Nobody judged the code.
     let codes = waiting.codes.saturating_sub(u8::from(waiting.telling == Some(Telling::Code)));
     let mut draft = Draft::new(Cause::CopPaymentTold);
-    draft.change(payment, Entity::CopPayment(CopPayment { phase: Waiting { telling: None, codes, ..waiting }.into(), ..payment.clone() }));
+    draft.change(
+        payment,
+        Entity::CopPayment(CopPayment {
+            phase: Waiting { telling: None, codes, ..waiting }.into(),
+            ..payment.clone()
+        }),
+    );
     Outcome::write(draft)
 }
 
-/// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not, whoever told it learns that the payment was over.
+/// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not,
+/// whoever told it learns that the payment was over.
 ///
-/// The answer that is kept for the one who asked for the payment is replaced only when the processor refused at once; whoever told it something is answered with the outcome, however late.
+/// The answer that is kept for the one who asked for the payment is replaced only when the
+/// processor refused at once; whoever told it something is answered with the outcome, however late.
 fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Outcome {
     let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
     if telling || !asked {
@@ -254,18 +336,27 @@ fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> 
     if wanted { Outcome::write(draft) } else { Outcome::write_and_refuse(draft, Refusal::PaymentNotPending) }
 }
 
-/// The code was not the right one. The payment goes on, unless it was the last that may be tried: then the processor is told to call it off, so that no money comes for what has failed.
+/// The code was not the right one. The payment goes on, unless it was the last that may be tried:
+/// then the processor is told to call it off, so that no money comes for what has failed.
 fn wrong_code(payment: &CopPayment, turn: &Turn) -> Outcome {
     let Some(waiting) = payment.phase.waiting() else { return Outcome::unchanged() };
     let telling = (waiting.codes >= CODES_MAX).then_some(Telling::Void);
     let mut draft = Draft::new(Cause::CopPaymentTold);
-    draft.change(payment, Entity::CopPayment(CopPayment { phase: Waiting { telling, ..waiting }.into(), kept: None, ..payment.clone() }));
+    draft.change(
+        payment,
+        Entity::CopPayment(CopPayment {
+            phase: Waiting { telling, ..waiting }.into(),
+            kept: None,
+            ..payment.clone()
+        }),
+    );
     draft.replace_kept(payment.kept.clone());
     let effects = telling.map(|_| message(payment, Told::Cancel, turn.now)).into_iter().collect();
     Outcome { effects, ..Outcome::write_and_refuse(draft, Refusal::InvalidOtp) }
 }
 
-/// The processor has called it off because too many codes were wrong. Whoever sent the last of them waits for this, and hears that it was wrong.
+/// The processor has called it off because too many codes were wrong. Whoever sent the last of them
+/// waits for this, and hears that it was wrong.
 fn void(payment: &CopPayment) -> Outcome {
     Outcome::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), Refusal::InvalidOtp)
 }
@@ -276,7 +367,13 @@ fn canceled(payment: &CopPayment) -> Draft {
 }
 
 fn failed(payment: &CopPayment, failure: Failure) -> Draft {
-    let failed = CopPayment { status: Status::Failed, phase: Phase::Idle, failure: Some(failure), kept: None, ..payment.clone() };
+    let failed = CopPayment {
+        status: Status::Failed,
+        phase: Phase::Idle,
+        failure: Some(failure),
+        kept: None,
+        ..payment.clone()
+    };
     ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)
 }
 

@@ -1,5 +1,6 @@
-//! Refund of a payment in pesos: the money is set aside, the processor is asked, and only then it goes back, whole and with its fee (`service.md`, "Colombian pesos (COP)";
-//! `contract.md`, section 18, "Conversions, COP, USDT").
+//! Refund of a payment in pesos: the money is set aside, the processor is asked, and only then it
+//! goes back, whole and with its fee (`service.md`, "Colombian pesos (COP)"; `contract.md`, section
+//! 18, "Conversions, COP, USDT").
 
 use super::{COLLECT, CopPayment, Phase, sale};
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
@@ -18,7 +19,8 @@ use crate::domain::time::{HOUR_MS, Timestamp};
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
-/// From so long after its completion on, a payment cannot be refunded any more (`service.md`, "Limits").
+/// From so long after its completion on, a payment cannot be refunded any more (`service.md`,
+/// "Limits").
 pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 
 /// A part of a hold, in pesos.
@@ -56,22 +58,29 @@ pub struct Aside {
     pub sellers: Taken,
 }
 
-/// What an account can give in all: what is available, the hold of `own`, and of the others with an end the first [`HOLDS_MAX`]. In pesos; may be negative.
+/// What an account can give in all: what is available, the hold of `own`, and of the others with an
+/// end the first [`HOLDS_MAX`]. In pesos; may be negative.
 pub fn spendable(account: &Account, own: Option<(Timestamp, Id)>) -> i64 {
     if account.holds.len() <= HOLDS_MAX {
         return account.net - account.undecided();
     }
-    account.free() + own.map_or(0, |key| account.held_for(key.0, key.1)) + others(account, own).map(|(_, held)| held).sum::<i64>()
+    account.free()
+        + own.map_or(0, |key| account.held_for(key.0, key.1))
+        + others(account, own).map(|(_, held)| held).sum::<i64>()
 }
 
 /// The holds beside that of `own` that may be taken from, in the order of their ends.
 fn others(account: &Account, own: Option<(Timestamp, Id)>) -> impl Iterator<Item = ((Timestamp, Id), i64)> {
-    let holds = account.holds.iter().map_while(|((release_at, hold), held)| Some(((release_at.instant()?, *hold), *held)));
+    let holds = account
+        .holds
+        .iter()
+        .map_while(|((release_at, hold), held)| Some(((release_at.instant()?, *hold), *held)));
     holds.filter(move |(key, _)| Some(*key) != own).take(HOLDS_MAX)
 }
 
-/// Takes `minor` pesos from an account: first from the hold of `own`, then from what is available, then from the other holds in the order of their ends. `None` when all of that does
-/// not cover it; money that is set aside already is not touched.
+/// Takes `minor` pesos from an account: first from the hold of `own`, then from what is available,
+/// then from the other holds in the order of their ends. `None` when all of that does not cover it;
+/// money that is set aside already is not touched.
 pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Option<Taken> {
     if minor > spendable(account, own) {
         return None;
@@ -102,7 +111,9 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     if matches!(payment.phase, Phase::Refunding { .. }) {
         return Outcome::refuse(Refusal::RefundInProgress);
     }
-    let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else { return Outcome::refuse(Refusal::PaymentNotCompleted) };
+    let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
+        return Outcome::refuse(Refusal::PaymentNotCompleted);
+    };
     if turn.now >= completed_at.plus_ms(WINDOW_MS) {
         return Outcome::refuse(Refusal::RefundWindowExpired);
     }
@@ -112,7 +123,10 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let Some(aside) = set_aside(book, payment) else {
         let account = book.account(Currency::Cop);
         let spendable = spendable(account, payment.available_at.map(|at| (at, payment.id)));
-        return Outcome::refuse(Refusal::RefundNotCovered { available: Cop::from_minor(account.free()), spendable: Cop::from_minor(spendable) });
+        return Outcome::refuse(Refusal::RefundNotCovered {
+            available: Cop::from_minor(account.free()),
+            spendable: Cop::from_minor(spendable),
+        });
     };
     let phase = Phase::Refunding { looks: 0, next_look: turn.now.plus_ms(POLL_MS), aside: aside.clone() };
     let refunding = CopPayment { phase, refunds: payment.refunds.saturating_add(1), kept, ..payment.clone() };
@@ -125,14 +139,19 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
 
 /// Who gives what; all or nothing.
 fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
-    // The operator's share of a sale through a link comes back with the fee: what is asked of the tenant is what the sale left it.
+    // The operator's share of a sale through a link comes back with the fee: what is asked of the
+    // tenant is what the sale left it.
     let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
     let sale = payment.marketplace.as_ref();
     let share = sale.and_then(|sale| sale.seller_net).unwrap_or_default().minor();
     let own_hold = |at: Option<Timestamp>| at.map(|at| (at, payment.id));
     let own = take(book.account(Currency::Cop), own_hold(payment.available_at), net - share)?;
     let sellers = match sale.and_then(|sale| book.sellers.get(&sale.merchant)) {
-        Some(seller) => take(seller.account(Currency::Cop), own_hold(sale.and_then(|sale| sale.seller_available_at)), share)?,
+        Some(seller) => take(
+            seller.account(Currency::Cop),
+            own_hold(sale.and_then(|sale| sale.seller_available_at)),
+            share,
+        )?,
         None => Taken::default(),
     };
     Some(Aside { own, sellers })
@@ -146,14 +165,26 @@ fn givers<'a>(payment: &CopPayment, aside: &'a Aside) -> impl Iterator<Item = (L
 
 /// A change of a part of a hold.
 const fn change(ledger: Ledger, part: &Part, sign: i64) -> HoldChange {
-    HoldChange { ledger, currency: Currency::Cop, release_at: Release::At(part.release_at), hold: part.hold, minor: sign * part.minor }
+    HoldChange {
+        ledger,
+        currency: Currency::Cop,
+        release_at: Release::At(part.release_at),
+        hold: part.hold,
+        minor: sign * part.minor,
+    }
 }
 
 /// Moves money from its places to the hold that lasts until the processor has decided.
 fn move_aside(draft: &mut Draft, payment: &CopPayment, aside: &Aside) {
     for (ledger, taken) in givers(payment, aside) {
         let release_at = Release::WhenDecided;
-        draft.hold(HoldChange { ledger, currency: Currency::Cop, release_at, hold: payment.id, minor: taken.total() });
+        draft.hold(HoldChange {
+            ledger,
+            currency: Currency::Cop,
+            release_at,
+            hold: payment.id,
+            minor: taken.total(),
+        });
         taken.from_holds.iter().for_each(|part| draft.hold(change(ledger, part, -1)));
     }
 }
@@ -162,11 +193,21 @@ fn move_aside(draft: &mut Draft, payment: &CopPayment, aside: &Aside) {
 fn release(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside) {
     for (ledger, _) in givers(payment, aside) {
         let account = match ledger {
-            Ledger::Seller(merchant) => book.sellers.get(&merchant).map(|seller| seller.account(Currency::Cop)),
+            Ledger::Seller(merchant) => {
+                book.sellers.get(&merchant).map(|seller| seller.account(Currency::Cop))
+            }
             _ => Some(book.account(Currency::Cop)),
         };
-        for (release_at, minor) in account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id)) {
-            draft.hold(HoldChange { ledger, currency: Currency::Cop, release_at, hold: payment.id, minor: -minor });
+        for (release_at, minor) in
+            account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id))
+        {
+            draft.hold(HoldChange {
+                ledger,
+                currency: Currency::Cop,
+                release_at,
+                hold: payment.id,
+                minor: -minor,
+            });
         }
     }
 }
@@ -175,7 +216,11 @@ fn release(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside) 
 fn put_back(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside, now: Timestamp) {
     release(draft, book, payment, aside);
     for (ledger, taken) in givers(payment, aside) {
-        taken.from_holds.iter().filter(|part| part.release_at > now).for_each(|part| draft.hold(change(ledger, part, 1)));
+        taken
+            .from_holds
+            .iter()
+            .filter(|part| part.release_at > now)
+            .for_each(|part| draft.hold(change(ledger, part, 1)));
     }
 }
 
@@ -202,7 +247,10 @@ pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
 
 /// What the processor says about it. An answer about an earlier try changes nothing.
 pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Outcome {
-    let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at) else { return Outcome::unchanged() };
+    let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at)
+    else {
+        return Outcome::unchanged();
+    };
     if heard.operation != payment.refund_operation() {
         return Outcome::unchanged();
     }
@@ -218,9 +266,14 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
         }
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
         (answer, How::Ask) => {
-            let phase = Phase::Refunding { looks: looks + 1, next_look: next_poll(turn.now, looks + 1), aside: aside.clone() };
+            let phase = Phase::Refunding {
+                looks: looks + 1,
+                next_look: next_poll(turn.now, looks + 1),
+                aside: aside.clone(),
+            };
             let later = CopPayment { phase, ..payment.clone() };
-            let again = (answer == Answer::NeverReceived).then(|| order(&later, completed_at, How::Send, turn));
+            let again =
+                (answer == Answer::NeverReceived).then(|| order(&later, completed_at, How::Send, turn));
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::CopPayment(later));
             Outcome::write_then(draft, again.into_iter().collect())
@@ -239,7 +292,9 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
     };
     let mut draft = Draft::new(Cause::CopPaymentRefunded);
     let row = |kind, description| sale::row(payment, kind, description, None);
-    let mut post = |ledger, amount: Cop, row| draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row });
+    let mut post = |ledger, amount: Cop, row| {
+        draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row })
+    };
     let fee = payment.fee.unwrap_or_default();
     post(Ledger::Tenant, payment.amount.negated(), row(MovementKind::Reversal, "payment refunded"));
     post(Ledger::Rail, payment.amount, None);
@@ -251,14 +306,25 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
     if let Some(sale) = &payment.marketplace {
         let (share, seller) = (sale.seller_net.unwrap_or_default(), Ledger::Seller(sale.merchant));
         post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
-        post(seller, share.negated(), row(MovementKind::SellerTransferReversal, "share of the payment returned"));
+        post(
+            seller,
+            share.negated(),
+            row(MovementKind::SellerTransferReversal, "share of the payment returned"),
+        );
         sold = (!share.is_zero()).then_some(sale.merchant);
     }
     release(&mut draft, book, payment, aside);
     draft.change(payment, Entity::CopPayment(refunded));
     draft.event(EventKind::PaymentReversed, EntityId::cop_payment(payment.id));
     if let Some(merchant) = sold {
-        sellers::tell(&mut draft, book, merchant, Currency::Cop, -aside.sellers.total(), BalanceReason::Reversal);
+        sellers::tell(
+            &mut draft,
+            book,
+            merchant,
+            Currency::Cop,
+            -aside.sellers.total(),
+            BalanceReason::Reversal,
+        );
     }
     draft.replace_kept(payment.kept.clone());
     Outcome::write(draft)

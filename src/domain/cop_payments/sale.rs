@@ -1,4 +1,5 @@
-//! What a payment in pesos does to the ledger when the money comes: the sale, the fee, the seller's share, and the holds (`service.md`, "Colombian pesos (COP)", "Fee").
+//! What a payment in pesos does to the ledger when the money comes: the sale, the fee, the seller's
+//! share, and the holds (`service.md`, "Colombian pesos (COP)", "Fee").
 
 use super::{CopPayment, ForSession, Marketplace, Phase};
 use crate::domain::bank::Effect;
@@ -20,7 +21,8 @@ const FEE_THOUSANDTHS: i64 = 45;
 /// Added to it, in pesos.
 const FEE_FIXED: i64 = 1_500;
 
-/// The fee of `amount`: 4.5 percent rounded half up to the peso, plus 1,500, never more than the amount; `None` when it does not fit.
+/// The fee of `amount`: 4.5 percent rounded half up to the peso, plus 1,500, never more than the
+/// amount; `None` when it does not fit.
 pub fn fee(amount: Cop) -> Option<Cop> {
     let share = amount.minor().checked_mul(FEE_THOUSANDTHS)?.checked_add(500)? / 1_000;
     share.checked_add(FEE_FIXED).map(|fee| Cop::from_minor(fee.min(amount.minor())))
@@ -37,16 +39,20 @@ pub struct Figures {
     pub seller_net: Option<Cop>,
 }
 
-/// The figures of a payment of `amount`, of which the tenant keeps so many percent if it is a seller's sale; `None` when a figure does not fit.
+/// The figures of a payment of `amount`, of which the tenant keeps so many percent if it is a
+/// seller's sale; `None` when a figure does not fit.
 pub fn figures(amount: Cop, commission_percent: Option<Rate>) -> Option<Figures> {
     let fee = fee(amount)?;
-    let Some(percent) = commission_percent else { return Some(Figures { fee, commission: None, seller_net: None }) };
+    let Some(percent) = commission_percent else {
+        return Some(Figures { fee, commission: None, seller_net: None });
+    };
     let commission = Cop::rounded(percent.percent_of(amount.decimal())?)?;
     let seller_net = amount.minus(fee)?.minus(commission)?;
     Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net) })
 }
 
-/// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the commission, so the lower percentage counts; what the tenant keeps is never negative
+/// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the
+/// commission, so the lower percentage counts; what the tenant keeps is never negative
 /// (`contract.md`, section 18, "Checkout").
 fn platform_fee(book: &Book, payment: &CopPayment, fee: Cop) -> Option<Cop> {
     payment.checkout.as_ref()?.sale.link?;
@@ -56,22 +62,41 @@ fn platform_fee(book: &Book, payment: &CopPayment, fee: Cop) -> Option<Cop> {
     Some(share.min(payment.amount.minus(fee)?))
 }
 
-/// The record that the money came, and the first try of the conversion that the tenant's settings may make of it.
-pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, turn: &Turn) -> (Draft, Option<Effect>) {
+/// The record that the money came, and the first try of the conversion that the tenant's settings
+/// may make of it.
+pub(super) fn complete(
+    book: &Book,
+    payment: &CopPayment,
+    reference: String,
+    turn: &Turn,
+) -> (Draft, Option<Effect>) {
     let now = turn.now;
-    let Some(figures) = figures(payment.amount, payment.marketplace.as_ref().map(|sale| sale.commission_percent)) else {
+    let Some(figures) =
+        figures(payment.amount, payment.marketplace.as_ref().map(|sale| sale.commission_percent))
+    else {
         unreachable!("the figures fitted when the payment was asked for, and the amount is the same")
     };
     let available_at = now.plus_ms(HOLD_MS);
     let marketplace = payment.marketplace.as_ref().map(|sale| {
         // A seller who was deleted meanwhile cannot be owed anything; the tenant keeps the share.
-        let seller_net = figures.seller_net.filter(|_| book.sellers.contains_key(&sale.merchant)).unwrap_or(Cop::ZERO);
+        let seller_net =
+            figures.seller_net.filter(|_| book.sellers.contains_key(&sale.merchant)).unwrap_or(Cop::ZERO);
         let seller_available_at = Some(seller_available_at(book, now, turn));
-        Box::new(Marketplace { commission: figures.commission, seller_net: Some(seller_net), seller_available_at, ..(**sale).clone() })
+        Box::new(Marketplace {
+            commission: figures.commission,
+            seller_net: Some(seller_net),
+            seller_available_at,
+            ..(**sale).clone()
+        })
     });
-    let shared = marketplace.as_ref().and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
+    let shared = marketplace
+        .as_ref()
+        .and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
     let platform_fee = platform_fee(book, payment, figures.fee);
-    let checkout = payment.checkout.as_ref().map(|checkout| Box::new(ForSession { platform_fee, ..(**checkout).clone() }));
+    let checkout = payment
+        .checkout
+        .as_ref()
+        .map(|checkout| Box::new(ForSession { platform_fee, ..(**checkout).clone() }));
     let completed = CopPayment {
         status: Status::Completed,
         phase: Phase::Idle,
@@ -91,13 +116,23 @@ pub(super) fn complete(book: &Book, payment: &CopPayment, reference: String, tur
     if let Some((seller, share)) = shared {
         sellers::tell(&mut draft, book, seller, Currency::Cop, share.minor(), BalanceReason::Sale);
     }
-    let to_convert = Completed { payment: payment.id, reference: payment.reference.as_deref(), net: own, release_at: available_at };
+    let to_convert = Completed {
+        payment: payment.id,
+        reference: payment.reference.as_deref(),
+        net: own,
+        release_at: available_at,
+    };
     let first_try = auto::arrange(book, &mut draft, &to_convert, turn);
     (draft, first_try)
 }
 
 /// A row of this payment, as its owner sees it.
-pub(super) fn row(payment: &CopPayment, kind: MovementKind, description: &str, available_at: Option<Timestamp>) -> Option<Box<Row>> {
+pub(super) fn row(
+    payment: &CopPayment,
+    kind: MovementKind,
+    description: &str,
+    available_at: Option<Timestamp>,
+) -> Option<Box<Row>> {
     Some(Box::new(Row {
         kind,
         subject: Some(EntityId::cop_payment(payment.id)),
@@ -111,24 +146,48 @@ pub(super) fn row(payment: &CopPayment, kind: MovementKind, description: &str, a
 /// Writes the rows and holds, and says what is left for the tenant.
 fn post(draft: &mut Draft, payment: &CopPayment, available_at: Timestamp) -> Cop {
     let row = |kind, description, at| row(payment, kind, description, Some(at));
-    let mut post = |ledger, amount: Cop, row| draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row });
+    let mut post = |ledger, amount: Cop, row| {
+        draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row })
+    };
     let fee = payment.fee.unwrap_or_default();
     post(Ledger::Tenant, payment.amount, row(MovementKind::Payment, "payment received", available_at));
     post(Ledger::Rail, payment.amount.negated(), None);
     post(Ledger::Tenant, fee.negated(), row(MovementKind::Fee, "payment fee", available_at));
     post(Ledger::Fees, fee, None);
     let platform_fee = payment.platform_fee();
-    post(Ledger::Tenant, platform_fee.negated(), row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at));
+    post(
+        Ledger::Tenant,
+        platform_fee.negated(),
+        row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at),
+    );
     post(Ledger::Fees, platform_fee, None);
     let mut own = payment.net().and_then(|net| net.minus(platform_fee)).unwrap_or_default();
-    if let Some((sale, at)) = payment.marketplace.as_ref().and_then(|sale| Some((sale, sale.seller_available_at?))) {
+    if let Some((sale, at)) =
+        payment.marketplace.as_ref().and_then(|sale| Some((sale, sale.seller_available_at?)))
+    {
         let share = sale.seller_net.unwrap_or_default();
         let seller = Ledger::Seller(sale.merchant);
-        post(Ledger::Tenant, share.negated(), row(MovementKind::SellerTransfer, "seller's share of the payment", available_at));
+        post(
+            Ledger::Tenant,
+            share.negated(),
+            row(MovementKind::SellerTransfer, "seller's share of the payment", available_at),
+        );
         post(seller, share, row(MovementKind::SellerTransfer, "share of the payment", at));
-        draft.hold(HoldChange { ledger: seller, currency: Currency::Cop, release_at: at.into(), hold: payment.id, minor: share.minor() });
+        draft.hold(HoldChange {
+            ledger: seller,
+            currency: Currency::Cop,
+            release_at: at.into(),
+            hold: payment.id,
+            minor: share.minor(),
+        });
         own = own.minus(share).unwrap_or_default();
     }
-    draft.hold(HoldChange { ledger: Ledger::Tenant, currency: Currency::Cop, release_at: available_at.into(), hold: payment.id, minor: own.minor() });
+    draft.hold(HoldChange {
+        ledger: Ledger::Tenant,
+        currency: Currency::Cop,
+        release_at: available_at.into(),
+        hold: payment.id,
+        minor: own.minor(),
+    });
     own
 }

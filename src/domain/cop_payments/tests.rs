@@ -1,4 +1,5 @@
-//! The figures, the places that a refund takes money from, and every state against everything that can be said to it.
+//! The figures, the places that a refund takes money from, and every state against everything that
+//! can be said to it.
 
 use super::collect::{CANCELED, EXPIRED, NewCopPayment, WRONG_CODE};
 use super::refund::{self, Taken, spendable, take};
@@ -67,7 +68,10 @@ fn what_the_tenant_keeps_of_a_sellers_sale() {
         let expected = (Some(Cop::from_minor(commission)), Some(Cop::from_minor(seller)));
         assert_eq!((got.commission, got.seller_net), expected, "{ten_thousandths} of {amount}");
     }
-    assert_eq!(figures(Cop::from_minor(50_000), None), Some(Figures { fee: Cop::from_minor(3_750), commission: None, seller_net: None }));
+    assert_eq!(
+        figures(Cop::from_minor(50_000), None),
+        Some(Figures { fee: Cop::from_minor(3_750), commission: None, seller_net: None })
+    );
 }
 
 #[test]
@@ -76,12 +80,18 @@ fn a_transfer_key_follows_from_the_id_and_has_twenty_characters() {
     let key = |n| payment_of(id(n)).transfer_key();
     assert_eq!(key(1), key(1));
     assert_ne!(key(1), key(2));
-    assert!(key(7).len() == 20 && key(7).starts_with("@PSR") && key(7)[1..].bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()));
+    assert!(
+        key(7).len() == 20
+            && key(7).starts_with("@PSR")
+            && key(7)[1..].bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    );
 }
 
 fn payment_of(id: Id) -> CopPayment {
     let mut world = World::new();
-    let record = world.ask(None, Ask::CollectCop(Box::new(NewCopPayment { id, ..new(Channel::Qr) })), T0).expect("a record");
+    let record = world
+        .ask(None, Ask::CollectCop(Box::new(NewCopPayment { id, ..new(Channel::Qr) })), T0)
+        .expect("a record");
     let Entity::CopPayment(payment) = &*record.entities[0].state else { panic!("a payment") };
     payment.clone()
 }
@@ -95,7 +105,11 @@ fn a_refund_takes_of_so_many_holds_and_no_more() {
     let own = Some((Timestamp::from_unix_ms(T0 + 25_000), Id::derived(1, 1, 25_000)));
     let most = 2 * (1 + HOLDS_MAX as i64);
     assert_eq!((spendable(&account, own), take(&account, own, most + 1)), (most, None));
-    assert_eq!(take(&account, own, most).expect("covered").from_holds.len(), 1 + HOLDS_MAX, "its own hold wherever it is");
+    assert_eq!(
+        take(&account, own, most).expect("covered").from_holds.len(),
+        1 + HOLDS_MAX,
+        "its own hold wherever it is"
+    );
 }
 
 /// A tenant, and one payment at a time.
@@ -181,7 +195,15 @@ impl World {
     }
 
     fn fund(&mut self, minor: i64, held: bool, now_ms: i64) {
-        let ask = Adjustment { cause: Cause::Funded, currency: Currency::Cop, minor, merchant: None, held, description: String::new(), external_ref: None };
+        let ask = Adjustment {
+            cause: Cause::Funded,
+            currency: Currency::Cop,
+            minor,
+            merchant: None,
+            held,
+            description: String::new(),
+            external_ref: None,
+        };
         self.ask(None, Ask::Adjust(Box::new(ask)), now_ms).expect("a record");
     }
 
@@ -223,13 +245,22 @@ fn every_end_of_a_collection_that_is_asked_about() {
     ] {
         let mut world = World::collecting(Channel::Push);
         let record = world.hear(COLLECT, How::Ask, answer.clone(), T0 + 60_000).expect("a record");
-        assert_eq!((world.payment().status, world.payment().failure, events(&record)), (status, failure, vec![event]), "{answer:?}");
+        assert_eq!(
+            (world.payment().status, world.payment().failure, events(&record)),
+            (status, failure, vec![event]),
+            "{answer:?}"
+        );
         assert_eq!((world.due(), world.refusal.clone()), (None, None));
         // Whatever comes afterwards finds it settled.
         for late in [done(), refused("rejected"), refused(CANCELED), Answer::NeverReceived, Answer::Silent] {
             assert!(world.hear(COLLECT, How::Ask, late, T0 + 61_000).is_none());
         }
-        for ask in [Ask::CancelCop, told("123456"), Ask::PlayCopBuyer { pays: true }, Ask::PlayCopBuyer { pays: false }] {
+        for ask in [
+            Ask::CancelCop,
+            told("123456"),
+            Ask::PlayCopBuyer { pays: true },
+            Ask::PlayCopBuyer { pays: false },
+        ] {
             assert!(world.say(ask, T0 + 61_000).is_none());
             assert_eq!(world.refusal, Some(Refusal::PaymentNotPending));
         }
@@ -239,12 +270,21 @@ fn every_end_of_a_collection_that_is_asked_about() {
 #[test]
 fn the_processor_is_asked_ever_more_rarely_and_exactly_at_the_end() {
     let mut world = World::collecting(Channel::Qr);
-    assert!(matches!(world.effects.as_slice(), [Effect { how: How::Send, order: Order::CollectCop { .. }, .. }]));
-    assert!(world.hear(COLLECT, How::Send, Answer::Waiting, T0 + 5).is_none(), "that it took the order is not news");
+    assert!(matches!(
+        world.effects.as_slice(),
+        [Effect { how: How::Send, order: Order::CollectCop { .. }, .. }]
+    ));
+    assert!(
+        world.hear(COLLECT, How::Send, Answer::Waiting, T0 + 5).is_none(),
+        "that it took the order is not news"
+    );
     let mut looks = Vec::new();
     while let Some(at) = world.due().filter(|_| looks.len() < 20) {
         assert!(world.say(Ask::Deadline, at).is_none());
-        assert!(matches!(world.effects.as_slice(), [Effect { how: How::Ask, order: Order::CollectCop { .. }, .. }]));
+        assert!(matches!(
+            world.effects.as_slice(),
+            [Effect { how: How::Ask, order: Order::CollectCop { .. }, .. }]
+        ));
         looks.push((at - T0) / 1_000);
         let answer = if at < T0 + 15 * MINUTE_MS { Answer::Waiting } else { refused(EXPIRED) };
         world.hear(COLLECT, How::Ask, answer, at);
@@ -258,7 +298,10 @@ fn what_the_processor_never_received_is_sent_again_until_the_end() {
     let mut world = World::collecting(Channel::Sms);
     let record = world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 60_000).expect("a record");
     assert_eq!(record.cause, Cause::BankAsked);
-    assert!(matches!(world.effects.as_slice(), [Effect { how: How::Send, order: Order::CollectCop { .. }, .. }]));
+    assert!(matches!(
+        world.effects.as_slice(),
+        [Effect { how: How::Send, order: Order::CollectCop { .. }, .. }]
+    ));
     assert!(world.hear(COLLECT, How::Send, Answer::NeverReceived, T0 + 60_001).is_none(), "not at once");
     world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 5 * MINUTE_MS);
     assert_eq!(world.payment().failure, Some(Failure::Expired));
@@ -291,7 +334,10 @@ fn a_wrong_code_is_counted_and_changes_nothing_else() {
     world.say(told("654321"), T0 + 10_000).expect("a record");
     world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + 10_001).expect("a record");
     let waiting = before.phase.waiting().map(|waiting| Waiting { codes: 1, ..waiting });
-    assert_eq!((world.refusal.clone(), world.payment().phase.waiting()), (Some(Refusal::InvalidOtp), waiting));
+    assert_eq!(
+        (world.refusal.clone(), world.payment().phase.waiting()),
+        (Some(Refusal::InvalidOtp), waiting)
+    );
     assert_eq!(CopPayment { phase: before.phase.clone(), ..world.payment().clone() }, before);
     assert!(world.say(told("12a456"), T0 + 11_000).is_none());
     assert_eq!(world.refusal, Some(Refusal::InvalidOtp));
@@ -311,7 +357,10 @@ fn tried_too_often() -> World {
         world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + n).expect("a record");
         assert_eq!(world.refusal, Some(Refusal::InvalidOtp));
     }
-    assert!(matches!(world.effects.as_slice(), [Effect { order: Order::TellCop { told: Told::Cancel, .. }, .. }]));
+    assert!(matches!(
+        world.effects.as_slice(),
+        [Effect { order: Order::TellCop { told: Told::Cancel, .. }, .. }]
+    ));
     world
 }
 
@@ -319,9 +368,15 @@ fn tried_too_often() -> World {
 fn the_fifth_wrong_code_has_the_payment_called_off() {
     let mut world = tried_too_often();
     let record = world.hear(TELL, How::Send, refused(CANCELED), T0 + 5).expect("a record");
-    assert_eq!((world.refusal.clone(), events(&record)), (Some(Refusal::InvalidOtp), vec![EventKind::PaymentFailed]));
+    assert_eq!(
+        (world.refusal.clone(), events(&record)),
+        (Some(Refusal::InvalidOtp), vec![EventKind::PaymentFailed])
+    );
     let payment = world.payment().clone();
-    assert_eq!((payment.status, payment.failure, payment.deadline()), (Status::Failed, Some(Failure::OtpAttemptsExhausted), None));
+    assert_eq!(
+        (payment.status, payment.failure, payment.deadline()),
+        (Status::Failed, Some(Failure::OtpAttemptsExhausted), None)
+    );
     for code in ["123456", "12a456"] {
         assert!(world.say(told(code), T0 + 6).is_none());
         assert_eq!(world.refusal, Some(Refusal::OtpAttemptsExhausted));
@@ -335,12 +390,19 @@ fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     let mut world = tried_too_often();
     assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 5).is_none());
     for ask in [told("123456"), Ask::CancelCop] {
-        let wanted = if matches!(ask, Ask::CancelCop) { Refusal::ChargeInProgress } else { Refusal::OtpAttemptsExhausted };
+        let wanted = if matches!(ask, Ask::CancelCop) {
+            Refusal::ChargeInProgress
+        } else {
+            Refusal::OtpAttemptsExhausted
+        };
         assert!(world.say(ask, T0 + 6).is_none());
         assert_eq!(world.refusal, Some(wanted));
     }
     world.say(Ask::Deadline, T0 + 60_000);
-    assert!(matches!(world.effects.as_slice(), [Effect { order: Order::TellCop { told: Told::Cancel, .. }, .. }]));
+    assert!(matches!(
+        world.effects.as_slice(),
+        [Effect { order: Order::TellCop { told: Told::Cancel, .. }, .. }]
+    ));
     world.hear(TELL, How::Send, Answer::Silent, T0 + 60_001).expect("a record");
     world.hear(TELL, How::Send, refused(CANCELED), T0 + 60_002).expect("a record");
     assert_eq!(world.payment().failure, Some(Failure::OtpAttemptsExhausted));
@@ -351,7 +413,10 @@ fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     // Somebody paid all the same: the money counts.
     let mut world = tried_too_often();
     world.hear(TELL, How::Send, done(), T0 + 5).expect("a record");
-    assert_eq!((world.payment().status, world.refusal.clone()), (Status::Completed, Some(Refusal::PaymentNotPending)));
+    assert_eq!(
+        (world.payment().status, world.refusal.clone()),
+        (Status::Completed, Some(Refusal::PaymentNotPending))
+    );
 }
 
 #[test]
@@ -378,7 +443,8 @@ fn a_code_counts_as_soon_as_it_is_sent_unless_nobody_judged_it() {
 #[test]
 fn what_was_stored_before_codes_were_counted_stays_readable() {
     let at = Timestamp::from_unix_ms(T0);
-    let phases = [Phase::Idle, Phase::Collecting { looks: 3, next_look: at, telling: Some(Telling::Declines) }];
+    let phases =
+        [Phase::Idle, Phase::Collecting { looks: 3, next_look: at, telling: Some(Telling::Declines) }];
     let bytes = phases.map(|phase| codec::encode(&phase));
     assert_eq!(bytes.clone().map(|bytes| bytes[..2].to_vec()), [vec![1, 0], vec![1, 1]]);
     assert_eq!(bytes[1].last(), Some(&3), "the last of what it is told");
@@ -410,7 +476,10 @@ fn a_cancellation_that_met_silence_is_told_again() {
 fn an_order_that_may_be_on_its_way_is_not_given_up() {
     let mut world = World::collecting(Channel::Sms);
     world.say(Ask::CancelCop, T0 + 1_000);
-    assert!(world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).is_none(), "the order may come after all");
+    assert!(
+        world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).is_none(),
+        "the order may come after all"
+    );
     // It came, and the buyer paid: the look finds that, and the cancellation is over.
     world.say(Ask::Deadline, T0 + 60_000);
     world.hear(TELL, How::Send, done(), T0 + 60_001).expect("a record");
@@ -445,14 +514,23 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     };
     let kept = |record: &Record| record.kept.as_ref().map(|kept| (kept.of.path.clone(), kept.void));
     let mut world = World::new();
-    let record = world.say_keyed(Command { ask: Ask::CollectCop(Box::new(new(Channel::Sms))), keep: Some(keep("new", Shape::CopPaymentCreated)) }, T0);
+    let record = world.say_keyed(
+        Command {
+            ask: Ask::CollectCop(Box::new(new(Channel::Sms))),
+            keep: Some(keep("new", Shape::CopPaymentCreated)),
+        },
+        T0,
+    );
     assert_eq!(kept(&record.expect("a record")), Some(("new".to_owned(), false)));
     let asked_about = world.hear(COLLECT, How::Ask, Answer::Waiting, T0 + 60_000).expect("a record");
     assert_eq!(kept(&asked_about), None);
     world.say_keyed(Command { ask: told("654321"), keep: Some(keep("otp", Shape::CopPayment)) }, T0 + 70_000);
     let wrong = world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + 70_001).expect("a record");
     assert_eq!(kept(&wrong), Some(("otp".to_owned(), true)));
-    world.say_keyed(Command { ask: Ask::CancelCop, keep: Some(keep("cancel", Shape::CopPayment)) }, T0 + 71_000);
+    world.say_keyed(
+        Command { ask: Ask::CancelCop, keep: Some(keep("cancel", Shape::CopPayment)) },
+        T0 + 71_000,
+    );
     // The answer came late: by the poller.
     let canceled = world.hear(COLLECT, How::Ask, refused(CANCELED), T0 + 180_000).expect("a record");
     assert_eq!(kept(&canceled), Some(("cancel".to_owned(), false)));
@@ -469,7 +547,8 @@ fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {
     assert_eq!(world.pesos(), (61_250, 56_250, 5_000), "shown as held");
     assert!(world.hear(17, How::Send, done(), T0 + 4_001).is_some());
     assert_eq!(world.pesos(), (15_000, 10_000, 5_000));
-    // A sale whose hold has ended, and whose pesos are gone: what is available and then the hold of another.
+    // A sale whose hold has ended, and whose pesos are gone: what is available and then the hold of
+    // another.
     let mut world = World::completed();
     world.fund(20_000, true, T0 + HOLD_MS);
     world.domain.settle(&mut world.book, T0 + 1_000 + HOLD_MS);
@@ -485,12 +564,16 @@ fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {
     world.ask(None, Ask::Adjust(Box::new(ask)), T0 + HOLD_MS + 2_000);
     assert_eq!(world.pesos(), (26_250, 20_000, 6_250));
     assert!(world.say(Ask::RefundCop, T0 + HOLD_MS + 3_000).is_none());
-    let missing = Refusal::RefundNotCovered { available: Cop::from_minor(6_250), spendable: Cop::from_minor(26_250) };
+    let missing =
+        Refusal::RefundNotCovered { available: Cop::from_minor(6_250), spendable: Cop::from_minor(26_250) };
     assert_eq!(world.refusal, Some(missing));
     world.fund(20_000, true, T0 + HOLD_MS + 4_000);
     world.say(Ask::RefundCop, T0 + HOLD_MS + 5_000).expect("a record");
     let Phase::Refunding { aside, .. } = &world.payment().phase else { panic!("a refund") };
-    assert_eq!((aside.own.from_available, aside.own.from_holds.iter().map(|part| part.minor).collect::<Vec<_>>()), (6_250, vec![20_000, 20_000]));
+    assert_eq!(
+        (aside.own.from_available, aside.own.from_holds.iter().map(|part| part.minor).collect::<Vec<_>>()),
+        (6_250, vec![20_000, 20_000])
+    );
     world.hear(17, How::Send, done(), T0 + HOLD_MS + 5_001).expect("a record");
     assert_eq!(world.pesos(), (0, 0, 0));
 }
@@ -504,7 +587,10 @@ fn a_refund_that_is_not_done_gives_everything_back_but_what_is_released_by_now()
     assert!(world.say(Ask::RefundCop, T0 + 4_500).is_none());
     assert_eq!(world.refusal, Some(Refusal::RefundInProgress));
     world.hear(17, How::Send, refused("processor_unavailable"), T0 + 5_000).expect("a record");
-    assert_eq!((world.refusal.clone(), world.payment().status), (Some(Refusal::ProcessorUnavailable), Status::Completed));
+    assert_eq!(
+        (world.refusal.clone(), world.payment().status),
+        (Some(Refusal::ProcessorUnavailable), Status::Completed)
+    );
     assert_eq!(world.book().account(Currency::Cop), &before);
     // The next try has a name of its own; an answer to the first one is old.
     world.say(Ask::RefundCop, T0 + 6_000).expect("a record");
@@ -517,7 +603,9 @@ fn a_refund_that_is_not_done_gives_everything_back_but_what_is_released_by_now()
 
 #[test]
 fn the_window_of_a_refund_ends_exactly() {
-    for (after, refusal) in [(refund::WINDOW_MS - 1, None), (refund::WINDOW_MS, Some(Refusal::RefundWindowExpired))] {
+    for (after, refusal) in
+        [(refund::WINDOW_MS - 1, None), (refund::WINDOW_MS, Some(Refusal::RefundWindowExpired))]
+    {
         let mut world = World::completed();
         world.say(Ask::RefundCop, T0 + 1_000 + after);
         assert_eq!(world.refusal, refusal);
@@ -534,11 +622,17 @@ fn a_silent_processor_is_asked_about_a_refund_and_sent_it_again_only_if_it_never
     assert!(world.hear(17, How::Send, Answer::Silent, T0 + 4_001).is_none());
     assert_eq!(world.due(), Some(T0 + 64_000));
     world.say(Ask::Deadline, T0 + 64_000);
-    assert!(matches!(world.effects.as_slice(), [Effect { how: How::Ask, order: Order::RefundCop { .. }, .. }]));
+    assert!(matches!(
+        world.effects.as_slice(),
+        [Effect { how: How::Ask, order: Order::RefundCop { .. }, .. }]
+    ));
     world.hear(17, How::Ask, Answer::Waiting, T0 + 64_000).expect("a record");
     assert!(world.effects.is_empty());
     world.hear(17, How::Ask, Answer::NeverReceived, T0 + 184_000).expect("a record");
-    assert!(matches!(world.effects.as_slice(), [Effect { how: How::Send, order: Order::RefundCop { .. }, .. }]));
+    assert!(matches!(
+        world.effects.as_slice(),
+        [Effect { how: How::Send, order: Order::RefundCop { .. }, .. }]
+    ));
     world.hear(17, How::Send, done(), T0 + 184_001).expect("a record");
     assert_eq!((world.payment().status, world.pesos()), (Status::Reversed, (0, 0, 0)));
 }
@@ -548,7 +642,15 @@ fn with_seller() -> (World, Id) {
     let mut world = World::new();
     let id = Id::derived(T0, 77, 0);
     let external_ref = ExternalRef::parse("m").expect("a reference");
-    let ask = Registration { id, external_ref, name: "Tienda".to_owned(), identification: None, contact_email: None, contact_phone: None, method: None };
+    let ask = Registration {
+        id,
+        external_ref,
+        name: "Tienda".to_owned(),
+        identification: None,
+        contact_email: None,
+        contact_phone: None,
+        method: None,
+    };
     world.ask(None, Ask::Register(Box::new(ask)), T0 - 1_000).expect("a record");
     (world, id)
 }
@@ -556,13 +658,24 @@ fn with_seller() -> (World, Id) {
 #[test]
 fn a_sellers_sale_is_shared_and_shared_back() {
     let (mut world, seller) = with_seller();
-    let sale = NewCopPayment { amount: Cop::from_minor(100_000), marketplace: Some((seller, percent(100_000))), ..new(Channel::Qr) };
+    let sale = NewCopPayment {
+        amount: Cop::from_minor(100_000),
+        marketplace: Some((seller, percent(100_000))),
+        ..new(Channel::Qr)
+    };
     world.say(Ask::CollectCop(Box::new(sale)), T0).expect("a record");
     let record = world.hear(COLLECT, How::Ask, done(), T0 + 1_000).expect("a record");
     assert_eq!(events(&record), [EventKind::PaymentCompleted, EventKind::MerchantBalanceUpdated]);
-    let account = |world: &World| world.book().sellers.get(&seller).expect("a seller").account(Currency::Cop).clone();
-    assert_eq!((world.pesos(), account(&world).net, account(&world).held), ((10_000, 10_000, 0), 84_000, 84_000));
-    assert_eq!(world.book().sellers.get(&seller).expect("a seller").account(Currency::Ves), &Account::default());
+    let account =
+        |world: &World| world.book().sellers.get(&seller).expect("a seller").account(Currency::Cop).clone();
+    assert_eq!(
+        (world.pesos(), account(&world).net, account(&world).held),
+        ((10_000, 10_000, 0), 84_000, 84_000)
+    );
+    assert_eq!(
+        world.book().sellers.get(&seller).expect("a seller").account(Currency::Ves),
+        &Account::default()
+    );
     world.say(Ask::RefundCop, T0 + 4_000).expect("a record");
     let record = world.hear(17, How::Send, done(), T0 + 4_001).expect("a record");
     assert_eq!(events(&record), [EventKind::PaymentReversed, EventKind::MerchantBalanceUpdated]);
@@ -587,21 +700,35 @@ fn a_sellers_pesos_are_released_and_told_and_keep_the_seller_from_being_deleted(
 fn what_a_new_payment_needs() {
     let (mut world, seller) = with_seller();
     let refuse = |world: &mut World, marketplace| {
-        assert!(world.say(Ask::CollectCop(Box::new(NewCopPayment { marketplace, ..new(Channel::Qr) })), T0).is_none());
+        assert!(
+            world
+                .say(Ask::CollectCop(Box::new(NewCopPayment { marketplace, ..new(Channel::Qr) })), T0)
+                .is_none()
+        );
         world.refusal.clone()
     };
     assert_eq!(refuse(&mut world, Some((Id::derived(1, 1, 0), percent(0)))), Some(Refusal::NotFound));
-    assert!(matches!(refuse(&mut world, Some((seller, percent(999_999)))), Some(Refusal::Invalid { field: "applicationFeePercent", .. })));
+    assert!(matches!(
+        refuse(&mut world, Some((seller, percent(999_999)))),
+        Some(Refusal::Invalid { field: "applicationFeePercent", .. })
+    ));
 }
 
 fn hold(account: &mut Account, release_at: Release, name: u16, minor: i64) {
-    let change = HoldChange { ledger: Ledger::Tenant, currency: Currency::Cop, release_at, hold: Id::derived(1, 1, name), minor };
+    let change = HoldChange {
+        ledger: Ledger::Tenant,
+        currency: Currency::Cop,
+        release_at,
+        hold: Id::derived(1, 1, name),
+        minor,
+    };
     account.net += minor;
     account.hold(&change);
 }
 
 proptest! {
-    /// All or nothing, never more than a place has, its own hold first, and what is set aside already is not touched.
+    /// All or nothing, never more than a place has, its own hold first, and what is set aside
+    /// already is not touched.
     #[test]
     fn taking_is_exact(
         holds in proptest::collection::vec((1_i64..50, 1_i64..100_000), 0..6),

@@ -1,5 +1,6 @@
-//! Addresses of wallets: what a network can send to, and nothing that it cannot. TRON: base58check with the version byte 0x41. The three Ethereum-like networks: 20 bytes in
-//! hexadecimal, whose mixture of cases, if there is one, is the checksum of EIP-55.
+//! Addresses of wallets: what a network can send to, and nothing that it cannot. TRON: base58check
+//! with the version byte 0x41. The three Ethereum-like networks: 20 bytes in hexadecimal, whose
+//! mixture of cases, if there is one, is the checksum of EIP-55.
 
 use bincode::{Decode, Encode};
 use sha2::Sha256;
@@ -26,8 +27,12 @@ pub const ACCOUNT_BYTES: usize = 20;
 
 impl Network {
     /// All of them, as the API writes them.
-    pub const NAMES: [(&'static str, Network); 4] =
-        [("TRC20", Network::Trc20), ("ERC20", Network::Erc20), ("BEP20", Network::Bep20), ("POLYGON", Network::Polygon)];
+    pub const NAMES: [(&'static str, Network); 4] = [
+        ("TRC20", Network::Trc20),
+        ("ERC20", Network::Erc20),
+        ("BEP20", Network::Bep20),
+        ("POLYGON", Network::Polygon),
+    ];
 
     /// As the API writes it.
     pub const fn name(self) -> &'static str {
@@ -49,11 +54,14 @@ impl Network {
                 let versioned = [&[TRON_VERSION], account.as_slice()].concat();
                 bs58::encode([versioned.as_slice(), &base58_checksum(&versioned)].concat()).into_string()
             }
-            Network::Erc20 | Network::Bep20 | Network::Polygon => format!("0x{}", checksummed(&hex::encode(account))),
+            Network::Erc20 | Network::Bep20 | Network::Polygon => {
+                format!("0x{}", checksummed(&hex::encode(account)))
+            }
         }
     }
 
-    /// The name that the simulated network gives to the transfer of an operation: it follows from the operation alone.
+    /// The name that the simulated network gives to the transfer of an operation: it follows from
+    /// the operation alone.
     pub fn transaction(self, operation: &[u8; 16]) -> String {
         let hash = hex::encode(<[u8; 32]>::from(Sha256::digest(operation)));
         match self {
@@ -63,7 +71,8 @@ impl Network {
     }
 }
 
-/// The one text of an address, which tells whether two are the same: outside of TRON the case of a letter is a checksum and nothing else.
+/// The one text of an address, which tells whether two are the same: outside of TRON the case of a
+/// letter is a checksum and nothing else.
 pub fn canonical(address: &str) -> Cow<'_, str> {
     if address.starts_with("0x") { Cow::Owned(address.to_ascii_lowercase()) } else { Cow::Borrowed(address) }
 }
@@ -72,14 +81,16 @@ fn check_tron(text: &str) -> Result<(), &'static str> {
     const EXPECTED: &str = "must be a TRON address: T and 33 characters of base58 with a right checksum";
     let shaped = text.len() == 34 && text.starts_with('T');
     let bytes = shaped.then(|| bs58::decode(text).into_vec().ok()).flatten();
-    let sound = bytes
-        .as_deref()
-        .and_then(<[u8]>::split_last_chunk)
-        .is_some_and(|(versioned, checksum)| versioned.len() == 1 + ACCOUNT_BYTES && versioned[0] == TRON_VERSION && *checksum == base58_checksum(versioned));
+    let sound = bytes.as_deref().and_then(<[u8]>::split_last_chunk).is_some_and(|(versioned, checksum)| {
+        versioned.len() == 1 + ACCOUNT_BYTES
+            && versioned[0] == TRON_VERSION
+            && *checksum == base58_checksum(versioned)
+    });
     if sound { Ok(()) } else { Err(EXPECTED) }
 }
 
-/// Base58Check's checksum: the first four bytes of SHA-256 over SHA-256. The crate's own feature brings a second sha2.
+/// Base58Check's checksum: the first four bytes of SHA-256 over SHA-256. The crate's own feature
+/// brings a second sha2.
 fn base58_checksum(versioned: &[u8]) -> [u8; 4] {
     let hash: [u8; 32] = Sha256::digest(Sha256::digest(versioned)).into();
     [hash[0], hash[1], hash[2], hash[3]]
@@ -88,17 +99,25 @@ fn base58_checksum(versioned: &[u8]) -> [u8; 4] {
 fn check_evm(text: &str) -> Result<(), &'static str> {
     const EXPECTED: &str = "must be 0x and 40 hexadecimal digits";
     const CHECKSUM: &str = "has a wrong checksum (EIP-55); copy it anew, or write it in lower case";
-    let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 2 * ACCOUNT_BYTES && digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let digits = text.strip_prefix("0x").filter(|digits| {
+        digits.len() == 2 * ACCOUNT_BYTES && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    });
     let digits = digits.ok_or(EXPECTED)?;
-    let mixed = digits.bytes().any(|byte| byte.is_ascii_lowercase()) && digits.bytes().any(|byte| byte.is_ascii_uppercase());
+    let mixed = digits.bytes().any(|byte| byte.is_ascii_lowercase())
+        && digits.bytes().any(|byte| byte.is_ascii_uppercase());
     if mixed && checksummed(&digits.to_ascii_lowercase()) != digits { Err(CHECKSUM) } else { Ok(()) }
 }
 
-/// The digits with their letters in the case that EIP-55 gives them: upper where the hash of the lower-case digits has an 8 or more in the same place.
+/// The digits with their letters in the case that EIP-55 gives them: upper where the hash of the
+/// lower-case digits has an 8 or more in the same place.
 fn checksummed(lower: &str) -> String {
     let hash: [u8; 32] = Keccak256::digest(lower.as_bytes()).into();
     let nibble = |at: usize| if at.is_multiple_of(2) { hash[at / 2] >> 4 } else { hash[at / 2] & 0x0F };
-    lower.chars().enumerate().map(|(at, digit)| if nibble(at) >= 8 { digit.to_ascii_uppercase() } else { digit }).collect()
+    lower
+        .chars()
+        .enumerate()
+        .map(|(at, digit)| if nibble(at) >= 8 { digit.to_ascii_uppercase() } else { digit })
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
-//! Deposit addresses, one per customer, network and asset, and what comes in through them: credited 1:1 in USDT and held for 24 hours (`contract.md`, section 10). The addresses of a
-//! checkout session are one entity, [`Till`], whatever their number: what comes to any of them is counted there alone.
+//! Deposit addresses, one per customer, network and asset, and what comes in through them: credited
+//! 1:1 in USDT and held for 24 hours (`contract.md`, section 10). The addresses of a checkout
+//! session are one entity, [`Till`], whatever their number: what comes to any of them is counted
+//! there alone.
 
 use super::address::{Network, canonical};
 use crate::domain::book::Book;
@@ -68,7 +70,11 @@ impl DepositAddress {
 
     /// All the places at which it takes money.
     pub fn places(&self) -> impl Iterator<Item = (Network, Asset, &str)> {
-        let more = self.till.iter().flat_map(|till| &till.more).map(|place| (place.network, place.asset, place.address.as_str()));
+        let more = self
+            .till
+            .iter()
+            .flat_map(|till| &till.more)
+            .map(|place| (place.network, place.asset, place.address.as_str()));
         std::iter::once((self.network, self.asset, self.address.as_str())).chain(more)
     }
 
@@ -130,22 +136,38 @@ pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Outcome {
         return Outcome::refuse(refusal);
     }
     let NewDepositAddress { id, customer_ref, network, asset, address, till } = new;
-    let made = DepositAddress { id, customer_ref, network, asset, address, livemode: turn.livemode, created_at: turn.now, till };
+    let made = DepositAddress {
+        id,
+        customer_ref,
+        network,
+        asset,
+        address,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        till,
+    };
     let mut draft = Draft::new(Cause::DepositAddressMade);
     draft.create(Entity::DepositAddress(made));
     Outcome::write(draft)
 }
 
-/// The same asked again: what is known is known, and a session gets an address on each network that its buyer wants.
+/// The same asked again: what is known is known, and a session gets an address on each network that
+/// its buyer wants.
 pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Outcome {
-    let Some(till) = known.till.as_deref().filter(|_| known.address_for(new.network, new.asset).is_none()) else { return Outcome::unchanged() };
+    let Some(till) = known.till.as_deref().filter(|_| known.address_for(new.network, new.asset).is_none())
+    else {
+        return Outcome::unchanged();
+    };
     if let Err(refusal) = can_open(book, &new, turn) {
         return Outcome::refuse(refusal);
     }
     let mut till = till.clone();
     till.more.push(Place { network: new.network, asset: new.asset, address: new.address });
     let mut draft = Draft::new(Cause::DepositAddressMade);
-    draft.change(known, Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..known.clone() }));
+    draft.change(
+        known,
+        Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..known.clone() }),
+    );
     Outcome::write(draft)
 }
 
@@ -158,7 +180,9 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
     if !book.sheet.settings.usdt_enabled {
         return Err(Refusal::UsdtNotEnabled);
     }
-    if marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active)) {
+    if marketplace
+        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
+    {
         return Err(Refusal::MerchantInactive);
     }
     if turn.has_rail { Ok(()) } else { Err(Refusal::NetworkNotConfigured) }
@@ -195,9 +219,13 @@ pub struct Deposit {
     pub available_at: Timestamp,
 }
 
-/// Credits what came to an address. Money that comes is never refused, also when USDT was switched off meanwhile; only what cannot have come is.
+/// Credits what came to an address. Money that comes is never refused, also when USDT was switched
+/// off meanwhile; only what cannot have come is.
 pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Outcome {
-    let Some((network, asset, address)) = to.places().find(|place| canonical(place.2) == incoming.address) else { return Outcome::refuse(Refusal::NotFound) };
+    let Some((network, asset, address)) = to.places().find(|place| canonical(place.2) == incoming.address)
+    else {
+        return Outcome::refuse(Refusal::NotFound);
+    };
     for (field, differs) in [("network", network != incoming.network), ("asset", asset != incoming.asset)] {
         if differs {
             return Outcome::refuse(Refusal::Invalid { field, message: "must be the address's own" });
@@ -205,13 +233,25 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
     }
     let (currency, minor) = (Currency::Usdt, incoming.amount.minor());
     let available_at = turn.now.plus_ms(HOLD_MS);
-    let share = to.till.as_ref().and_then(|till| till.marketplace).and_then(|sale| share(book, sale, incoming.amount, turn));
+    let share = to
+        .till
+        .as_ref()
+        .and_then(|till| till.marketplace)
+        .and_then(|sale| share(book, sale, incoming.amount, turn));
     let counted = to.till.as_deref().map(|till| counted(to, till, &incoming, share, turn));
     let (till, payment) = counted.map_or((None, None), |(till, payment)| (Some(till), payment));
-    let about = payment.as_ref().map_or(EntityId::deposit_address(to.id), |payment| EntityId::payment(payment.id));
+    let about =
+        payment.as_ref().map_or(EntityId::deposit_address(to.id), |payment| EntityId::payment(payment.id));
     let row = |kind, description: String, available_at| {
         let external_ref = Some(to.customer_ref.clone());
-        Some(Box::new(Row { kind, subject: Some(about), chargeback: None, external_ref, description, available_at: Some(available_at) }))
+        Some(Box::new(Row {
+            kind,
+            subject: Some(about),
+            chargeback: None,
+            external_ref,
+            description,
+            available_at: Some(available_at),
+        }))
     };
     let mut draft = Draft::new(Cause::CryptoDeposited);
     let mut post = |ledger, minor, row| draft.post(Posting { ledger, currency, minor, row });
@@ -221,18 +261,44 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
     let mut own = minor;
     if let Some(Share { merchant, amount, available_at: at }) = share {
         let (seller, share) = (Ledger::Seller(merchant), amount.minor());
-        post(Ledger::Tenant, -share, row(MovementKind::SellerTransfer, "seller's share of the deposit".to_owned(), available_at));
+        post(
+            Ledger::Tenant,
+            -share,
+            row(MovementKind::SellerTransfer, "seller's share of the deposit".to_owned(), available_at),
+        );
         post(seller, share, row(MovementKind::SellerTransfer, "share of the deposit".to_owned(), at));
-        draft.hold(HoldChange { ledger: seller, currency, release_at: at.into(), hold: incoming.id, minor: share });
+        draft.hold(HoldChange {
+            ledger: seller,
+            currency,
+            release_at: at.into(),
+            hold: incoming.id,
+            minor: share,
+        });
         own -= share;
     }
-    draft.hold(HoldChange { ledger: Ledger::Tenant, currency, release_at: available_at.into(), hold: incoming.id, minor: own });
+    draft.hold(HoldChange {
+        ledger: Ledger::Tenant,
+        currency,
+        release_at: available_at.into(),
+        hold: incoming.id,
+        minor: own,
+    });
     if let Some(till) = till {
         draft.change(to, Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..to.clone() }));
     }
     let place = DepositAddress { network, asset, address: address.to_owned(), till: None, ..to.clone() };
-    let deposit = Deposit { id: incoming.id, to: place, amount: incoming.amount, tx_hash: incoming.tx_hash, available_at };
-    draft.event_with(EventKind::CryptoDepositCompleted, Some(EntityId::deposit_address(to.id)), Extra::Deposit(deposit));
+    let deposit = Deposit {
+        id: incoming.id,
+        to: place,
+        amount: incoming.amount,
+        tx_hash: incoming.tx_hash,
+        available_at,
+    };
+    draft.event_with(
+        EventKind::CryptoDepositCompleted,
+        Some(EntityId::deposit_address(to.id)),
+        Extra::Deposit(deposit),
+    );
     if let Some(payment) = payment {
         draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
         draft.create(Entity::Payment(payment));
@@ -251,16 +317,28 @@ struct Share {
     available_at: Timestamp,
 }
 
-/// What comes is shared as it comes: the tenant keeps its percentage, half up to the cent. `None` when nothing is left for the seller, or the seller was deleted meanwhile.
+/// What comes is shared as it comes: the tenant keeps its percentage, half up to the cent. `None`
+/// when nothing is left for the seller, or the seller was deleted meanwhile.
 fn share(book: &Book, (merchant, percent): (Id, Rate), amount: Usdt, turn: &Turn) -> Option<Share> {
     let commission = Usdt::rounded(percent.percent_of(amount.decimal())?)?;
     let amount = amount.minus(commission).filter(|amount| *amount > Usdt::ZERO)?;
-    book.sellers.contains_key(&merchant).then(|| Share { merchant, amount, available_at: seller_available_at(book, turn.now, turn) })
+    book.sellers.contains_key(&merchant).then(|| Share {
+        merchant,
+        amount,
+        available_at: seller_available_at(book, turn.now, turn),
+    })
 }
 
-/// The till after what came, and the payment that it makes: one for the session once enough has come, and one of its own for whatever comes later. A payment has the id of the deposit that
-/// made it.
-fn counted(to: &DepositAddress, till: &Till, incoming: &Incoming, share: Option<Share>, turn: &Turn) -> (Till, Option<Payment>) {
+/// The till after what came, and the payment that it makes: one for the session once enough has
+/// come, and one of its own for whatever comes later. A payment has the id of the deposit that made
+/// it.
+fn counted(
+    to: &DepositAddress,
+    till: &Till,
+    incoming: &Incoming,
+    share: Option<Share>,
+    turn: &Turn,
+) -> (Till, Option<Payment>) {
     let shared = share.map_or(Usdt::ZERO, |share| share.amount);
     // What the whole balance has room for fits.
     let received = till.received.plus(incoming.amount).unwrap_or(till.received);
@@ -272,11 +350,21 @@ fn counted(to: &DepositAddress, till: &Till, incoming: &Incoming, share: Option<
         Some(_) => Some((Usd::from_minor(incoming.amount.minor()), incoming.amount, shared)),
     };
     let payment = counted.map(|(usd, amount, seller_net)| {
-        let means = Means::Usdt { amount, seller_net: till.marketplace.map(|_| seller_net), tx_hash: incoming.tx_hash.clone() };
+        let means = Means::Usdt {
+            amount,
+            seller_net: till.marketplace.map(|_| seller_net),
+            tx_hash: incoming.tx_hash.clone(),
+        };
         let price = Figured { usd, ves: Ves::ZERO, rate: Rate(Decimal::ZERO) };
         let marketplace = till.marketplace.map(|(merchant, commission_percent)| {
             let seller_available_at = share.map(|share| share.available_at);
-            Box::new(Marketplace { merchant, commission_percent, commission: None, seller_net: None, seller_available_at })
+            Box::new(Marketplace {
+                merchant,
+                commission_percent,
+                commission: None,
+                seller_net: None,
+                seller_available_at,
+            })
         });
         Payment {
             status: Status::Completed,

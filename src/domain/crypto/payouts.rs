@@ -1,5 +1,6 @@
-//! USDT sent to wallets. Amount and network fee are debited before the network hears of it, and paid back when it, or an operator, says no. A payout above the tenant's limit waits for
-//! an operator first (`contract.md`, sections 10 and 18).
+//! USDT sent to wallets. Amount and network fee are debited before the network hears of it, and
+//! paid back when it, or an operator, says no. A payout above the tenant's limit waits for an
+//! operator first (`contract.md`, sections 10 and 18).
 
 use super::address::{Network, canonical};
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
@@ -40,7 +41,8 @@ pub enum Status {
 
 impl Status {
     /// All of them.
-    pub const ALL: [Status; 5] = [Status::PendingReview, Status::Processing, Status::Completed, Status::Failed, Status::Rejected];
+    pub const ALL: [Status; 5] =
+        [Status::PendingReview, Status::Processing, Status::Completed, Status::Failed, Status::Rejected];
 
     /// As the API writes it.
     pub const fn name(self) -> &'static str {
@@ -80,7 +82,8 @@ pub struct CryptoPayout {
     pub tx_hash: Option<String>,
     /// Why it failed.
     pub failure_code: Option<String>,
-    /// How often it was sent: twice at most, the second time when the network says that it never received it.
+    /// How often it was sent: twice at most, the second time when the network says that it never
+    /// received it.
     pub sends: u32,
     /// How often the network was asked about it.
     pub looks: u32,
@@ -114,7 +117,9 @@ impl CryptoPayout {
 
     /// By how many cents this state changes what is out of the balance and has not arrived.
     pub fn pending_change(&self, was: Option<Was>) -> i64 {
-        let before = was.is_some_and(|was| Status::ALL.iter().any(|status| *status as u8 == was.facet && status.is_pending()));
+        let before = was.is_some_and(|was| {
+            Status::ALL.iter().any(|status| *status as u8 == was.facet && status.is_pending())
+        });
         (i64::from(self.status.is_pending()) - i64::from(before)) * self.total().minor()
     }
 
@@ -140,7 +145,8 @@ pub struct NewCryptoPayout {
     pub address: String,
 }
 
-/// The reference is known: the same payout is answered again, another is a conflict. A fee that was changed meanwhile makes no difference.
+/// The reference is known: the same payout is answered again, another is a conflict. A fee that was
+/// changed meanwhile makes no difference.
 pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Outcome {
     let differs: Vec<&'static str> = [
         ("amountUsdt", payout.amount != again.amount),
@@ -150,10 +156,15 @@ pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Outcome {
     .into_iter()
     .filter_map(|(name, differs)| differs.then_some(name))
     .collect();
-    if differs.is_empty() { Outcome::unchanged() } else { Outcome::refuse(Refusal::ExternalRefConflict { existing: payout.id, differs }) }
+    if differs.is_empty() {
+        Outcome::unchanged()
+    } else {
+        Outcome::refuse(Refusal::ExternalRefConflict { existing: payout.id, differs })
+    }
 }
 
-/// Debits it and has the network send it, or an operator look at it. The order of the refusals is `contract.md`, section 17, "Order of checks".
+/// Debits it and has the network send it, or an operator look at it. The order of the refusals is
+/// `contract.md`, section 17, "Order of checks".
 pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     let settings = &book.sheet.settings;
     if !settings.usdt_enabled {
@@ -195,12 +206,20 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
     Outcome::write_then(draft, effects)
 }
 
-/// Both sides of the amount and of the fee; `sign` −1 takes them from the tenant, 1 gives them back.
-fn post(draft: &mut Draft, payout: &CryptoPayout, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
+/// Both sides of the amount and of the fee; `sign` −1 takes them from the tenant, 1 gives them
+/// back.
+fn post(
+    draft: &mut Draft,
+    payout: &CryptoPayout,
+    sign: i64,
+    amount_kind: MovementKind,
+    fee_kind: MovementKind,
+) {
     let currency = Currency::Usdt;
-    for (amount, against, kind, description) in
-        [(payout.amount, Ledger::Rail, amount_kind, "USDT payout"), (payout.fee, Ledger::Fees, fee_kind, "network fee of a USDT payout")]
-    {
+    for (amount, against, kind, description) in [
+        (payout.amount, Ledger::Rail, amount_kind, "USDT payout"),
+        (payout.fee, Ledger::Fees, fee_kind, "network fee of a USDT payout"),
+    ] {
         let row = Row {
             kind,
             subject: Some(EntityId::crypto_payout(payout.id)),
@@ -209,14 +228,26 @@ fn post(draft: &mut Draft, payout: &CryptoPayout, sign: i64, amount_kind: Moveme
             description: description.to_owned(),
             available_at: None,
         };
-        draft.post(Posting { ledger: Ledger::Tenant, currency, minor: sign * amount.minor(), row: Some(Box::new(row)) });
+        draft.post(Posting {
+            ledger: Ledger::Tenant,
+            currency,
+            minor: sign * amount.minor(),
+            row: Some(Box::new(row)),
+        });
         draft.post(Posting { ledger: against, currency, minor: -sign * amount.minor(), row: None });
     }
 }
 
 fn order(payout: &CryptoPayout, how: How, turn: &Turn) -> Effect {
-    let order = Order::SendUsdt { network: payout.network, address: payout.address.clone(), amount: payout.amount };
-    Effect { entity: EntityId::crypto_payout(payout.id), operation: payout.id.operation(SEND), at: turn.now, how, order }
+    let order =
+        Order::SendUsdt { network: payout.network, address: payout.address.clone(), amount: payout.amount };
+    Effect {
+        entity: EntityId::crypto_payout(payout.id),
+        operation: payout.id.operation(SEND),
+        at: turn.now,
+        how,
+        order,
+    }
 }
 
 /// What an operator says about a payout under review.
@@ -236,7 +267,13 @@ pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>
         Verdict::Reject(reason) => returned(payout, Status::Rejected, reason, turn),
         Verdict::Approve if !turn.has_rail => Outcome::refuse(Refusal::NetworkNotConfigured),
         Verdict::Approve => {
-            let approved = CryptoPayout { status: Status::Processing, sends: 1, next_look: Some(turn.now.plus_ms(POLL_MS)), kept, ..payout.clone() };
+            let approved = CryptoPayout {
+                status: Status::Processing,
+                sends: 1,
+                next_look: Some(turn.now.plus_ms(POLL_MS)),
+                kept,
+                ..payout.clone()
+            };
             let effect = order(&approved, How::Send, turn);
             let mut draft = Draft::new(Cause::CryptoPayoutApproved);
             draft.change(payout, Entity::CryptoPayout(approved));
@@ -253,7 +290,8 @@ pub fn deadline(payout: &CryptoPayout, turn: &Turn) -> Outcome {
     }
 }
 
-/// What the network says. A second answer finds the payout settled and moves no money; the opposite of the first is written down.
+/// What the network says. A second answer finds the payout settled and moves no money; the opposite
+/// of the first is written down.
 pub fn heard(payout: &CryptoPayout, heard: Heard, turn: &Turn) -> Outcome {
     if payout.status != Status::Processing {
         return contradicted(payout, heard.answer);
@@ -262,14 +300,19 @@ pub fn heard(payout: &CryptoPayout, heard: Heard, turn: &Turn) -> Outcome {
         (Answer::Done { reference }, _) => completed(payout, reference, turn),
         (Answer::Refused { code }, _) => returned(payout, Status::Failed, code, turn),
         (Answer::NeverReceived, _) if payout.sends < 2 => {
-            let again = CryptoPayout { sends: payout.sends + 1, next_look: Some(turn.now.plus_ms(POLL_MS)), ..payout.clone() };
+            let again = CryptoPayout {
+                sends: payout.sends + 1,
+                next_look: Some(turn.now.plus_ms(POLL_MS)),
+                ..payout.clone()
+            };
             let effect = order(&again, How::Send, turn);
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payout, Entity::CryptoPayout(again));
             Outcome::write_then(draft, vec![effect])
         }
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
-        // Sent twice: the second transfer may still be on its way, so the USDT stay set aside until the network says what became of it.
+        // Sent twice: the second transfer may still be on its way, so the USDT stay set aside until
+        // the network says what became of it.
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
             let looks = payout.looks + 1;
             let later = CryptoPayout { looks, next_look: Some(next_poll(turn.now, looks)), ..payout.clone() };
@@ -283,8 +326,12 @@ pub fn heard(payout: &CryptoPayout, heard: Heard, turn: &Turn) -> Outcome {
 /// What the network says of a payout that is settled.
 fn contradicted(payout: &CryptoPayout, answer: Answer) -> Outcome {
     let said = match (payout.status, answer) {
-        (Status::Failed, Answer::Done { reference }) if payout.tx_hash.is_none() => CryptoPayout { tx_hash: Some(reference), ..payout.clone() },
-        (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => CryptoPayout { failure_code: Some(code), ..payout.clone() },
+        (Status::Failed, Answer::Done { reference }) if payout.tx_hash.is_none() => {
+            CryptoPayout { tx_hash: Some(reference), ..payout.clone() }
+        }
+        (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => {
+            CryptoPayout { failure_code: Some(code), ..payout.clone() }
+        }
         _ => return Outcome::unchanged(),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
@@ -293,8 +340,14 @@ fn contradicted(payout: &CryptoPayout, answer: Answer) -> Outcome {
 }
 
 fn completed(payout: &CryptoPayout, tx_hash: String, turn: &Turn) -> Outcome {
-    let completed =
-        CryptoPayout { status: Status::Completed, tx_hash: Some(tx_hash), next_look: None, kept: None, settled_at: Some(turn.now), ..payout.clone() };
+    let completed = CryptoPayout {
+        status: Status::Completed,
+        tx_hash: Some(tx_hash),
+        next_look: None,
+        kept: None,
+        settled_at: Some(turn.now),
+        ..payout.clone()
+    };
     let mut draft = Draft::new(Cause::CryptoPayoutCompleted);
     draft.change(payout, Entity::CryptoPayout(completed));
     draft.event(EventKind::CryptoPayoutCompleted, EntityId::crypto_payout(payout.id));
@@ -304,7 +357,14 @@ fn completed(payout: &CryptoPayout, tx_hash: String, turn: &Turn) -> Outcome {
 
 /// It was not sent, and the money goes back.
 fn returned(payout: &CryptoPayout, status: Status, code: String, turn: &Turn) -> Outcome {
-    let returned = CryptoPayout { status, failure_code: Some(code), next_look: None, kept: None, settled_at: Some(turn.now), ..payout.clone() };
+    let returned = CryptoPayout {
+        status,
+        failure_code: Some(code),
+        next_look: None,
+        kept: None,
+        settled_at: Some(turn.now),
+        ..payout.clone()
+    };
     let mut draft = Draft::new(Cause::CryptoPayoutFailed);
     post(&mut draft, payout, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
     draft.change(payout, Entity::CryptoPayout(returned));

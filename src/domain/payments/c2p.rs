@@ -78,7 +78,9 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
             Outcome::write_then(draft, effect.into_iter().collect())
         }
         (Status::Pending, _) => Outcome::refuse(Refusal::ChargeInProgress),
-        (Status::Completed | Status::Reversed, _) if new.checkout.is_some() => Outcome::refuse(Refusal::SessionPaid),
+        (Status::Completed | Status::Reversed, _) if new.checkout.is_some() => {
+            Outcome::refuse(Refusal::SessionPaid)
+        }
         (Status::Completed | Status::Reversed, _) => {
             let mut differs = Vec::new();
             let mut compare = |name, same: bool| {
@@ -118,7 +120,12 @@ fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, 
 }
 
 fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
-    let canceled = Payment { status: Status::Canceled, phase: Phase::Idle, cancel_reason: Some(reason), ..payment.clone() };
+    let canceled = Payment {
+        status: Status::Canceled,
+        phase: Phase::Idle,
+        cancel_reason: Some(reason),
+        ..payment.clone()
+    };
     draft.change(payment, Entity::Payment(canceled));
     draft.event(EventKind::PaymentCanceled, EntityId::payment(payment.id));
 }
@@ -138,22 +145,34 @@ pub fn give_up(payment: &Payment) -> Outcome {
 }
 
 /// The payer's code has come: charge (`contract.md`, sections 5 and 17, "Payments").
-pub fn execute(book: &Book, payment: &Payment, ask: Execute, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    let Means::C2p { debtor, otp_requested, token_mark } = &payment.means else { return Outcome::refuse(Refusal::NotFound) };
+pub fn execute(
+    book: &Book,
+    payment: &Payment,
+    ask: Execute,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Outcome {
+    let Means::C2p { debtor, otp_requested, token_mark } = &payment.means else {
+        return Outcome::refuse(Refusal::NotFound);
+    };
     if charge::unknown_seller(book, ask.marketplace) {
         return Outcome::refuse(Refusal::NotFound);
     }
     let same_details = payment.usd == ask.usd
         && payment.external_ref == ask.external_ref
         && *debtor == ask.debtor
-        && (token_mark.is_none() || payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)) == ask.marketplace);
+        && (token_mark.is_none()
+            || payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent))
+                == ask.marketplace);
     if !same_details {
         return Outcome::refuse(Refusal::IntentMismatch);
     }
     match (payment.status, &payment.phase) {
         (Status::Canceled, _) => return Outcome::refuse(Refusal::IntentCanceled),
         (Status::Failed, _) => return Outcome::refuse(Refusal::IntentFailed),
-        (Status::Completed | Status::Reversed, _) if *token_mark == Some(ask.token_mark) => return Outcome::unchanged(),
+        (Status::Completed | Status::Reversed, _) if *token_mark == Some(ask.token_mark) => {
+            return Outcome::unchanged();
+        }
         (Status::Completed | Status::Reversed, _) => return Outcome::refuse(Refusal::IntentCompleted),
         (Status::Pending, Phase::Idle) => {}
         (Status::Pending, _) => return Outcome::refuse(Refusal::ChargeInProgress),
@@ -164,11 +183,13 @@ pub fn execute(book: &Book, payment: &Payment, ask: Execute, kept: Option<Arc<Ke
         cancel(&mut draft, payment, CancelReason::Expired);
         return Outcome::write_and_refuse(draft, Refusal::IntentCanceled);
     }
-    let means = Means::C2p { debtor: *debtor, otp_requested: *otp_requested, token_mark: Some(ask.token_mark) };
-    let charging = match charge::begin(book, Payment { means, kept, ..payment.clone() }, ask.marketplace, turn) {
-        Ok(charging) => charging,
-        Err(refusal) => return Outcome::refuse(refusal),
-    };
+    let means =
+        Means::C2p { debtor: *debtor, otp_requested: *otp_requested, token_mark: Some(ask.token_mark) };
+    let charging =
+        match charge::begin(book, Payment { means, kept, ..payment.clone() }, ask.marketplace, turn) {
+            Ok(charging) => charging,
+            Err(refusal) => return Outcome::refuse(refusal),
+        };
     let effect = charge::order(&charging, How::Send, Secret::Token(ask.token), turn);
     let mut draft = Draft::new(Cause::PaymentCharging);
     draft.change(payment, Entity::Payment(charging));

@@ -1,5 +1,6 @@
-//! Charges: what the methods that take money at the bank's word have in common. One record says that the bank is about to be called, one says what it answered, and the order to the
-//! bank is all that differs between a code, a card, a debit and a transfer.
+//! Charges: what the methods that take money at the bank's word have in common. One record says
+//! that the bank is about to be called, one says what it answered, and the order to the bank is all
+//! that differs between a code, a card, a debit and a transfer.
 
 use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale};
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
@@ -79,16 +80,25 @@ impl Price {
         }
     }
 
-    /// In both currencies; a price in bolívares becomes dollars rounded half up, within the bounds of every payment.
+    /// In both currencies; a price in bolívares becomes dollars rounded half up, within the bounds
+    /// of every payment.
     pub fn at(self, rate: Rate) -> Result<Figured, Refusal> {
         let invalid = |message| Refusal::Invalid { field: self.field(), message };
         match self {
             Price::Usd(usd) => {
-                let ves = usd.decimal().checked_mul(rate.0).and_then(Ves::rounded).ok_or(invalid("is too large at the rate in force"))?;
+                let ves = usd
+                    .decimal()
+                    .checked_mul(rate.0)
+                    .and_then(Ves::rounded)
+                    .ok_or(invalid("is too large at the rate in force"))?;
                 Ok(Figured { usd, ves, rate })
             }
             Price::Ves(ves) => {
-                let usd = ves.decimal().checked_div(rate.0).and_then(Usd::rounded).filter(|usd| *usd > Usd::ZERO && *usd <= USD_MAX);
+                let usd = ves
+                    .decimal()
+                    .checked_div(rate.0)
+                    .and_then(Usd::rounded)
+                    .filter(|usd| *usd > Usd::ZERO && *usd <= USD_MAX);
                 let usd = usd.ok_or(invalid("must be worth from 0.01 to 100000 USD at the rate in force"))?;
                 Ok(Figured { usd, ves, rate })
             }
@@ -118,7 +128,8 @@ pub struct NewCharge {
     pub transfer_used: bool,
 }
 
-/// A charge on a reference that nothing was asked for under. The order of the refusals is `contract.md`, section 17, "Order of checks".
+/// A charge on a reference that nothing was asked for under. The order of the refusals is
+/// `contract.md`, section 17, "Order of checks".
 pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     match new_payment(book, &new, kept, turn) {
         Ok(charging) => {
@@ -131,7 +142,12 @@ pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Tu
     }
 }
 
-fn new_payment(book: &Book, new: &NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Result<Payment, Refusal> {
+fn new_payment(
+    book: &Book,
+    new: &NewCharge,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Result<Payment, Refusal> {
     if unknown_seller(book, new.marketplace) {
         return Err(Refusal::NotFound);
     }
@@ -167,28 +183,50 @@ pub fn unknown_seller(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
     marketplace.is_some_and(|(merchant, _)| !book.sellers.contains_key(&merchant))
 }
 
-/// The payment on its way to the bank, once its seller takes part, there is a bank to call and its figures fit.
-pub fn begin(book: &Book, payment: Payment, marketplace: Option<(Id, Rate)>, turn: &Turn) -> Result<Payment, Refusal> {
-    if marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active)) {
+/// The payment on its way to the bank, once its seller takes part, there is a bank to call and its
+/// figures fit.
+pub fn begin(
+    book: &Book,
+    payment: Payment,
+    marketplace: Option<(Id, Rate)>,
+    turn: &Turn,
+) -> Result<Payment, Refusal> {
+    if marketplace
+        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
+    {
         return Err(Refusal::MerchantInactive);
     }
     if !turn.has_rail {
         return Err(Refusal::RailNotConfigured);
     }
     let marketplace = marketplace.map(|(merchant, commission_percent)| {
-        Box::new(Marketplace { merchant, commission_percent, commission: None, seller_net: None, seller_available_at: None })
+        Box::new(Marketplace {
+            merchant,
+            commission_percent,
+            commission: None,
+            seller_net: None,
+            seller_available_at: None,
+        })
     });
-    let charging = Payment { phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(POLL_MS) }, marketplace, ..payment };
-    match sale::figures(book, &charging).filter(|_| book.has_room_for(Currency::Ves, charging.ves.minor(), Ledger::Rail)) {
+    let charging = Payment {
+        phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(POLL_MS) },
+        marketplace,
+        ..payment
+    };
+    match sale::figures(book, &charging)
+        .filter(|_| book.has_room_for(Currency::Ves, charging.ves.minor(), Ledger::Rail))
+    {
         None => Err(Refusal::AmountOverflow),
-        Some(figures) if figures.seller_net.is_some_and(Ves::is_negative) => {
-            Err(Refusal::Invalid { field: "applicationFeePercent", message: "the commission and the fee together exceed the amount" })
-        }
+        Some(figures) if figures.seller_net.is_some_and(Ves::is_negative) => Err(Refusal::Invalid {
+            field: "applicationFeePercent",
+            message: "the commission and the fee together exceed the amount",
+        }),
         Some(_) => Ok(charging),
     }
 }
 
-/// The reference is known: the same payload is answered with its payment, another is a conflict. Any earlier attempt counts, however it ended and by whatever method.
+/// The reference is known: the same payload is answered with its payment, another is a conflict.
+/// Any earlier attempt counts, however it ended and by whatever method.
 pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Outcome {
     let differs = differs(payment, again);
     if differs.is_empty() {
@@ -220,7 +258,10 @@ fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
             compare_debtors(&mut compare, debtor, other, ["banco", "telefono", "cedula"]);
             compare("nombre", name == other_name);
         }
-        (Means::Transfer { debtor, date, reference }, Means::Transfer { debtor: other, date: other_date, reference: other_reference }) => {
+        (
+            Means::Transfer { debtor, date, reference },
+            Means::Transfer { debtor: other, date: other_date, reference: other_reference },
+        ) => {
             compare("reference", reference == other_reference);
             compare_debtors(&mut compare, debtor, other, ["bankCode", "phone", "debtorId"]);
             compare("date", date == other_date);
@@ -230,13 +271,21 @@ fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
     }
     let described = if matches!(again.means, Means::Debit { .. }) { "concepto" } else { "description" };
     compare(described, payment.description == again.description);
-    let (was, is) = (payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)), again.marketplace);
+    let (was, is) = (
+        payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)),
+        again.marketplace,
+    );
     compare("merchantId", was.map(|(merchant, _)| merchant) == is.map(|(merchant, _)| merchant));
     compare("applicationFeePercent", was.map(|(_, percent)| percent) == is.map(|(_, percent)| percent));
     differs
 }
 
-fn compare_debtors(compare: &mut impl FnMut(&'static str, bool), one: &Debtor, other: &Debtor, [bank, phone, id]: [&'static str; 3]) {
+fn compare_debtors(
+    compare: &mut impl FnMut(&'static str, bool),
+    one: &Debtor,
+    other: &Debtor,
+    [bank, phone, id]: [&'static str; 3],
+) {
     compare(bank, one.bank == other.bank);
     compare(phone, one.phone == other.phone);
     compare(id, one.id == other.id);
@@ -246,7 +295,13 @@ fn compare_debtors(compare: &mut impl FnMut(&'static str, bool), one: &Debtor, o
 pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect {
     let amount = payment.ves;
     let order = match &payment.means {
-        Means::C2p { debtor, .. } => Order::ChargeC2p { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount, token: secret.token() },
+        Means::C2p { debtor, .. } => Order::ChargeC2p {
+            bank: debtor.bank,
+            debtor: debtor.id,
+            phone: debtor.phone,
+            amount,
+            token: secret.token(),
+        },
         Means::Card { .. } => Order::ChargeCard { amount, card: secret.card() },
         Means::Debit { debtor, name } => Order::Debit {
             bank: debtor.bank,
@@ -257,12 +312,23 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
             concept: payment.description.clone().unwrap_or_default(),
             otp: secret.token(),
         },
-        Means::Transfer { debtor, date, reference } => {
-            Order::FindTransfer { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, date: *date, reference: reference.clone(), amount }
-        }
+        Means::Transfer { debtor, date, reference } => Order::FindTransfer {
+            bank: debtor.bank,
+            debtor: debtor.id,
+            phone: debtor.phone,
+            date: *date,
+            reference: reference.clone(),
+            amount,
+        },
         Means::Usdt { .. } => unreachable!("USDT is a payment when it has come; no bank is asked for it"),
     };
-    Effect { entity: EntityId::payment(payment.id), operation: payment.id.operation(CHARGE), at: turn.now, how, order }
+    Effect {
+        entity: EntityId::payment(payment.id),
+        operation: payment.id.operation(CHARGE),
+        at: turn.now,
+        how,
+        order,
+    }
 }
 
 /// The bank is to be asked about the charge.
@@ -270,7 +336,8 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
     Outcome::effects(vec![order(payment, How::Ask, Secret::None, turn)])
 }
 
-/// What the bank says about the charge. A second answer finds the payment settled and moves no money; the opposite of the first is written down.
+/// What the bank says about the charge. A second answer finds the payment settled and moves no
+/// money; the opposite of the first is written down.
 pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
     let Phase::Charging { looks, .. } = payment.phase else { return contradicted(payment, heard.answer) };
     match (heard.answer, heard.how) {
@@ -283,7 +350,9 @@ pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outco
             asked(payment, looks, Some(order(payment, How::Send, Secret::None, turn)), turn)
         }
         // The payer's code or card was never written down, so the charge cannot be sent again.
-        (Answer::NeverReceived, _) if matches!(payment.means, Means::Card { .. }) => failed(payment, "processing_error".to_owned()),
+        (Answer::NeverReceived, _) if matches!(payment.means, Means::Card { .. }) => {
+            failed(payment, "processing_error".to_owned())
+        }
         (Answer::NeverReceived, _) => failed(payment, "AB01".to_owned()),
     }
 }
@@ -297,14 +366,17 @@ fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> O
     Outcome::write_then(draft, again.into_iter().collect())
 }
 
-/// What the bank says of a charge that is settled. A transfer was only looked for: nothing of it was ordered.
+/// What the bank says of a charge that is settled. A transfer was only looked for: nothing of it
+/// was ordered.
 fn contradicted(payment: &Payment, answer: Answer) -> Outcome {
     let is_ordered = !matches!(payment.means, Means::Transfer { .. } | Means::Usdt { .. });
     let said = match (payment.status, answer) {
         (Status::Failed, Answer::Done { reference }) if is_ordered && payment.bank_reference.is_none() => {
             Payment { bank_reference: Some(reference), ..payment.clone() }
         }
-        (Status::Completed | Status::Reversed, Answer::Refused { code }) if is_ordered && payment.failure_code.is_none() => {
+        (Status::Completed | Status::Reversed, Answer::Refused { code })
+            if is_ordered && payment.failure_code.is_none() =>
+        {
             Payment { failure_code: Some(code), ..payment.clone() }
         }
         _ => return Outcome::unchanged(),
@@ -315,7 +387,13 @@ fn contradicted(payment: &Payment, answer: Answer) -> Outcome {
 }
 
 fn failed(payment: &Payment, code: String) -> Outcome {
-    let failed = Payment { status: Status::Failed, phase: Phase::Idle, failure_code: Some(code), kept: None, ..payment.clone() };
+    let failed = Payment {
+        status: Status::Failed,
+        phase: Phase::Idle,
+        failure_code: Some(code),
+        kept: None,
+        ..payment.clone()
+    };
     let mut draft = Draft::new(Cause::PaymentFailed);
     draft.change(payment, Entity::Payment(failed));
     draft.event(EventKind::PaymentFailed, EntityId::payment(payment.id));

@@ -1,4 +1,5 @@
-//! The code of an immediate debit: the payer's bank is told to send one. Nothing else depends on it; it is written down so that the operation can be looked up.
+//! The code of an immediate debit: the payer's bank is told to send one. Nothing else depends on
+//! it; it is written down so that the operation can be looked up.
 
 use super::{Debtor, REQUEST_OTP};
 use crate::domain::bank::{Answer, Effect, Heard, How, Order};
@@ -121,8 +122,12 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome 
 /// What the bank says about it.
 pub fn heard(otp: &Otp, heard: Heard, turn: &Turn) -> Outcome {
     match (otp.status, heard.answer) {
-        (Status::Pending, Answer::Done { reference }) => settle(otp, Otp { status: Status::Completed, reference: Some(reference), ..otp.clone() }, turn),
-        (Status::Pending, Answer::Refused { code }) => settle(otp, Otp { status: Status::Failed, failure_code: Some(code), ..otp.clone() }, turn),
+        (Status::Pending, Answer::Done { reference }) => {
+            settle(otp, Otp { status: Status::Completed, reference: Some(reference), ..otp.clone() }, turn)
+        }
+        (Status::Pending, Answer::Refused { code }) => {
+            settle(otp, Otp { status: Status::Failed, failure_code: Some(code), ..otp.clone() }, turn)
+        }
         _ => Outcome::unchanged(),
     }
 }
@@ -130,7 +135,11 @@ pub fn heard(otp: &Otp, heard: Heard, turn: &Turn) -> Outcome {
 /// The bank never answered, and by now the code would be of no use.
 pub fn deadline(otp: &Otp, turn: &Turn) -> Outcome {
     match otp.status {
-        Status::Pending => settle(otp, Otp { status: Status::Failed, failure_code: Some("AB01".to_owned()), ..otp.clone() }, turn),
+        Status::Pending => settle(
+            otp,
+            Otp { status: Status::Failed, failure_code: Some("AB01".to_owned()), ..otp.clone() },
+            turn,
+        ),
         Status::Completed | Status::Failed => Outcome::unchanged(),
     }
 }

@@ -1,4 +1,5 @@
-//! Reversal of a C2P payment: the money is set aside, the bank is asked, and only then it goes back (`contract.md`, sections 5 and 17, "Payments").
+//! Reversal of a C2P payment: the money is set aside, the bank is asked, and only then it goes back
+//! (`contract.md`, sections 5 and 17, "Payments").
 
 use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, sale::HOLD_MS};
 use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
@@ -16,7 +17,8 @@ use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
-/// Where the money for a reversal was taken from, in minor units, so that it can go back to the very same places.
+/// Where the money for a reversal was taken from, in minor units, so that it can go back to the
+/// very same places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Aside {
     /// From what was left of the sale's own hold.
@@ -35,7 +37,9 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     if matches!(payment.phase, Phase::Reversing { .. }) {
         return Outcome::refuse(Refusal::ReversalInProgress);
     }
-    let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else { return Outcome::refuse(Refusal::PaymentNotCompleted) };
+    let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
+        return Outcome::refuse(Refusal::PaymentNotCompleted);
+    };
     if turn.now >= completed_at.plus_ms(HOLD_MS) {
         return Outcome::refuse(Refusal::ReversalWindowExpired);
     }
@@ -55,9 +59,11 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     Outcome::write_then(draft, vec![effect])
 }
 
-/// Who gives what: first what is left of the sale's own holds, then what is available; all or nothing.
+/// Who gives what: first what is left of the sale's own holds, then what is available; all or
+/// nothing.
 fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
-    // The operator's share of a sale through a link comes back with the fee: what is asked of the tenant is what the sale left it.
+    // The operator's share of a sale through a link comes back with the fee: what is asked of the
+    // tenant is what the sale left it.
     let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
     let share = payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();
     let account = book.account(Currency::Ves);
@@ -70,16 +76,22 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     if let Some(sale) = &payment.marketplace
         && let Some(seller) = book.sellers.get(&sale.merchant)
     {
-        aside.seller_from_hold = sale.seller_available_at.map_or(0, |at| seller.account(Currency::Ves).held_for(at, payment.id)).min(share);
+        aside.seller_from_hold = sale
+            .seller_available_at
+            .map_or(0, |at| seller.account(Currency::Ves).held_for(at, payment.id))
+            .min(share);
         aside.seller_from_available = share - aside.seller_from_hold;
-        if aside.seller_from_available > 0 && aside.seller_from_available > seller.account(Currency::Ves).free() {
+        if aside.seller_from_available > 0
+            && aside.seller_from_available > seller.account(Currency::Ves).free()
+        {
             return Err(Refusal::InsufficientBalance { available: Ves::from_minor(book.available_ves()) });
         }
     }
     Ok(aside)
 }
 
-/// The accounts that give the money of a payment back, what each gives of the sale's own hold on it and in all, and when that hold ends.
+/// The accounts that give the money of a payment back, what each gives of the sale's own hold on it
+/// and in all, and when that hold ends.
 fn givers(payment: &Payment, aside: Aside) -> impl Iterator<Item = (Ledger, Option<Timestamp>, i64, i64)> {
     let own = (Ledger::Tenant, payment.available_at, aside.from_hold, aside.from_hold + aside.from_available);
     let seller = payment.marketplace.as_ref().map(|sale| {
@@ -108,16 +120,21 @@ fn move_aside(draft: &mut Draft, payment: &Payment, aside: Aside) {
 fn release(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside) {
     for (ledger, ..) in givers(payment, aside) {
         let account = match ledger {
-            Ledger::Seller(merchant) => book.sellers.get(&merchant).map(|seller| seller.account(Currency::Ves)),
+            Ledger::Seller(merchant) => {
+                book.sellers.get(&merchant).map(|seller| seller.account(Currency::Ves))
+            }
             _ => Some(book.account(Currency::Ves)),
         };
-        for (release_at, minor) in account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id)) {
+        for (release_at, minor) in
+            account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id))
+        {
             draft.hold(change(payment, ledger, release_at, -minor));
         }
     }
 }
 
-/// Gives the money back to where it was taken from; a hold that has ended meanwhile is what is available.
+/// Gives the money back to where it was taken from; a hold that has ended meanwhile is what is
+/// available.
 fn put_back(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside, now: Timestamp) {
     release(draft, book, payment, aside);
     for (ledger, available_at, from_hold, _) in givers(payment, aside) {
@@ -151,7 +168,9 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
 
 /// What the bank says about it.
 pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
-    let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) = (&payment.phase, payment.debtor()) else {
+    let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) =
+        (&payment.phase, payment.debtor())
+    else {
         return contradicted(payment, heard.answer);
     };
     let (looks, resent, aside) = (*looks, *resent, *aside);
@@ -175,7 +194,12 @@ pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outco
             Outcome::write_then(draft, vec![effect])
         }
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, _) => {
-            let phase = Phase::Reversing { looks: looks + 1, next_look: next_poll(turn.now, looks + 1), resent, aside };
+            let phase = Phase::Reversing {
+                looks: looks + 1,
+                next_look: next_poll(turn.now, looks + 1),
+                resent,
+                aside,
+            };
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
             Outcome::write(draft)
@@ -183,7 +207,8 @@ pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outco
     }
 }
 
-/// What the bank says of a reversal that is settled: that one which it refused was made after all. No money moves by it.
+/// What the bank says of a reversal that is settled: that one which it refused was made after all.
+/// No money moves by it.
 fn contradicted(payment: &Payment, answer: Answer) -> Outcome {
     let Answer::Done { reference } = answer else { return Outcome::unchanged() };
     if payment.status != Status::Completed || payment.phase != Phase::Idle || payment.reversal_ref.is_some() {
@@ -195,8 +220,14 @@ fn contradicted(payment: &Payment, answer: Answer) -> Outcome {
 }
 
 fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Outcome {
-    let reversed =
-        Payment { status: Status::Reversed, phase: Phase::Idle, reversed_at: Some(turn.now), reversal_ref: Some(reference), kept: None, ..payment.clone() };
+    let reversed = Payment {
+        status: Status::Reversed,
+        phase: Phase::Idle,
+        reversed_at: Some(turn.now),
+        reversal_ref: Some(reference),
+        kept: None,
+        ..payment.clone()
+    };
     let mut draft = Draft::new(Cause::PaymentReversed);
     let row = |kind, description: &str| {
         Some(Box::new(Row {
@@ -208,7 +239,9 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
             available_at: None,
         }))
     };
-    let mut post = |ledger, amount: Ves, row| draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row });
+    let mut post = |ledger, amount: Ves, row| {
+        draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row })
+    };
     let fee = payment.fee.unwrap_or_default();
     post(Ledger::Tenant, payment.ves.negated(), row(MovementKind::Reversal, "payment reversed"));
     post(Ledger::Rail, payment.ves, None);
@@ -220,14 +253,29 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
     if let Some(sale) = &payment.marketplace {
         let share = sale.seller_net.unwrap_or_default();
         let seller = Ledger::Seller(sale.merchant);
-        let mut post = |ledger, amount: Ves, row| draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row });
+        let mut post = |ledger, amount: Ves, row| {
+            draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row })
+        };
         post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
-        post(seller, share.negated(), row(MovementKind::SellerTransferReversal, "share of the payment returned"));
+        post(
+            seller,
+            share.negated(),
+            row(MovementKind::SellerTransferReversal, "share of the payment returned"),
+        );
     }
     draft.change(payment, Entity::Payment(reversed));
     draft.event(EventKind::PaymentReversed, EntityId::payment(payment.id));
-    if let Some(sale) = payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero())) {
-        sellers::tell(&mut draft, book, sale.merchant, Currency::Ves, -(aside.seller_from_hold + aside.seller_from_available), BalanceReason::Reversal);
+    if let Some(sale) =
+        payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero()))
+    {
+        sellers::tell(
+            &mut draft,
+            book,
+            sale.merchant,
+            Currency::Ves,
+            -(aside.seller_from_hold + aside.seller_from_available),
+            BalanceReason::Reversal,
+        );
     }
     draft.replace_kept(payment.kept.clone());
     Outcome::write(draft)

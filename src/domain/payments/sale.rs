@@ -1,4 +1,5 @@
-//! What a completed payment does to the ledger: the sale, the fee, the seller's share, and the holds (`contract.md`, section 6).
+//! What a completed payment does to the ledger: the sale, the fee, the seller's share, and the
+//! holds (`contract.md`, section 6).
 
 use super::{Marketplace, Method, Payment, Phase, Status};
 use crate::domain::book::Book;
@@ -44,13 +45,16 @@ pub fn figures(book: &Book, payment: &Payment) -> Option<Figures> {
         Some(checkout) if checkout.link.is_some() => Some(platform_fee(book, payment, fee)?),
         _ => None,
     };
-    let Some(sale) = &payment.marketplace else { return Some(Figures { fee, commission: None, seller_net: None, platform_fee }) };
+    let Some(sale) = &payment.marketplace else {
+        return Some(Figures { fee, commission: None, seller_net: None, platform_fee });
+    };
     let commission = Ves::rounded(sale.commission_percent.percent_of(payment.ves.decimal())?)?;
     let seller_net = payment.ves.minus(fee)?.minus(commission)?;
     Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net), platform_fee })
 }
 
-/// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the commission, so the lower percentage counts; what the tenant keeps is never negative
+/// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the
+/// commission, so the lower percentage counts; what the tenant keeps is never negative
 /// (`contract.md`, section 18, "Checkout").
 fn platform_fee(book: &Book, payment: &Payment, fee: Ves) -> Option<Ves> {
     let percent = book.sheet.settings.fees.link_percent;
@@ -61,18 +65,32 @@ fn platform_fee(book: &Book, payment: &Payment, fee: Ves) -> Option<Ves> {
 /// The money came.
 pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) -> Outcome {
     let now = turn.now;
-    // The charge was checked against the fees of its start; fees that rose since then may not make the seller pay.
-    let Some(figures) = figures(book, payment) else { unreachable!("the figures fitted when the charge was sent, and the amount is the same") };
+    // The charge was checked against the fees of its start; fees that rose since then may not make
+    // the seller pay.
+    let Some(figures) = figures(book, payment) else {
+        unreachable!("the figures fitted when the charge was sent, and the amount is the same")
+    };
     let available_at = now.plus_ms(HOLD_MS);
     let seller_available_at = seller_available_at(book, now, turn);
     let marketplace = payment.marketplace.as_ref().map(|sale| {
-        // A seller who was deleted while the charge was at the bank cannot be owed anything; the tenant keeps the share.
+        // A seller who was deleted while the charge was at the bank cannot be owed anything; the
+        // tenant keeps the share.
         let there = book.sellers.contains_key(&sale.merchant);
         let seller_net = figures.seller_net.map(|net| if there { net.max(Ves::ZERO) } else { Ves::ZERO });
-        Box::new(Marketplace { commission: figures.commission, seller_net, seller_available_at: Some(seller_available_at), ..(**sale).clone() })
+        Box::new(Marketplace {
+            commission: figures.commission,
+            seller_net,
+            seller_available_at: Some(seller_available_at),
+            ..(**sale).clone()
+        })
     });
-    let shared = marketplace.as_ref().and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
-    let checkout = payment.checkout.as_ref().map(|checkout| Box::new(Sale { platform_fee: figures.platform_fee, ..(**checkout).clone() }));
+    let shared = marketplace
+        .as_ref()
+        .and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
+    let checkout = payment
+        .checkout
+        .as_ref()
+        .map(|checkout| Box::new(Sale { platform_fee: figures.platform_fee, ..(**checkout).clone() }));
     let completed = Payment {
         status: Status::Completed,
         phase: Phase::Idle,
@@ -116,23 +134,45 @@ fn post(draft: &mut Draft, payment: &Payment, available_at: Timestamp, seller_av
             available_at: Some(available_at),
         }))
     };
-    let mut post = |ledger, amount: Ves, row| draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row });
+    let mut post = |ledger, amount: Ves, row| {
+        draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row })
+    };
     let fee = payment.fee.unwrap_or_default();
     post(Ledger::Tenant, payment.ves, row(MovementKind::Payment, "payment received", available_at));
     post(Ledger::Rail, payment.ves.negated(), None);
     post(Ledger::Tenant, fee.negated(), row(MovementKind::Fee, "payment fee", available_at));
     post(Ledger::Fees, fee, None);
     let platform_fee = payment.platform_fee();
-    post(Ledger::Tenant, platform_fee.negated(), row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at));
+    post(
+        Ledger::Tenant,
+        platform_fee.negated(),
+        row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at),
+    );
     post(Ledger::Fees, platform_fee, None);
     let mut own = payment.net().and_then(|net| net.minus(platform_fee)).unwrap_or_default();
     if let Some(sale) = &payment.marketplace {
         let share = sale.seller_net.unwrap_or_default();
         let seller = Ledger::Seller(sale.merchant);
-        post(Ledger::Tenant, share.negated(), row(MovementKind::SellerTransfer, "seller's share of the payment", available_at));
+        post(
+            Ledger::Tenant,
+            share.negated(),
+            row(MovementKind::SellerTransfer, "seller's share of the payment", available_at),
+        );
         post(seller, share, row(MovementKind::SellerTransfer, "share of the payment", seller_available_at));
-        draft.hold(HoldChange { ledger: seller, currency: Currency::Ves, release_at: seller_available_at.into(), hold: payment.id, minor: share.minor() });
+        draft.hold(HoldChange {
+            ledger: seller,
+            currency: Currency::Ves,
+            release_at: seller_available_at.into(),
+            hold: payment.id,
+            minor: share.minor(),
+        });
         own = own.minus(share).unwrap_or_default();
     }
-    draft.hold(HoldChange { ledger: Ledger::Tenant, currency: Currency::Ves, release_at: available_at.into(), hold: payment.id, minor: own.minor() });
+    draft.hold(HoldChange {
+        ledger: Ledger::Tenant,
+        currency: Currency::Ves,
+        release_at: available_at.into(),
+        hold: payment.id,
+        minor: own.minor(),
+    });
 }

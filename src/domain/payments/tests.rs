@@ -1,4 +1,5 @@
-//! Given these records, when this is asked, then that is written: charges, transfers and chargebacks, through the machine and its invariants.
+//! Given these records, when this is asked, then that is written: charges, transfers and
+//! chargebacks, through the machine and its invariants.
 
 use super::charge::{NewCharge, Price, Secret};
 use super::{CHARGE, Debtor, Means, Payment, Phase, Status};
@@ -62,7 +63,8 @@ impl Case {
             self.domain.check(&self.book, record).expect("the invariants hold");
             let back = self.domain.decode(&self.domain.encode(record)).expect("a record");
             assert_eq!(back, **record);
-            self.entity = record.entities.first().map(|written| Arc::clone(&written.state)).or(self.entity.take());
+            self.entity =
+                record.entities.first().map(|written| Arc::clone(&written.state)).or(self.entity.take());
         }
         Then { record: decided.record, refusal: decided.refusal, effects: decided.effects }
     }
@@ -96,14 +98,21 @@ impl Case {
     fn charge_back(&mut self, amount: Option<i64>, fee: i64) -> Then {
         self.turns += 1;
         let id = Id::derived(self.now_ms, self.turns, 0);
-        let new = NewChargeback { id, amount: amount.map(Ves::from_minor), fee: Some(Ves::from_minor(fee)), reason: Reason::Fraud, bank_debited_at: None };
+        let new = NewChargeback {
+            id,
+            amount: amount.map(Ves::from_minor),
+            fee: Some(Ves::from_minor(fee)),
+            reason: Reason::Fraud,
+            bank_debited_at: None,
+        };
         self.when(Ask::OpenChargeback(Box::new(new)))
     }
 }
 
 impl Then {
     fn wrote(&self, cause: Cause) -> &Record {
-        let record = self.record.as_ref().unwrap_or_else(|| panic!("nothing was written: {:?}", self.refusal));
+        let record =
+            self.record.as_ref().unwrap_or_else(|| panic!("nothing was written: {:?}", self.refusal));
         assert_eq!((record.cause, &self.refusal), (cause, &None));
         record
     }
@@ -219,7 +228,11 @@ fn a_transfer_that_was_never_looked_for_is_looked_for_again() {
 fn what_the_tenants_clock_forbids() {
     let refused = |ask: Ask, field| {
         let then = Case::new().when(ask);
-        assert!(matches!(then.refusal, Some(Refusal::Invalid { field: found, .. }) if found == field), "{:?}", then.refusal);
+        assert!(
+            matches!(then.refusal, Some(Refusal::Invalid { field: found, .. }) if found == field),
+            "{:?}",
+            then.refusal
+        );
     };
     refused(charge(transfer(-1)), "date");
     refused(charge(transfer(31)), "date");
@@ -228,15 +241,24 @@ fn what_the_tenants_clock_forbids() {
     }
     let mut expired = Case::new();
     expired.now_ms += 30 * 86_400_000;
-    assert!(matches!(expired.when(charge(card())).refusal, Some(Refusal::Invalid { field: "card.expMonth", .. })));
+    assert!(matches!(
+        expired.when(charge(card())).refusal,
+        Some(Refusal::Invalid { field: "card.expMonth", .. })
+    ));
 }
 
 #[test]
 fn what_is_refused_before_the_bank_is_called() {
-    Case::new().when(Ask::Charge(Box::new(NewCharge { transfer_used: true, ..new_charge(transfer(0)) }))).refused(&Refusal::ReferenceAlreadyUsed);
-    Case::new().when(Ask::Charge(Box::new(NewCharge { rate: None, ..new_charge(card()) }))).refused(&Refusal::RateUnavailable);
+    Case::new()
+        .when(Ask::Charge(Box::new(NewCharge { transfer_used: true, ..new_charge(transfer(0)) })))
+        .refused(&Refusal::ReferenceAlreadyUsed);
+    Case::new()
+        .when(Ask::Charge(Box::new(NewCharge { rate: None, ..new_charge(card()) })))
+        .refused(&Refusal::RateUnavailable);
     let sale = Some((Id::derived(1, 1, 0), Rate(Decimal::ONE)));
-    Case::new().when(Ask::Charge(Box::new(NewCharge { marketplace: sale, ..new_charge(card()) }))).refused(&Refusal::NotFound);
+    Case::new()
+        .when(Ask::Charge(Box::new(NewCharge { marketplace: sale, ..new_charge(card()) })))
+        .refused(&Refusal::NotFound);
 }
 
 #[test]
@@ -246,9 +268,14 @@ fn a_repeat_is_the_same_payment_or_names_what_differs() {
     case.now_ms += 60 * 86_400_000;
     case.when(Ask::Charge(Box::new(NewCharge { rate: None, ..new_charge(card()) }))).nothing();
     let existing = case.payment().id;
-    let conflict = |differs: &[&'static str]| Refusal::ExternalRefConflict { existing, differs: differs.to_vec() };
+    let conflict =
+        |differs: &[&'static str]| Refusal::ExternalRefConflict { existing, differs: differs.to_vec() };
     let other = Means::Card { brand: Brand::Visa, last_four: 1111, mark: [8; 16] };
-    let over = NewCharge { price: Price::Usd(Usd::from_minor(1)), description: Some("x".to_owned()), ..new_charge(other) };
+    let over = NewCharge {
+        price: Price::Usd(Usd::from_minor(1)),
+        description: Some("x".to_owned()),
+        ..new_charge(other)
+    };
     case.when(Ask::Charge(Box::new(over))).refused(&conflict(&["usdAmount", "card", "description"]));
     case.when(charge(transfer(0))).refused(&conflict(&["method"]));
 }
@@ -257,7 +284,11 @@ fn a_repeat_is_the_same_payment_or_names_what_differs() {
 fn bolivares_become_dollars_half_up() {
     let rate = Rate(Decimal::new(200, 0));
     for (ves, usd) in [(100, 1), (199, 1), (300, 2), (10_000, 50)] {
-        assert_eq!(Price::Ves(Ves::from_minor(ves)).at(rate).map(|figured| figured.usd), Ok(Usd::from_minor(usd)), "{ves}");
+        assert_eq!(
+            Price::Ves(Ves::from_minor(ves)).at(rate).map(|figured| figured.usd),
+            Ok(Usd::from_minor(usd)),
+            "{ves}"
+        );
     }
     for ves in [1, 99, 2_000_000_100_000] {
         assert!(Price::Ves(Ves::from_minor(ves)).at(rate).is_err(), "{ves}");
@@ -287,9 +318,15 @@ fn chargebacks_take_and_give_back() {
     assert_eq!(case.payment().status, Status::Reversed);
     let then = case.when(Ask::CloseChargeback(second, Verdict::Won));
     let record = then.wrote(Cause::ChargebackClosed);
-    assert_eq!(rows(record), [(MovementKind::ChargebackReversal, 150_000), (MovementKind::ChargebackReversal, 1_000)]);
+    assert_eq!(
+        rows(record),
+        [(MovementKind::ChargebackReversal, 150_000), (MovementKind::ChargebackReversal, 1_000)]
+    );
     assert_eq!(events(record), [EventKind::PaymentChargebackClosed]);
-    assert_eq!((case.payment().status, case.payment().reversed_at, case.available()), (Status::Completed, None, -50_000));
+    assert_eq!(
+        (case.payment().status, case.payment().reversed_at, case.available()),
+        (Status::Completed, None, -50_000)
+    );
     for id in [first, second] {
         case.when(Ask::CloseChargeback(id, Verdict::Won)).refused(&Refusal::ChargebackClosed);
     }
@@ -307,18 +344,34 @@ fn only_completed_cards_are_charged_back() {
     found.charge_back(None, 0).refused(&Refusal::ChargebackNotAllowed);
 }
 
-/// Test money for a seller moves what stands against it too, and both are refused long before a sum could overflow.
+/// Test money for a seller moves what stands against it too, and both are refused long before a sum
+/// could overflow.
 #[test]
 fn what_no_ledger_could_hold_one_day_is_refused_before_a_bank_hears_of_it() {
     let mut case = Case::new();
     let merchant = Id::derived(1, 1, 0);
     let fund = |minor: i64, merchant: Option<Id>| {
-        let ask = Adjustment { cause: Cause::Funded, currency: Currency::Ves, minor, merchant, held: false, description: String::new(), external_ref: None };
+        let ask = Adjustment {
+            cause: Cause::Funded,
+            currency: Currency::Ves,
+            minor,
+            merchant,
+            held: false,
+            description: String::new(),
+            external_ref: None,
+        };
         Ask::Adjust(Box::new(ask))
     };
     let external_ref = ExternalRef::parse("m").expect("a reference");
-    let registration =
-        Registration { id: merchant, external_ref, name: "Bodega".to_owned(), identification: None, contact_email: None, contact_phone: None, method: None };
+    let registration = Registration {
+        id: merchant,
+        external_ref,
+        name: "Bodega".to_owned(),
+        identification: None,
+        contact_email: None,
+        contact_phone: None,
+        method: None,
+    };
     assert!(case.when(Ask::Register(Box::new(registration))).record.is_some());
     let largest = Currency::Ves.amount_minor_max();
     let often = (1..30_000).take_while(|_| case.when(fund(largest, Some(merchant))).record.is_some()).count();
@@ -331,6 +384,10 @@ fn what_no_ledger_could_hold_one_day_is_refused_before_a_bank_hears_of_it() {
     while full.when(fund(largest, None)).record.is_some() {}
     let large = Price::Ves(Ves::from_minor(largest));
     full.entity = None;
-    full.when(Ask::Charge(Box::new(NewCharge { price: large, rate: Some(Rate(Decimal::new(100_000_000, 0))), ..new_charge(card()) })))
-        .refused(&Refusal::AmountOverflow);
+    full.when(Ask::Charge(Box::new(NewCharge {
+        price: large,
+        rate: Some(Rate(Decimal::new(100_000_000, 0))),
+        ..new_charge(card())
+    })))
+    .refused(&Refusal::AmountOverflow);
 }

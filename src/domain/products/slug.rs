@@ -1,4 +1,5 @@
-//! The end of a payment link's address: 3 to 64 of a–z, 0–9 and dash (`contract.md`, section 12), made from the product's name when none is given.
+//! The end of a payment link's address: 3 to 64 of a–z, 0–9 and dash (`contract.md`, section 12),
+//! made from the product's name when none is given.
 
 use crate::domain::ids::Id;
 use deunicode::deunicode;
@@ -71,7 +72,10 @@ mod tests {
             assert!(parse(&of_name(name)).is_ok(), "{name}");
         }
         let long = of_name(&"quesito ".repeat(30));
-        assert!(long.len() == 63 && long.ends_with("-quesito"), "cut after 64 characters, and no dash at the end: {long}");
+        assert!(
+            long.len() == 63 && long.ends_with("-quesito"),
+            "cut after 64 characters, and no dash at the end: {long}"
+        );
     }
 
     #[test]

@@ -15,7 +15,9 @@ impl<K: Encode, V: Encode> Encode for SortedMap<K, V> {
     }
 }
 
-impl<Context, K: Decode<Context> + Ord + Clone, V: Decode<Context> + Clone> Decode<Context> for SortedMap<K, V> {
+impl<Context, K: Decode<Context> + Ord + Clone, V: Decode<Context> + Clone> Decode<Context>
+    for SortedMap<K, V>
+{
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let mut map = SortedMap::new();
         for _ in 0..u64::decode(decoder)? {
@@ -25,7 +27,9 @@ impl<Context, K: Decode<Context> + Ord + Clone, V: Decode<Context> + Clone> Deco
     }
 }
 
-impl<'de, Context, K: Decode<Context> + Ord + Clone, V: Decode<Context> + Clone> BorrowDecode<'de, Context> for SortedMap<K, V> {
+impl<'de, Context, K: Decode<Context> + Ord + Clone, V: Decode<Context> + Clone> BorrowDecode<'de, Context>
+    for SortedMap<K, V>
+{
     fn borrow_decode<D: BorrowDecoder<'de, Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         Self::decode(decoder)
     }

@@ -27,24 +27,32 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => Just(Step::PopFirst),
         1 => Just(Step::Image),
     ];
-    // Some grow to a few hundred entries first, in order or not, so that much is removed from deep trees.
+    // Some grow to a few hundred entries first, in order or not, so that much is removed from deep
+    // trees.
     let grown = prop_oneof![
         Just(Vec::new()),
         (0..300_u16).prop_map(|to| (0..to).map(Step::Insert).collect()),
         prop::collection::vec((0..300_u16).prop_map(Step::Insert), 0..300)
     ];
-    (grown, prop::collection::vec(step, 0..600)).prop_map(|(grown, steps): (Vec<Step>, Vec<Step>)| [grown, steps].concat())
+    (grown, prop::collection::vec(step, 0..600))
+        .prop_map(|(grown, steps): (Vec<Step>, Vec<Step>)| [grown, steps].concat())
 }
 
 fn assert_same(map: &SortedMap<u16, usize>, model: &BTreeMap<u16, usize>) {
     assert_eq!(map.len(), model.len());
     assert!(map.iter().eq(model.iter()) && map.iter().rev().eq(model.iter().rev()));
-    assert_eq!((map.first_key_value(), map.last_key_value()), (model.first_key_value(), model.last_key_value()));
+    assert_eq!(
+        (map.first_key_value(), map.last_key_value()),
+        (model.first_key_value(), model.last_key_value())
+    );
     for key in (0..310).step_by(7) {
         assert_eq!(map.get(&key), model.get(&key));
         assert!(map.iter_from(&key).eq(model.range(key..)));
     }
-    assert!(map.root.as_ref().is_none_or(|root| depth(root).is_some()), "every leaf is at one depth, and no node is empty or has room for too many");
+    assert!(
+        map.root.as_ref().is_none_or(|root| depth(root).is_some()),
+        "every leaf is at one depth, and no node is empty or has room for too many"
+    );
 }
 
 fn depth<K: Ord, V>(node: &Node<K, V>) -> Option<usize> {
@@ -138,7 +146,8 @@ fn a_clone_shares_what_did_not_change() {
     (0..1_000).for_each(|key| map.insert(key, Arc::new(())));
     let image = map.clone();
     map.remove(&500);
-    let own = |map: &SortedMap<i32, Arc<()>>| map.values().filter(|value| Arc::strong_count(value) == 1).count();
+    let own =
+        |map: &SortedMap<i32, Arc<()>>| map.values().filter(|value| Arc::strong_count(value) == 1).count();
     // Those in the copied leaf are counted twice, all others once: nothing else was copied.
     assert!(own(&map) + WIDTH >= 999, "{}", own(&map));
     assert_eq!((map.len(), image.len()), (999, 1_000));

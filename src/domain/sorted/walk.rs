@@ -41,7 +41,9 @@ impl<'a, K, V> Walk<'a, K, V> {
                 }
                 Node::Branch(children) => {
                     let mut rest = children.iter();
-                    let Some((_, child)) = (if forward { rest.next() } else { rest.next_back() }) else { return };
+                    let Some((_, child)) = (if forward { rest.next() } else { rest.next_back() }) else {
+                        return;
+                    };
                     self.branches.push(rest);
                     node = child;
                 }

@@ -7,7 +7,13 @@ fn name(text: &str) -> EventName {
 }
 
 fn turn() -> Turn<'static> {
-    Turn { now: Timestamp::from_unix_ms(1_795_226_000_000), seed: 7, livemode: false, has_rail: true, holidays: &[] }
+    Turn {
+        now: Timestamp::from_unix_ms(1_795_226_000_000),
+        seed: 7,
+        livemode: false,
+        has_rail: true,
+        holidays: &[],
+    }
 }
 
 fn id(n: u8) -> Id {
@@ -27,7 +33,11 @@ fn written(outcome: Outcome) -> Webhook {
 }
 
 fn endpoint(events: &[&str], at: u64) -> Webhook {
-    let new = NewWebhook { id: id(1), url: "https://shop.example.com/hook".to_owned(), events: events.iter().map(|text| name(text)).collect() };
+    let new = NewWebhook {
+        id: id(1),
+        url: "https://shop.example.com/hook".to_owned(),
+        events: events.iter().map(|text| name(text)).collect(),
+    };
     written(register(&book(at), new, &turn()))
 }
 
@@ -38,7 +48,9 @@ fn event(number: u64, kind: EventKind) -> EventRef {
 #[test]
 fn every_event_that_happens_can_be_listed() {
     let mut kinds = 0;
-    while let Ok((kind, _)) = bincode::decode_from_slice::<EventKind, _>(&[kinds], bincode::config::standard()) {
+    while let Ok((kind, _)) =
+        bincode::decode_from_slice::<EventKind, _>(&[kinds], bincode::config::standard())
+    {
         assert!(EventName::parse(kind.name()).is_some(), "{} is in no list", kind.name());
         kinds += 1;
     }
@@ -51,8 +63,16 @@ fn an_event_is_due_by_the_terms_of_its_own_moment() {
     let first = endpoint(&["payment.completed"], 10);
     assert!(!first.is_due(10, EventKind::PaymentCompleted), "before it was there");
     assert!(first.is_due(11, EventKind::PaymentCompleted) && !first.is_due(11, EventKind::PaymentFailed));
-    let listed = written(change(&book(20), &first, WebhookChange { events: Some(vec![name("payment.failed")]), ..WebhookChange::default() }));
-    let off = written(change(&book(30), &listed, WebhookChange { enabled: Some(false), ..WebhookChange::default() }));
+    let listed = written(change(
+        &book(20),
+        &first,
+        WebhookChange { events: Some(vec![name("payment.failed")]), ..WebhookChange::default() },
+    ));
+    let off = written(change(
+        &book(30),
+        &listed,
+        WebhookChange { enabled: Some(false), ..WebhookChange::default() },
+    ));
     assert!(off.is_due(20, EventKind::PaymentCompleted) && !off.is_due(21, EventKind::PaymentCompleted));
     assert!(off.is_due(30, EventKind::PaymentFailed) && !off.is_due(31, EventKind::PaymentFailed));
     assert!(!off.is_enabled() && off.facet() == 0);
@@ -61,7 +81,9 @@ fn an_event_is_due_by_the_terms_of_its_own_moment() {
 #[test]
 fn terms_under_which_nothing_happened_are_not_kept_and_the_others_as_long_as_they_are_needed() {
     let mut webhook = endpoint(&["payment.completed"], 10);
-    let toggle = |webhook: &Webhook, at, on| written(change(&book(at), webhook, WebhookChange { enabled: Some(on), ..WebhookChange::default() }));
+    let toggle = |webhook: &Webhook, at, on| {
+        written(change(&book(at), webhook, WebhookChange { enabled: Some(on), ..WebhookChange::default() }))
+    };
     for _ in 0..100 {
         webhook = toggle(&toggle(&webhook, 10, false), 10, true);
     }
@@ -71,7 +93,11 @@ fn terms_under_which_nothing_happened_are_not_kept_and_the_others_as_long_as_the
     }
     assert_eq!(webhook.terms.len(), 31);
     let later = written(progress(&webhook, Progress { outcomes: Vec::new(), reached: 40, open: vec![25] }));
-    assert_eq!(later.terms.first().map(|term| term.from), Some(25), "25 is on its way under the terms of its moment");
+    assert_eq!(
+        later.terms.first().map(|term| term.from),
+        Some(25),
+        "25 is on its way under the terms of its moment"
+    );
     let end = written(progress(&later, Progress { outcomes: Vec::new(), reached: 40, open: Vec::new() }));
     assert_eq!(end.terms.len(), 1);
 }
@@ -80,7 +106,11 @@ fn terms_under_which_nothing_happened_are_not_kept_and_the_others_as_long_as_the
 fn endless_changes_over_a_backlog_are_refused() {
     let mut webhook = endpoint(&["payment.completed"], 0);
     for at in 1.. {
-        let outcome = change(&book(at), &webhook, WebhookChange { enabled: Some(at % 2 == 0), ..WebhookChange::default() });
+        let outcome = change(
+            &book(at),
+            &webhook,
+            WebhookChange { enabled: Some(at % 2 == 0), ..WebhookChange::default() },
+        );
         if outcome.refusal.is_some() {
             assert_eq!((outcome.refusal, at), (Some(Refusal::WebhookBusy), 64));
             return;
@@ -92,7 +122,11 @@ fn endless_changes_over_a_backlog_are_refused() {
 #[test]
 fn the_same_again_changes_nothing() {
     let webhook = endpoint(&["payment.completed"], 0);
-    let same = WebhookChange { url: Some(webhook.url.clone()), events: Some(vec![name("payment.completed")]), enabled: Some(true) };
+    let same = WebhookChange {
+        url: Some(webhook.url.clone()),
+        events: Some(vec![name("payment.completed")]),
+        enabled: Some(true),
+    };
     assert!(change(&book(5), &webhook, same).draft.is_none());
 }
 
@@ -114,16 +148,33 @@ fn a_rotation_counts_up_and_keeps_the_rest() {
 #[test]
 fn a_resend_waits_until_its_outcome() {
     let webhook = endpoint(&["payment.completed"], 3);
-    assert!(resend(&webhook, event(1, EventKind::PaymentFailed), &turn()).draft.is_none(), "it is not listed");
+    assert!(
+        resend(&webhook, event(1, EventKind::PaymentFailed), &turn()).draft.is_none(),
+        "it is not listed"
+    );
     let waiting = written(resend(&webhook, event(1, EventKind::PaymentCompleted), &turn()));
     let resent = waiting.resends[0];
-    let outcome = Delivered { id: resent.delivery, event: resent.event, created_at: resent.created_at, http_status: Some(200), latency_ms: 3, error: None };
-    let done = written(progress(&waiting, Progress { outcomes: vec![outcome], reached: 3, open: Vec::new() }));
+    let outcome = Delivered {
+        id: resent.delivery,
+        event: resent.event,
+        created_at: resent.created_at,
+        http_status: Some(200),
+        latency_ms: 3,
+        error: None,
+    };
+    let done =
+        written(progress(&waiting, Progress { outcomes: vec![outcome], reached: 3, open: Vec::new() }));
     assert!(done.resends.is_empty() && done.outcomes.len() == 1);
-    assert!(written(rotate_secret(&done)).outcomes.is_empty(), "outcomes are in the record that wrote them, and in no other");
+    assert!(
+        written(rotate_secret(&done)).outcomes.is_empty(),
+        "outcomes are in the record that wrote them, and in no other"
+    );
     let mut full = webhook;
     full.resends = vec![resent; 100];
-    assert_eq!(resend(&full, event(1, EventKind::PaymentCompleted), &turn()).refusal, Some(Refusal::ResendsWaiting));
+    assert_eq!(
+        resend(&full, event(1, EventKind::PaymentCompleted), &turn()).refusal,
+        Some(Refusal::ResendsWaiting)
+    );
 }
 
 #[test]
@@ -131,6 +182,9 @@ fn names_of_deliveries_sort_as_they_became_due_and_differ_between_endpoints() {
     let webhook = endpoint(&["payment.completed"], 0);
     let other = Webhook { id: id(2), ..webhook.clone() };
     let at = Timestamp::from_unix_ms(1_795_226_000_000);
-    assert!(webhook.delivery_id(1, at) < webhook.delivery_id(2, at) && webhook.delivery_id(2, at) < webhook.delivery_id(1, at.plus_ms(1)));
+    assert!(
+        webhook.delivery_id(1, at) < webhook.delivery_id(2, at)
+            && webhook.delivery_id(2, at) < webhook.delivery_id(1, at.plus_ms(1))
+    );
     assert_ne!(webhook.delivery_id(1, at), other.delivery_id(1, at));
 }

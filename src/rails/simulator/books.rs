@@ -1,6 +1,7 @@
 //! The simulated bank's books: what it decided, by operation id, in a small RocksDB of its own.
 //!
-//! Puts are not synced: the bank's books must survive a killed gateway, not a power cut of the machine that plays both.
+//! Puts are not synced: the bank's books must survive a killed gateway, not a power cut of the
+//! machine that plays both.
 
 use super::fate::Fate;
 use rocksdb::{BlockBasedOptions, Cache, DB, Options};
@@ -11,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use uuid::Uuid;
 
-/// Bytes gathered in memory before they go to a file: 8 MiB hold about a hundred thousand operations.
+/// Bytes gathered in memory before they go to a file: 8 MiB hold about a hundred thousand
+/// operations.
 const WRITE_BUFFER_BYTES: usize = 8 << 20;
 /// Bytes of files kept in memory, for looking up what was sent a while ago.
 const CACHE_BYTES: usize = 8 << 20;
@@ -65,7 +67,11 @@ impl Books {
         options.set_memtable_prefix_bloom_ratio(0.05);
         let db = DB::open(&options, directory)?;
         let duplicates = match db.get_pinned(DUPLICATES)? {
-            Some(bytes) => u64::from_le_bytes(bytes[..].try_into().map_err(|_| BooksError("the number of duplicates is damaged".to_owned()))?),
+            Some(bytes) => u64::from_le_bytes(
+                bytes[..]
+                    .try_into()
+                    .map_err(|_| BooksError("the number of duplicates is damaged".to_owned()))?,
+            ),
             None => 0,
         };
         Ok(Books { shelf: Shelf::Disk(Box::new(db)), duplicates: AtomicU64::new(duplicates) })
@@ -80,10 +86,14 @@ impl Books {
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
         match &self.shelf {
             Shelf::Disk(db) => match db.get_pinned(operation.as_bytes())? {
-                Some(bytes) => Fate::from_bytes(&bytes).map(Some).ok_or_else(|| BooksError(format!("operation {operation} is damaged"))),
+                Some(bytes) => Fate::from_bytes(&bytes)
+                    .map(Some)
+                    .ok_or_else(|| BooksError(format!("operation {operation} is damaged"))),
                 None => Ok(None),
             },
-            Shelf::Memory(map) => Ok(map.lock().unwrap_or_else(PoisonError::into_inner).get(&operation).copied()),
+            Shelf::Memory(map) => {
+                Ok(map.lock().unwrap_or_else(PoisonError::into_inner).get(&operation).copied())
+            }
         }
     }
 

@@ -1,5 +1,6 @@
-//! Collections of pesos at the simulated processor: a buyer pays, declines or types a code, the tenant calls off, time passes. Whatever comes first ends it, and every answer says how it
-//! stands then.
+//! Collections of pesos at the simulated processor: a buyer pays, declines or types a code, the
+//! tenant calls off, time passes. Whatever comes first ends it, and every answer says how it stands
+//! then.
 
 use super::Simulator;
 use super::books::BooksError;
@@ -32,7 +33,12 @@ impl Simulator {
     }
 
     /// Something is told about a collection.
-    pub(super) fn tell(&self, collection: &Collection, told: &Told, at: Timestamp) -> Result<Answer, BooksError> {
+    pub(super) fn tell(
+        &self,
+        collection: &Collection,
+        told: &Told,
+        at: Timestamp,
+    ) -> Result<Answer, BooksError> {
         let operation: Uuid = collection.original.into();
         let _turn = self.turn(operation);
         let Some(standing) = self.standing(collection, at)? else { return Ok(Answer::NeverReceived) };
@@ -74,8 +80,15 @@ mod tests {
     fn open(bank: &Simulator) -> Collection {
         let original = Id::from(Uuid::now_v7());
         let collection = Collection { original, expires_at: EXPIRES };
-        let order = Order::CollectCop { collection, channel: Channel::Qr, amount: Cop::from_minor(50_000), transfer_key: "@K".to_owned(), buyer: None };
-        let sent = bank.receive(&Call { operation_id: original.into(), at: Timestamp::EPOCH, tenant: 2, order });
+        let order = Order::CollectCop {
+            collection,
+            channel: Channel::Qr,
+            amount: Cop::from_minor(50_000),
+            transfer_key: "@K".to_owned(),
+            buyer: None,
+        };
+        let sent =
+            bank.receive(&Call { operation_id: original.into(), at: Timestamp::EPOCH, tenant: 2, order });
         assert_eq!(sent.expect("an answer"), Answer::Waiting);
         collection
     }
@@ -91,9 +104,12 @@ mod tests {
     #[test]
     fn whatever_comes_first_ends_it() {
         let bank = Simulator::in_memory();
-        for (told, ends_paid, code_of_end) in
-            [(Told::Paid, true, ""), (code("123456"), true, ""), (Told::Declined, false, "rejected"), (Told::Cancel, false, "canceled")]
-        {
+        for (told, ends_paid, code_of_end) in [
+            (Told::Paid, true, ""),
+            (code("123456"), true, ""),
+            (Told::Declined, false, "rejected"),
+            (Told::Cancel, false, "canceled"),
+        ] {
             let collection = open(&bank);
             assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::Waiting);
             let end = bank.tell(&collection, &told, BEFORE).expect("an answer");
@@ -114,9 +130,15 @@ mod tests {
     fn a_wrong_code_leaves_it_open_and_the_end_is_exact() {
         let bank = Simulator::in_memory();
         let collection = open(&bank);
-        assert_eq!(bank.tell(&collection, &code("654321"), BEFORE).expect("an answer"), refused_with(WRONG_CODE));
+        assert_eq!(
+            bank.tell(&collection, &code("654321"), BEFORE).expect("an answer"),
+            refused_with(WRONG_CODE)
+        );
         assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::Waiting);
-        assert_eq!(bank.tell(&collection, &code("123456"), EXPIRES).expect("an answer"), refused_with("expired"));
+        assert_eq!(
+            bank.tell(&collection, &code("123456"), EXPIRES).expect("an answer"),
+            refused_with("expired")
+        );
         assert_eq!(bank.tell(&collection, &Told::Paid, BEFORE).expect("an answer"), refused_with("expired"));
     }
 

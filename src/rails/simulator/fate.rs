@@ -131,8 +131,12 @@ impl Fate {
     /// What the bank answers to whoever asks afterwards.
     pub fn settled(self, operation: Uuid) -> Answer {
         match self {
-            Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => Answer::Done { reference: reference(operation) },
-            Fate::Refused(refusal) | Fate::SilentlyRefused(refusal) | Fate::LaterRefused(refusal) => refused(refusal),
+            Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => {
+                Answer::Done { reference: reference(operation) }
+            }
+            Fate::Refused(refusal) | Fate::SilentlyRefused(refusal) | Fate::LaterRefused(refusal) => {
+                refused(refusal)
+            }
             Fate::Lost => Answer::NeverReceived,
             Fate::Open => Answer::Waiting,
         }
@@ -174,8 +178,13 @@ impl Fate {
     }
 }
 
-/// Decides about an order that arrives for the first time, at an instant of the tenant's clock; `original` looks up the operation that it speaks of.
-pub fn of<E>(order: &Order, at: Timestamp, original: impl FnOnce(Uuid) -> Result<Option<Fate>, E>) -> Result<Fate, E> {
+/// Decides about an order that arrives for the first time, at an instant of the tenant's clock;
+/// `original` looks up the operation that it speaks of.
+pub fn of<E>(
+    order: &Order,
+    at: Timestamp,
+    original: impl FnOnce(Uuid) -> Result<Option<Fate>, E>,
+) -> Result<Fate, E> {
     Ok(match order {
         Order::ChargeC2p { token, .. } => of_token(token.as_ref()),
         Order::Debit { otp, .. } => of_token(otp.as_ref()),
@@ -195,10 +204,12 @@ pub fn of<E>(order: &Order, at: Timestamp, original: impl FnOnce(Uuid) -> Result
         Order::CollectCop { .. } => Fate::Open,
         // What is told is no operation of its own: see `collection.rs`.
         Order::TellCop { .. } => Fate::Refused(Refusal::NoTransaction),
-        Order::RefundCop { original: collection, amount, completed_at, .. } => match original((*collection).into())? {
-            Some(Fate::Done) => of_refund(*amount, at.since_ms(*completed_at)),
-            Some(_) | None => Fate::Refused(Refusal::NoTransaction),
-        },
+        Order::RefundCop { original: collection, amount, completed_at, .. } => {
+            match original((*collection).into())? {
+                Some(Fate::Done) => of_refund(*amount, at.since_ms(*completed_at)),
+                Some(_) | None => Fate::Refused(Refusal::NoTransaction),
+            }
+        }
     })
 }
 
@@ -247,7 +258,11 @@ fn of_refund(amount: Cop, since_completion_ms: i64) -> Fate {
 
 /// What ends in 0000 is not there; a reference that is all zeros has lost them.
 fn of_reference(reference: &str) -> Fate {
-    if reference == "0" || reference.ends_with("0000") { Fate::Refused(Refusal::NoTransfer) } else { Fate::Done }
+    if reference == "0" || reference.ends_with("0000") {
+        Fate::Refused(Refusal::NoTransfer)
+    } else {
+        Fate::Done
+    }
 }
 
 fn of_address(address: &str) -> Fate {

@@ -1,7 +1,8 @@
 //! The bank of test mode (`contract.md`, section 4, "Magic values").
 //!
-//! It is another party: what it did is in books of its own, which a crash of the gateway does not touch, and which show whether the gateway
-//! ever sent an operation twice. It answers at once, without a task or a timer, unless it is told to be slow.
+//! It is another party: what it did is in books of its own, which a crash of the gateway does not
+//! touch, and which show whether the gateway ever sent an operation twice. It answers at once,
+//! without a task or a timer, unless it is told to be slow.
 
 pub mod books;
 mod collection;
@@ -37,13 +38,15 @@ pub enum Fault {
 
 impl Fault {
     /// All of them, with their names.
-    pub const ALL: [(&'static str, Fault); 3] = [("none", Fault::None), ("contradicts", Fault::Contradicts), ("loses", Fault::Loses)];
+    pub const ALL: [(&'static str, Fault); 3] =
+        [("none", Fault::None), ("contradicts", Fault::Contradicts), ("loses", Fault::Loses)];
 }
 
 /// The simulated bank.
 pub struct Simulator {
     books: Books,
-    /// One operation is looked up and written under one of these: of two calls with one id at once, the second one is counted.
+    /// One operation is looked up and written under one of these: of two calls with one id at once,
+    /// the second one is counted.
     stripes: [Mutex<()>; STRIPES],
     /// Between receiving an order and answering it.
     delay: Duration,
@@ -53,7 +56,8 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// A bank whose books are in `directory`; it is made when it is not there. An order is in its books at once and answered after `delay`; questions are answered at once.
+    /// A bank whose books are in `directory`; it is made when it is not there. An order is in its
+    /// books at once and answered after `delay`; questions are answered at once.
     pub fn open(directory: &Path, delay: Duration, fault: Fault) -> Result<Simulator, BooksError> {
         Ok(Simulator { delay, fault, ..Simulator::with(Books::open(directory)?) })
     }
@@ -63,13 +67,20 @@ impl Simulator {
         Simulator::with(Books::in_memory())
     }
 
-    /// How many sends came for an operation that was already here: 0, unless the gateway is wrong. Counts on over restarts.
+    /// How many sends came for an operation that was already here: 0, unless the gateway is wrong.
+    /// Counts on over restarts.
     pub fn duplicate_calls(&self) -> u64 {
         self.books.duplicates()
     }
 
     fn with(books: Books) -> Simulator {
-        Simulator { books, stripes: [const { Mutex::new(()) }; STRIPES], delay: Duration::ZERO, fault: Fault::None, unanswered: Mutex::default() }
+        Simulator {
+            books,
+            stripes: [const { Mutex::new(()) }; STRIPES],
+            delay: Duration::ZERO,
+            fault: Fault::None,
+            unanswered: Mutex::default(),
+        }
     }
 
     fn receive(&self, call: &Call) -> Result<Answer, BooksError> {
@@ -79,7 +90,8 @@ impl Simulator {
         let _turn = self.turn(call.operation_id);
         let fate = match self.books.get(call.operation_id)? {
             None => fate::of(&call.order, call.at, |original| self.books.get(original))?,
-            // The bank said that it never received it: sending it once more is right, and this time it arrives.
+            // The bank said that it never received it: sending it once more is right, and this time
+            // it arrives.
             Some(Fate::Lost) if self.fault == Fault::Loses => Fate::Lost,
             Some(Fate::Lost) => Fate::Done,
             Some(decided) => {
@@ -97,8 +109,15 @@ impl Simulator {
             return self.collection(collection, call.at);
         }
         let _turn = self.turn(call.operation_id);
-        let answer = self.books.get(call.operation_id)?.map_or(Answer::NeverReceived, |fate| worded(call, fate.settled(call.operation_id)));
-        Ok(if self.fault == Fault::Contradicts && self.unanswered().contains(&call.operation_id) { opposite(call, answer) } else { answer })
+        let answer = self
+            .books
+            .get(call.operation_id)?
+            .map_or(Answer::NeverReceived, |fate| worded(call, fate.settled(call.operation_id)));
+        Ok(if self.fault == Fault::Contradicts && self.unanswered().contains(&call.operation_id) {
+            opposite(call, answer)
+        } else {
+            answer
+        })
     }
 
     fn unanswered(&self) -> MutexGuard<'_, HashSet<Uuid>> {
@@ -142,11 +161,16 @@ fn heard(result: Result<Answer, BooksError>, call: &Call) -> Answer {
     })
 }
 
-/// A transfer that was found keeps its own reference: the digits that were given are all of it. What goes over a network has the network's kind of name.
+/// A transfer that was found keeps its own reference: the digits that were given are all of it.
+/// What goes over a network has the network's kind of name.
 fn worded(call: &Call, answer: Answer) -> Answer {
     match (&call.order, answer) {
-        (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => Answer::Done { reference: reference.clone() },
-        (Order::SendUsdt { network, .. }, Answer::Done { .. }) => Answer::Done { reference: network.transaction(call.operation_id.as_bytes()) },
+        (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => {
+            Answer::Done { reference: reference.clone() }
+        }
+        (Order::SendUsdt { network, .. }, Answer::Done { .. }) => {
+            Answer::Done { reference: network.transaction(call.operation_id.as_bytes()) }
+        }
         (_, answer) => answer,
     }
 }

@@ -1,4 +1,5 @@
-//! What the simulated bank answers, order by order, and what it still knows after the gateway was gone.
+//! What the simulated bank answers, order by order, and what it still knows after the gateway was
+//! gone.
 
 use super::*;
 use crate::domain::account::AccountNumber;
@@ -36,34 +37,67 @@ fn phone(text: &str) -> MobilePhone {
 
 fn charge(token: &str) -> Call {
     let token = Token::parse_c2p(token).ok();
-    call(Order::ChargeC2p { bank: bank(), debtor: debtor(), phone: phone("04141234567"), amount: Ves::from_minor(200_000), token })
+    call(Order::ChargeC2p {
+        bank: bank(),
+        debtor: debtor(),
+        phone: phone("04141234567"),
+        amount: Ves::from_minor(200_000),
+        token,
+    })
 }
 
 fn debit(otp: &str) -> Call {
     let (name, concept) = ("Ana Pérez".to_owned(), "cobro".to_owned());
     let otp = Token::parse_debit(otp).ok();
-    call(Order::Debit { bank: bank(), debtor: debtor(), phone: phone("04141234567"), name, amount: Ves::from_minor(10_000), concept, otp })
+    call(Order::Debit {
+        bank: bank(),
+        debtor: debtor(),
+        phone: phone("04141234567"),
+        name,
+        amount: Ves::from_minor(10_000),
+        concept,
+        otp,
+    })
 }
 
 fn credit(cents: i64) -> Call {
     let amount = Ves::from_minor(cents);
-    call(Order::Credit { bank: bank(), phone: phone("04147654321"), identity: Some(debtor()), amount, concept: "pago".to_owned() })
+    call(Order::Credit {
+        bank: bank(),
+        phone: phone("04147654321"),
+        identity: Some(debtor()),
+        amount,
+        concept: "pago".to_owned(),
+    })
 }
 
 fn credit_account(cents: i64) -> Call {
     let text = "01340001";
-    let account = (0..100).find_map(|check| AccountNumber::parse(&format!("{text}{check:02}0123456789"), |_| true).ok()).expect("an account");
+    let account = (0..100)
+        .find_map(|check| AccountNumber::parse(&format!("{text}{check:02}0123456789"), |_| true).ok())
+        .expect("an account");
     let (name, concept) = ("Ana Pérez".to_owned(), "pago".to_owned());
     call(Order::CreditAccount { account, identity: debtor(), name, amount: Ves::from_minor(cents), concept })
 }
 
 fn micro_deposit(to: &str) -> Call {
-    call(Order::MicroDeposit { bank: bank(), phone: phone(to), identity: Some(debtor()), amounts: MICRO_DEPOSITS })
+    call(Order::MicroDeposit {
+        bank: bank(),
+        phone: phone(to),
+        identity: Some(debtor()),
+        amounts: MICRO_DEPOSITS,
+    })
 }
 
 fn reversal(of: &Call) -> Call {
     let reference = reference(of.operation_id);
-    call(Order::ReverseC2p { original: of.operation_id.into(), bank: bank(), debtor: debtor(), reference, amount: Ves::from_minor(200_000) })
+    call(Order::ReverseC2p {
+        original: of.operation_id.into(),
+        bank: bank(),
+        debtor: debtor(),
+        reference,
+        amount: Ves::from_minor(200_000),
+    })
 }
 
 fn done(call: &Call) -> Answer {
@@ -90,7 +124,11 @@ fn magic_tokens() {
             let call = make(token);
             assert_eq!(now(bank.send(&call)), sent.unwrap_or_else(|| done(&call)), "{token} sent");
             for _ in 0..2 {
-                assert_eq!(now(bank.ask(&call)), asked.clone().unwrap_or_else(|| done(&call)), "{token} asked");
+                assert_eq!(
+                    now(bank.ask(&call)),
+                    asked.clone().unwrap_or_else(|| done(&call)),
+                    "{token} asked"
+                );
             }
         }
     }
@@ -139,20 +177,35 @@ fn micro_deposits_meet_the_wrong_person_at_0001() {
 #[test]
 fn reversals() {
     let bank = Simulator::in_memory();
-    for (token, expected) in [("12345678", None), ("77777777", None), ("55555555", Some("41")), ("99999999", Some("12")), ("66666666", Some("12"))] {
+    for (token, expected) in [
+        ("12345678", None),
+        ("77777777", None),
+        ("55555555", Some("41")),
+        ("99999999", Some("12")),
+        ("66666666", Some("12")),
+    ] {
         let charge = charge(token);
         now(bank.send(&charge));
         let back = reversal(&charge);
         assert_eq!(now(bank.send(&back)), expected.map_or_else(|| done(&back), refused_with), "{token}");
     }
-    assert_eq!(now(bank.send(&reversal(&charge("12345678")))), refused_with("12"), "of a charge that the bank never saw");
+    assert_eq!(
+        now(bank.send(&reversal(&charge("12345678")))),
+        refused_with("12"),
+        "of a charge that the bank never saw"
+    );
 }
 
 #[test]
 fn a_charge_without_its_token_is_refused_and_a_code_is_sent() {
     let bank = Simulator::in_memory();
     assert_eq!(now(bank.send(&charge(""))), refused_with("TKCM"));
-    let otp = call(Order::RequestOtp { bank: self::bank(), debtor: debtor(), phone: phone("04141234567"), amount: Ves::from_minor(100) });
+    let otp = call(Order::RequestOtp {
+        bank: self::bank(),
+        debtor: debtor(),
+        phone: phone("04141234567"),
+        amount: Ves::from_minor(100),
+    });
     assert_eq!(now(bank.send(&otp)), done(&otp));
 }
 
@@ -164,7 +217,9 @@ fn what_is_not_in_the_books_was_never_received() {
 #[test]
 fn a_second_send_is_counted_and_answered_with_the_first_decision() {
     let bank = Simulator::in_memory();
-    for (call, expected) in [(charge("77777777"), None), (credit(10_006), Some("AC01")), (charge("99999999"), Some("AM04"))] {
+    for (call, expected) in
+        [(charge("77777777"), None), (credit(10_006), Some("AC01")), (charge("99999999"), Some("AM04"))]
+    {
         let before = bank.duplicate_calls();
         now(bank.send(&call));
         assert_eq!(now(bank.send(&call)), expected.map_or_else(|| done(&call), refused_with));
@@ -188,7 +243,8 @@ fn of_many_sends_at_once_one_is_the_first() {
 fn the_books_outlive_the_gateway() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("simulator");
-    let (silent, lost, refused, unseen) = (charge("77777777"), credit(10_007), charge("88888888"), charge("12345678"));
+    let (silent, lost, refused, unseen) =
+        (charge("77777777"), credit(10_007), charge("88888888"), charge("12345678"));
     {
         let bank = Simulator::open(&path, Duration::ZERO, Fault::None).expect("opens");
         for call in [&silent, &lost, &refused, &refused] {
@@ -218,7 +274,10 @@ fn references_have_eight_digits_and_follow_from_the_id() {
 #[test]
 fn nothing_personal_is_in_the_debug_text_of_a_call() {
     let text = format!("{:?}", charge("12345678"));
-    assert!(text.contains("charge_c2p") && !text.contains("12345678") && !text.contains("4141234567"), "{text}");
+    assert!(
+        text.contains("charge_c2p") && !text.contains("12345678") && !text.contains("4141234567"),
+        "{text}"
+    );
 }
 
 /// Not a check: `cargo test --release -- --ignored --nocapture speed` says what a call costs.

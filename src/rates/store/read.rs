@@ -54,7 +54,9 @@ impl RateStore {
     pub fn begins(&self, lines: &[Arc<Line>]) -> Result<Option<Timestamp>, RateStoreError> {
         let mut earliest = None;
         for line in lines {
-            if let Some(entry) = scan(&self.shelf.db, begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1), false).next() {
+            if let Some(entry) =
+                scan(&self.shelf.db, begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1), false).next()
+            {
                 let at = time_in(&entry?.0)?;
                 earliest = Some(earliest.map_or(at, |other: Timestamp| other.min(at)));
             }
@@ -62,8 +64,16 @@ impl RateStore {
         Ok(earliest)
     }
 
-    /// What lies in the window, of all these lines together, in the order of time: single samples without a step, else its buckets. At most `limit`.
-    pub fn history(&self, lines: &[Arc<Line>], step: Option<Step>, window: Window, newest_first: bool, limit: usize) -> Result<Vec<Point>, RateStoreError> {
+    /// What lies in the window, of all these lines together, in the order of time: single samples
+    /// without a step, else its buckets. At most `limit`.
+    pub fn history(
+        &self,
+        lines: &[Arc<Line>],
+        step: Option<Step>,
+        window: Window,
+        newest_first: bool,
+        limit: usize,
+    ) -> Result<Vec<Point>, RateStoreError> {
         let mut points = Vec::new();
         for line in lines {
             match step {
@@ -71,7 +81,8 @@ impl RateStore {
                 Some(step) => self.shelf.buckets(line, step, window, newest_first, limit, &mut points)?,
             }
         }
-        // Each line is in order already; the sort is stable, so what is of the same time stays in the order of its line.
+        // Each line is in order already; the sort is stable, so what is of the same time stays in
+        // the order of its line.
         if newest_first {
             points.sort_by_key(|point| std::cmp::Reverse(point.at));
         } else {
@@ -81,13 +92,16 @@ impl RateStore {
         Ok(points)
     }
 
-    /// The samples that a board begins with: of every line the newest, of lines with value dates those of the day in force and of days ahead.
+    /// The samples that a board begins with: of every line the newest, of lines with value dates
+    /// those of the day in force and of days ahead.
     pub fn newest(&self, now: Timestamp) -> Result<Vec<Sample>, RateStoreError> {
         let lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut newest = Vec::new();
         for line in lines {
             let mut in_force = None;
-            for entry in scan(&self.shelf.db, begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1), true) {
+            for entry in
+                scan(&self.shelf.db, begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1), true)
+            {
                 let (key, value) = entry?;
                 let stored: Stored = decoded(&value, "a sample")?;
                 let series = Series { payment_method: stored.payment_method, ..Series::clone(&line.series) };
@@ -110,22 +124,49 @@ impl RateStore {
 }
 
 impl Shelf {
-    fn samples(&self, line: &Arc<Line>, window: Window, newest_first: bool, limit: usize, into: &mut Vec<Point>) -> Result<(), RateStoreError> {
+    fn samples(
+        &self,
+        line: &Arc<Line>,
+        window: Window,
+        newest_first: bool,
+        limit: usize,
+        into: &mut Vec<Point>,
+    ) -> Result<(), RateStoreError> {
         for entry in self.in_window(line, window, newest_first).take(limit) {
             let (key, value) = entry?;
             let stored: Stored = decoded(&value, "a sample")?;
-            into.push(Point { series: Arc::clone(&line.series), at: time_in(&key)?, kept: Kept::One(stored.price) });
+            into.push(Point {
+                series: Arc::clone(&line.series),
+                at: time_in(&key)?,
+                kept: Kept::One(stored.price),
+            });
         }
         Ok(())
     }
 
     fn in_window(&self, line: &Line, window: Window, newest_first: bool) -> impl Iterator<Item = Entry> {
-        scan(&self.db, key_at(SAMPLE, line.number, window.from), key_at(SAMPLE, line.number, window.to), newest_first)
+        scan(
+            &self.db,
+            key_at(SAMPLE, line.number, window.from),
+            key_at(SAMPLE, line.number, window.to),
+            newest_first,
+        )
     }
 
-    fn buckets(&self, line: &Arc<Line>, step: Step, window: Window, newest_first: bool, limit: usize, into: &mut Vec<Point>) -> Result<(), RateStoreError> {
+    fn buckets(
+        &self,
+        line: &Arc<Line>,
+        step: Step,
+        window: Window,
+        newest_first: bool,
+        limit: usize,
+        into: &mut Vec<Point>,
+    ) -> Result<(), RateStoreError> {
         let full = into.len() + limit;
-        let (from, to) = (key_at(letter(step), line.number, step.start_of(window.from)), key_at(letter(step), line.number, window.to));
+        let (from, to) = (
+            key_at(letter(step), line.number, step.start_of(window.from)),
+            key_at(letter(step), line.number, window.to),
+        );
         for entry in scan(&self.db, from, to, newest_first) {
             if into.len() == full {
                 break;
@@ -139,21 +180,34 @@ impl Shelf {
         Ok(())
     }
 
-    /// The part of a bucket that lies in the window. Only the two at its ends can be cut; of a day its hours are put together again, of an hour its samples.
-    fn cut(&self, line: &Line, step: Step, start: Timestamp, bucket: Bucket, window: Window) -> Result<Option<Bucket>, RateStoreError> {
+    /// The part of a bucket that lies in the window. Only the two at its ends can be cut; of a day
+    /// its hours are put together again, of an hour its samples.
+    fn cut(
+        &self,
+        line: &Line,
+        step: Step,
+        start: Timestamp,
+        bucket: Bucket,
+        window: Window,
+    ) -> Result<Option<Bucket>, RateStoreError> {
         if window.from <= bucket.first.at && bucket.last.at < window.to {
             return Ok(Some(bucket));
         }
-        let window = Window { from: window.from.max(start), to: window.to.min(start.plus_ms(step.width_ms())) };
+        let window =
+            Window { from: window.from.max(start), to: window.to.min(start.plus_ms(step.width_ms())) };
         let mut part = None;
         let mut join = |more: Bucket| part = Some(part.map_or(more, |before: Bucket| before.joined(more)));
         match step {
             Step::Day => {
-                let (from, to) =
-                    (key_at(letter(Step::Hour), line.number, Step::Hour.start_of(window.from)), key_at(letter(Step::Hour), line.number, window.to));
+                let (from, to) = (
+                    key_at(letter(Step::Hour), line.number, Step::Hour.start_of(window.from)),
+                    key_at(letter(Step::Hour), line.number, window.to),
+                );
                 for entry in scan(&self.db, from, to, false) {
                     let (key, value) = entry?;
-                    if let Some(hour) = self.cut(line, Step::Hour, time_in(&key)?, decoded(&value, "a bucket")?, window)? {
+                    if let Some(hour) =
+                        self.cut(line, Step::Hour, time_in(&key)?, decoded(&value, "a bucket")?, window)?
+                    {
                         join(hour);
                     }
                 }
@@ -162,8 +216,10 @@ impl Shelf {
                 for entry in self.in_window(line, window, false) {
                     let (key, value) = entry?;
                     let stored: Stored = decoded(&value, "a sample")?;
-                    let number = key.get(13..21).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes);
-                    let number = number.ok_or_else(|| RateStoreError::Damaged("a key is too short".to_owned()))?;
+                    let number =
+                        key.get(13..21).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes);
+                    let number =
+                        number.ok_or_else(|| RateStoreError::Damaged("a key is too short".to_owned()))?;
                     join(Bucket::of(Placed { at: time_in(&key)?, number, ticks: ticks(stored.price) }));
                 }
             }

@@ -40,7 +40,13 @@ fn what_was_kept_is_there_after_closing_and_opening() {
     let start = at("2026-11-20T23:30:00Z");
     for run in 0..3 {
         let store = RateStore::open(directory.path()).expect("it opens");
-        keep(&store, [sample(p2p("BUY"), 100 + run, start.plus_ms(run as i64 * HOUR_MS)), sample(p2p("SELL"), 90, start)]);
+        keep(
+            &store,
+            [
+                sample(p2p("BUY"), 100 + run, start.plus_ms(run as i64 * HOUR_MS)),
+                sample(p2p("SELL"), 90, start),
+            ],
+        );
         let lines = store.lines(Pair::USDT_VES, Filter { side: Some("BUY"), ..ALL });
         assert_eq!(lines.len(), 1);
         let points = store.history(&lines, None, whole(), false, 1000).expect("it reads");
@@ -58,7 +64,14 @@ fn a_late_sample_lands_in_its_own_bucket() {
     let directory = tempfile::tempdir().expect("a directory");
     let store = RateStore::open(directory.path()).expect("it opens");
     let noon = at("2026-11-20T12:00:00Z");
-    keep(&store, [sample(p2p("BUY"), 20, noon.plus_ms(10 * MINUTE_MS)), sample(p2p("BUY"), 90, noon.plus_ms(HOUR_MS)), sample(p2p("BUY"), 10, noon)]);
+    keep(
+        &store,
+        [
+            sample(p2p("BUY"), 20, noon.plus_ms(10 * MINUTE_MS)),
+            sample(p2p("BUY"), 90, noon.plus_ms(HOUR_MS)),
+            sample(p2p("BUY"), 10, noon),
+        ],
+    );
     let lines = store.lines(Pair::USDT_VES, ALL);
     let hours = store.history(&lines, Some(Step::Hour), whole(), false, 10).expect("it reads");
     let shown = |aggregation| {
@@ -69,7 +82,10 @@ fn a_late_sample_lands_in_its_own_bucket() {
         prices.collect::<Vec<i128>>()
     };
     assert_eq!(hours.iter().map(|point| point.at).collect::<Vec<_>>(), [noon, noon.plus_ms(HOUR_MS)]);
-    assert_eq!((shown(Aggregation::First), shown(Aggregation::Last), shown(Aggregation::Avg)), (vec![10, 90], vec![20, 90], vec![15, 90]));
+    assert_eq!(
+        (shown(Aggregation::First), shown(Aggregation::Last), shown(Aggregation::Avg)),
+        (vec![10, 90], vec![20, 90], vec![15, 90])
+    );
 }
 
 #[test]
@@ -88,7 +104,12 @@ fn a_way_of_paying_makes_no_line_of_its_own() {
 fn a_board_begins_with_the_official_rate_in_force_and_those_ahead() {
     let directory = tempfile::tempdir().expect("a directory");
     let bcv = |price, as_of: &str, fetched_at: &str| {
-        Arc::new(Sample::new(Series::of(Pair::USD_VES, BCV).side(OFFICIAL), crate::domain::buckets::price(price), at(as_of), at(fetched_at)))
+        Arc::new(Sample::new(
+            Series::of(Pair::USD_VES, BCV).side(OFFICIAL),
+            crate::domain::buckets::price(price),
+            at(as_of),
+            at(fetched_at),
+        ))
     };
     {
         let store = RateStore::open(directory.path()).expect("it opens");
@@ -105,7 +126,8 @@ fn a_board_begins_with_the_official_rate_in_force_and_those_ahead() {
         );
     }
     let store = RateStore::open(directory.path()).expect("it opens");
-    let board = crate::rates::RateBoard::new(Box::new(|_| panic!("what is restored is in the history already")));
+    let board =
+        crate::rates::RateBoard::new(Box::new(|_| panic!("what is restored is in the history already")));
     let now = at("2026-11-21T12:00:00Z");
     for sample in store.newest(now).expect("it reads") {
         board.restore(sample);
@@ -127,7 +149,13 @@ fn a_store_of_another_format_does_not_open() {
 }
 
 /// What a history should be, by looking at every sample.
-fn naive(samples: &[(usize, i64, i128)], step: Option<Step>, window: Window, newest_first: bool, limit: usize) -> Vec<(i64, usize, Bucket)> {
+fn naive(
+    samples: &[(usize, i64, i128)],
+    step: Option<Step>,
+    window: Window,
+    newest_first: bool,
+    limit: usize,
+) -> Vec<(i64, usize, Bucket)> {
     let mut points: BTreeMap<(i64, usize, usize), Bucket> = BTreeMap::new();
     for (n, (line, ms, price)) in samples.iter().enumerate() {
         let at = Timestamp::from_unix_ms(*ms);
@@ -160,7 +188,8 @@ proptest! {
         let directory = tempfile::tempdir().expect("a directory");
         let store = RateStore::open(directory.path()).expect("it opens");
         let sides = ["BUY", "SELL"];
-        // The lines get their numbers in the order of their first samples; here that order is fixed.
+        // The lines get their numbers in the order of their first samples; here that order is
+        // fixed.
         let mut samples = samples;
         samples.insert(0, (0, 0, 5));
         samples.insert(1, (1, 0, 6));

@@ -1,6 +1,9 @@
-//! The one thread that writes: it takes what waits, puts each sample with its hour and its day into one batch, and syncs it.
+//! The one thread that writes: it takes what waits, puts each sample with its hour and its day into
+//! one batch, and syncs it.
 
-use super::{Counters, Job, LINE, NEXT_KEY, RateStoreError, Shelf, Stored, begin, decoded, key_at, letter, sample_key};
+use super::{
+    Counters, Job, LINE, NEXT_KEY, RateStoreError, Shelf, Stored, begin, decoded, key_at, letter, sample_key,
+};
 use crate::domain::buckets::{Bucket, Placed, Step, ticks};
 use crate::domain::codec;
 use crate::domain::samples::Series;
@@ -26,7 +29,9 @@ impl Writer {
     pub fn new(shelf: Arc<Shelf>, counters: Arc<Counters>) -> Result<Writer, RateStoreError> {
         let next = match shelf.db.get(NEXT_KEY)? {
             None => 0,
-            Some(bytes) => <[u8; 8]>::try_from(bytes).map(u64::from_be_bytes).map_err(|_| RateStoreError::Damaged("the number of samples".to_owned()))?,
+            Some(bytes) => <[u8; 8]>::try_from(bytes)
+                .map(u64::from_be_bytes)
+                .map_err(|_| RateStoreError::Damaged("the number of samples".to_owned()))?,
         };
         Ok(Writer { shelf, counters, next })
     }
@@ -49,7 +54,8 @@ impl Writer {
         }
     }
 
-    /// Either all of it is written or nothing changes here; after a failed write RocksDB takes no other until it is opened again.
+    /// Either all of it is written or nothing changes here; after a failed write RocksDB takes no
+    /// other until it is opened again.
     fn write(&mut self, jobs: &[Job]) -> Result<(), RateStoreError> {
         let mut batch = WriteBatch::default();
         let mut next = self.next;
@@ -60,13 +66,22 @@ impl Writer {
             let line = line_of(&mut lines, &sample.series);
             let placed = Placed { at: sample.as_of, number: next, ticks: ticks(sample.price) };
             next += 1;
-            let stored = Stored { price: sample.price, fetched_at: sample.fetched_at, payment_method: sample.series.payment_method.clone() };
+            let stored = Stored {
+                price: sample.price,
+                fetched_at: sample.fetched_at,
+                payment_method: sample.series.payment_method.clone(),
+            };
             batch.put(sample_key(line, sample.as_of, placed.number), codec::encode(&stored));
             for step in Step::ALL {
                 let key = key_at(letter(step), line, step.start_of(sample.as_of));
                 let before = match buckets.get(&key) {
                     Some(bucket) => Some(*bucket),
-                    None => self.shelf.db.get_pinned(&key)?.map(|bytes| decoded(&bytes, "a bucket")).transpose()?,
+                    None => self
+                        .shelf
+                        .db
+                        .get_pinned(&key)?
+                        .map(|bytes| decoded(&bytes, "a bucket"))
+                        .transpose()?,
                 };
                 let one = Bucket::of(placed);
                 buckets.insert(key, before.map_or(one, |before: Bucket| before.joined(one)));
@@ -92,7 +107,9 @@ impl Writer {
 
 /// The number of a sample's line, which is a new one if nobody had it before.
 fn line_of(lines: &mut Vec<Arc<Line>>, of: &Series) -> u32 {
-    let same = |line: &Series| line.pair == of.pair && line.source == of.source && line.side == of.side && line.method == of.method;
+    let same = |line: &Series| {
+        line.pair == of.pair && line.source == of.source && line.side == of.side && line.method == of.method
+    };
     if let Some(line) = lines.iter().find(|line| same(&line.series)) {
         return line.number;
     }

@@ -1,4 +1,5 @@
-//! The file that names the books that are halted, one line of JSON each. It belongs to the server that runs on the directory: no copy has it.
+//! The file that names the books that are halted, one line of JSON each. It belongs to the server
+//! that runs on the directory: no copy has it.
 
 use super::super::{Failed, at};
 use crate::api::writer::Object;
@@ -24,7 +25,11 @@ pub struct HaltedBook {
 impl HaltedBook {
     /// As the file has it.
     pub fn to_json(&self) -> Vec<u8> {
-        Object::new().number("tenantKey", self.tenant_key).plain("since", self.since).text("why", &self.why).end()
+        Object::new()
+            .number("tenantKey", self.tenant_key)
+            .plain("since", self.since)
+            .text("why", &self.why)
+            .end()
     }
 
     fn from_json(line: &str) -> Option<HaltedBook> {
@@ -52,7 +57,11 @@ pub fn write(data: &Path, books: &[HaltedBook]) -> Result<(), Failed> {
 
 /// The books that the file names; what cannot be read is not among them.
 pub fn read(data: &Path) -> Vec<HaltedBook> {
-    fs::read_to_string(data.join(HALTED_FILE)).unwrap_or_default().lines().filter_map(HaltedBook::from_json).collect()
+    fs::read_to_string(data.join(HALTED_FILE))
+        .unwrap_or_default()
+        .lines()
+        .filter_map(HaltedBook::from_json)
+        .collect()
 }
 
 #[cfg(test)]
@@ -62,13 +71,20 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_goes_with_the_last() {
         let directory = tempfile::tempdir().expect("a directory");
-        let book = |tenant_key, why: &str| HaltedBook { tenant_key, since: Timestamp::from_unix_ms(1_795_226_000_123), why: why.to_owned() };
+        let book = |tenant_key, why: &str| HaltedBook {
+            tenant_key,
+            since: Timestamp::from_unix_ms(1_795_226_000_123),
+            why: why.to_owned(),
+        };
         let books = [book(3, "less than nothing is held: -1"), book(8, "a \"quote\",\nand a line")];
         write(directory.path(), &books).expect("written");
         assert_eq!(read(directory.path()), books);
         for _ in 0..2 {
             write(directory.path(), &[]).expect("written");
-            assert_eq!((read(directory.path()), directory.path().join(HALTED_FILE).exists()), (Vec::new(), false));
+            assert_eq!(
+                (read(directory.path()), directory.path().join(HALTED_FILE).exists()),
+                (Vec::new(), false)
+            );
         }
     }
 }

@@ -9,8 +9,8 @@ struct Home<'a> {
     demo_key: Option<&'a str>,
 }
 
-/// The page of a server that clients reach at `base_url`. `demo_key` is a test key that may be shown to whoever asks;
-/// without one the page says where keys come from.
+/// The page of a server that clients reach at `base_url`. `demo_key` is a test key that may be
+/// shown to whoever asks; without one the page says where keys come from.
 pub fn page(base_url: &str, demo_key: Option<&str>) -> Result<Vec<u8>, askama::Error> {
     Home { base_url, demo_key }.render().map(String::into_bytes)
 }
@@ -21,7 +21,8 @@ mod tests {
 
     #[test]
     fn a_key_is_shown_only_where_there_is_one_to_show() {
-        let text = |key| String::from_utf8(page("http://127.0.0.1:8080", key).expect("a page")).expect("UTF-8");
+        let text =
+            |key| String::from_utf8(page("http://127.0.0.1:8080", key).expect("a page")).expect("UTF-8");
         assert!(text(Some("pk_test_demo")).contains("/v1/balance -H 'x-api-key: pk_test_demo'"));
         assert!(text(None).contains("tenant create") && text(None).contains("pk_test_…"));
         assert!(!text(Some("<b>")).contains("<b>"));

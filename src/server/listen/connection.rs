@@ -109,7 +109,8 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
     }
 }
 
-/// The stream, with TLS if that is spoken here; nothing if the other side cannot, or takes as long for it as for a head.
+/// The stream, with TLS if that is spoken here; nothing if the other side cannot, or takes as long
+/// for it as for a head.
 async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Socket> {
     let Some(certificates) = &shared.certificates else { return Some(Socket::Plain(stream)) };
     let mut phase = shared.phase.subscribe();
@@ -128,7 +129,8 @@ async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Sock
     }
 }
 
-/// One request and its answer. Each connection has room for this future, and moves it: what it begins with is made here, where it is not also kept as it was given.
+/// One request and its answer. Each connection has room for this future, and moves it: what it
+/// begins with is made here, where it is not also kept as it was given.
 fn exchange<A: Answer>(
     shared: Arc<Shared<A>>,
     watch: Arc<Watch>,
@@ -144,7 +146,8 @@ fn exchange<A: Answer>(
     async move {
         let _under_way = under_way;
         let mut reply = if !has_its_host(version, &arrival.head.headers) {
-            Reply::problem(&Problem::invalid_field("Host", "must be there exactly once"), &arrival.request_id).close()
+            Reply::problem(&Problem::invalid_field("Host", "must be there exactly once"), &arrival.request_id)
+                .close()
         } else if !shared.is_stopping.load(Ordering::Relaxed) {
             answer(&*shared.answer, &arrival, &mut body).await
         } else {
@@ -161,7 +164,8 @@ fn exchange<A: Answer>(
                         watch.leave_unread();
                     }
                 });
-                // Most often all of it is there, and a task of its own would be the dearest part of a refusal.
+                // Most often all of it is there, and a task of its own would be the dearest part of
+                // a refusal.
                 if poll_fn(|cx| Poll::Ready(discarding.as_mut().poll(cx).is_pending())).await {
                     tokio::spawn(discarding);
                 }
@@ -178,7 +182,8 @@ fn exchange<A: Answer>(
     }
 }
 
-/// Whether a request says once whom it is for, as HTTP/1.1 demands; a proxy may heed the other of two.
+/// Whether a request says once whom it is for, as HTTP/1.1 demands; a proxy may heed the other of
+/// two.
 fn has_its_host(version: Version, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {

@@ -1,4 +1,5 @@
-//! Where connections come in. It has a thread of its own: however much the others have to do, who is one too many hears of it at once, and the kernel's queue does not overflow.
+//! Where connections come in. It has a thread of its own: however much the others have to do, who
+//! is one too many hears of it at once, and the kernel's queue does not overflow.
 
 use super::{Answer, Held, Phase, Shared, connection, stream};
 use crate::api::problem::Problem;
@@ -13,13 +14,20 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-/// Connections that are being told that there are too many; what comes beyond is dropped without a word.
+/// Connections that are being told that there are too many; what comes beyond is dropped without a
+/// word.
 const REJECTIONS_MAX: usize = 256;
 /// A rest after a failed accept, most often because there are no more file descriptors.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 
-/// Takes connections until `stop` completes; they are served by the runtime that this is called in. The socket is closed when it returns; who is being rejected then may still be.
-pub(super) async fn accept_until<A: Answer>(socket: StdListener, shared: Arc<Shared<A>>, alive: mpsc::Sender<()>, stop: impl Future<Output = ()>) {
+/// Takes connections until `stop` completes; they are served by the runtime that this is called in.
+/// The socket is closed when it returns; who is being rejected then may still be.
+pub(super) async fn accept_until<A: Answer>(
+    socket: StdListener,
+    shared: Arc<Shared<A>>,
+    alive: mpsc::Sender<()>,
+    stop: impl Future<Output = ()>,
+) {
     let workers = Handle::current();
     let (end, ended) = oneshot::channel::<()>();
     let (closing, closed) = oneshot::channel::<()>();
@@ -46,7 +54,12 @@ struct Entrance<A> {
 }
 
 impl<A: Answer> Entrance<A> {
-    fn run(mut self, socket: StdListener, mut ended: oneshot::Receiver<()>, closing: oneshot::Sender<()>) -> io::Result<()> {
+    fn run(
+        mut self,
+        socket: StdListener,
+        mut ended: oneshot::Receiver<()>,
+        closing: oneshot::Sender<()>,
+    ) -> io::Result<()> {
         Builder::new_current_thread().enable_all().build()?.block_on(async {
             let socket = TcpListener::from_std(socket)?;
             loop {
@@ -56,7 +69,8 @@ impl<A: Answer> Entrance<A> {
                     Some(_) = self.rejected.join_next() => {}
                     accepted = socket.accept() => match accepted {
                         Ok((stream, peer)) => {
-                            // Small answers must not wait for the acknowledgement of the one before.
+                            // Small answers must not wait for the acknowledgement of the one
+                            // before.
                             if stream.set_nodelay(true).is_ok() {
                                 self.take(stream, peer);
                             }
@@ -86,7 +100,9 @@ impl<A: Answer> Entrance<A> {
         let of_peer = self.shared.peers.enter(peer.ip());
         let held = Held { shared: Arc::clone(&self.shared), peer: peer.ip(), _alive: self.alive.clone() };
         let limits = &self.shared.limits;
-        if taken < limits.connections_max && (limits.connections_per_peer_max == 0 || of_peer <= limits.connections_per_peer_max) {
+        if taken < limits.connections_max
+            && (limits.connections_per_peer_max == 0 || of_peer <= limits.connections_per_peer_max)
+        {
             traffic.accepted.fetch_add(1, Ordering::Relaxed);
             // From this thread's reactor to that of the workers.
             let Ok(stream) = stream.into_std() else { return };

@@ -1,12 +1,12 @@
 //! Looks at the lines of HTTP/1 heads before they are parsed, and makes those with a bare line feed
 //! unreadable.
 //!
-//! hyper takes a bare line feed for the end of a line, as RFC 9112 allows; a proxy that does not sees
-//! other requests in the same bytes, which is what request smuggling rests on. So the first byte at
-//! hand of a head with a bare line feed is replaced by a NUL, which no head may have: the answer is a
-//! 400 and the end of the connection. The line feeds stay, because hyper parses no head before it has
-//! an end. Bodies of a stated length are passed over; behind a chunked one this looks again when
-//! the connection has rested.
+//! hyper takes a bare line feed for the end of a line, as RFC 9112 allows; a proxy that does not
+//! sees other requests in the same bytes, which is what request smuggling rests on. So the first
+//! byte at hand of a head with a bare line feed is replaced by a NUL, which no head may have: the
+//! answer is a 400 and the end of the connection. The line feeds stay, because hyper parses no head
+//! before it has an end. Bodies of a stated length are passed over; behind a chunked one this looks
+//! again when the connection has rested.
 
 /// Characters of a line that are kept: enough for the names and values that are looked for.
 const LINE_KEPT: usize = 48;
@@ -38,7 +38,14 @@ pub(super) struct Heads {
 impl Heads {
     /// Of a new connection.
     pub(super) fn new() -> Heads {
-        Heads { state: State::Head(0), line: [0; LINE_KEPT], line_len: 0, last: 0, body_bytes: 0, is_chunked: false }
+        Heads {
+            state: State::Head(0),
+            line: [0; LINE_KEPT],
+            line_len: 0,
+            last: 0,
+            body_bytes: 0,
+            is_chunked: false,
+        }
     }
 
     /// A request begins after a rest.
@@ -107,7 +114,10 @@ impl Heads {
             (line, 0) if line.starts_with(b"PRI * HTTP/2") => State::Frames,
             (line, _) => {
                 if let Some(value) = value_of(line, b"content-length:") {
-                    self.body_bytes = std::str::from_utf8(value).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+                    self.body_bytes = std::str::from_utf8(value)
+                        .ok()
+                        .and_then(|text| text.trim().parse().ok())
+                        .unwrap_or(0);
                 } else if value_of(line, b"transfer-encoding:").is_some() {
                     self.is_chunked = true;
                 }
@@ -119,7 +129,9 @@ impl Heads {
 }
 
 fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    line.split_at_checked(name.len()).filter(|(start, _)| start.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    line.split_at_checked(name.len())
+        .filter(|(start, _)| start.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value)
 }
 
 #[cfg(test)]
@@ -154,8 +166,14 @@ mod tests {
             ("GET / HTTP/1.1\r\nhost: x\r\n\n", "\0ET / HTTP/1.1\r\nhost: x\r\n\n"),
             ("\nGET / HTTP/1.1\r\n\r\n", "\0GET / HTTP/1.1\r\n\r\n"),
             ("\r\nGET / HTTP/1.1\n\r\n", "\r\n\0ET / HTTP/1.1\n\r\n"),
-            ("GET / HTTP/1.1\r\nhost: x\r\n\r\nPUT / HTTP/1.1\n\n", "GET / HTTP/1.1\r\nhost: x\r\n\r\n\0UT / HTTP/1.1\n\n"),
-            ("PUT / HTTP/1.1\r\ncontent-length: 1\r\n\r\n\nGET /\n", "PUT / HTTP/1.1\r\ncontent-length: 1\r\n\r\n\n\0ET /\n"),
+            (
+                "GET / HTTP/1.1\r\nhost: x\r\n\r\nPUT / HTTP/1.1\n\n",
+                "GET / HTTP/1.1\r\nhost: x\r\n\r\n\0UT / HTTP/1.1\n\n",
+            ),
+            (
+                "PUT / HTTP/1.1\r\ncontent-length: 1\r\n\r\n\nGET /\n",
+                "PUT / HTTP/1.1\r\ncontent-length: 1\r\n\r\n\n\0ET /\n",
+            ),
         ] {
             assert_eq!(seen(text, 1_000), after);
             for part in [1, 2, 3, 7] {

@@ -46,11 +46,23 @@ mod tests {
     fn connections_are_counted_by_address_and_forgotten_with_the_last() {
         let peers = Peers::default();
         let of = |text: &str| text.parse::<IpAddr>().expect("an address");
-        assert_eq!([peers.enter(of("10.0.0.1")), peers.enter(of("::ffff:10.0.0.1")), peers.enter(of("10.0.0.2"))], [1, 2, 1]);
-        assert_eq!([peers.enter(of("2001:db8::1")), peers.enter(of("2001:db8::2")), peers.enter(of("2001:db8:0:1::1"))], [1, 2, 1]);
+        assert_eq!(
+            [peers.enter(of("10.0.0.1")), peers.enter(of("::ffff:10.0.0.1")), peers.enter(of("10.0.0.2"))],
+            [1, 2, 1]
+        );
+        assert_eq!(
+            [
+                peers.enter(of("2001:db8::1")),
+                peers.enter(of("2001:db8::2")),
+                peers.enter(of("2001:db8:0:1::1"))
+            ],
+            [1, 2, 1]
+        );
         peers.leave(of("10.0.0.1"));
         assert_eq!(peers.enter(of("10.0.0.1")), 2);
-        for peer in ["10.0.0.1", "10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8::1", "2001:db8:0:1::1", "192.0.2.1"] {
+        for peer in
+            ["10.0.0.1", "10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8::1", "2001:db8:0:1::1", "192.0.2.1"]
+        {
             peers.leave(of(peer));
         }
         assert!(peers.0.lock().expect("not poisoned").is_empty());

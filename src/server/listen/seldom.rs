@@ -1,6 +1,8 @@
 //! Polls what seldom has something to say only when it has, beside what is polled all the time.
 //!
-//! A connection is polled two or three times for a request. That the server stops, or that it is time to look at its watch, it hears once in ten thousand requests; to ask both each time takes locks.
+//! A connection is polled two or three times for a request. That the server stops, or that it is
+//! time to look at its watch, it hears once in ten thousand requests; to ask both each time takes
+//! locks.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,11 +30,13 @@ impl Wake for Called {
 }
 
 impl Seldom {
-    /// Polls `future` if it is new here, has called since the last time, or the task is another one.
+    /// Polls `future` if it is new here, has called since the last time, or the task is another
+    /// one.
     pub(super) fn poll<F: Future>(&mut self, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let called = match &mut self.0 {
             Some(called) if called.task.will_wake(cx.waker()) => called,
-            other => other.insert(Arc::new(Called { has_something: AtomicBool::new(true), task: cx.waker().clone() })),
+            other => other
+                .insert(Arc::new(Called { has_something: AtomicBool::new(true), task: cx.waker().clone() })),
         };
         if !called.has_something.load(Ordering::Relaxed) {
             return Poll::Pending;

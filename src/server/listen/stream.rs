@@ -1,7 +1,9 @@
-//! The socket under a connection: it reports what comes in, and is handed back when hyper is done, so that its end can be a kind one.
+//! The socket under a connection: it reports what comes in, and is handed back when hyper is done,
+//! so that its end can be a kind one.
 //!
-//! A socket that is closed while bytes are unread makes the kernel send a reset, which may overtake the answer. So after an early answer the sending side
-//! is closed first, and what the caller still sends is thrown away for a moment.
+//! A socket that is closed while bytes are unread makes the kernel send a reset, which may overtake
+//! the answer. So after an early answer the sending side is closed first, and what the caller still
+//! sends is thrown away for a moment.
 
 use super::heads::Heads;
 use super::watch::Watch;
@@ -19,7 +21,8 @@ use tokio_rustls::server::TlsStream;
 const LINGER_BYTES_MAX: usize = 16 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An answer of up to so many bytes, head and body, goes out from one buffer by `send`: to copy it costs less than `writev`, which goes through the file layer. A longer one is not copied.
+/// An answer of up to so many bytes, head and body, goes out from one buffer by `send`: to copy it
+/// costs less than `writev`, which goes through the file layer. A longer one is not copied.
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
 /// Where a stream comes to when hyper drops it.
@@ -60,7 +63,11 @@ impl AsyncWrite for Socket {
         }
     }
 
-    fn poll_write_vectored(self: Pin<&mut Self>, cx: &mut Context<'_>, bufs: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Socket::Plain(stream) => {
                 let mut room = [0; TOGETHER_BYTES_MAX];
@@ -129,7 +136,11 @@ impl Drop for Watched {
 }
 
 impl AsyncRead for Watched {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let polled = self.stream().poll_read(cx, buf);
         if buf.filled().len() > before {
@@ -147,7 +158,11 @@ impl AsyncWrite for Watched {
         self.stream().poll_write(cx, buf)
     }
 
-    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bufs: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         self.stream().poll_write_vectored(cx, bufs)
     }
 

@@ -1,6 +1,7 @@
 //! What one connection is doing, and since when: the basis of its time limits.
 //!
-//! Nothing here costs a timer per request. The connection looks at its watch every now and then, and at least as often as heads may take.
+//! Nothing here costs a timer per request. The connection looks at its watch every now and then,
+//! and at least as often as heads may take.
 
 use super::Limits;
 use crate::server::wiping::Secrets;
@@ -125,13 +126,19 @@ mod tests {
     use super::*;
 
     fn limits(head_ms: u64, idle_ms: u64) -> Limits {
-        Limits { head_timeout: Duration::from_millis(head_ms), idle_timeout: Duration::from_millis(idle_ms), ..Limits::default() }
+        Limits {
+            head_timeout: Duration::from_millis(head_ms),
+            idle_timeout: Duration::from_millis(idle_ms),
+            ..Limits::default()
+        }
     }
 
     #[test]
     fn the_first_head_is_due_from_the_start() {
         let watch = Watch::new();
-        assert!(matches!(watch.due(&limits(1_000, 9_000)), Due::Later(left) if left <= Duration::from_secs(1)));
+        assert!(
+            matches!(watch.due(&limits(1_000, 9_000)), Due::Later(left) if left <= Duration::from_secs(1))
+        );
         assert_eq!(watch.due(&limits(0, 9_000)), Due::Head);
     }
 

@@ -56,7 +56,11 @@ impl Page {
     /// Begins to pay in pesos by this channel.
     #[track_caller]
     pub fn pesos(&self, channel: &str) -> Answer {
-        let body = if channel == "qr" { json!({ "channel": channel }) } else { json!({ "channel": channel, "buyer": buyer() }) };
+        let body = if channel == "qr" {
+            json!({ "channel": channel })
+        } else {
+            json!({ "channel": channel, "buyer": buyer() })
+        };
         self.api.post(&format!("{}/cop", self.base), &body)
     }
 

@@ -1,4 +1,5 @@
-//! What values must look like, and arithmetic on what an answer says: always decimal, never a float.
+//! What values must look like, and arithmetic on what an answer says: always decimal, never a
+//! float.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use rust_decimal::Decimal;
@@ -15,7 +16,9 @@ pub fn decimal(value: &Value) -> Decimal {
         Value::String(text) => text.clone(),
         other => panic!("{other} is no amount"),
     };
-    Decimal::from_str(&text).or_else(|_| Decimal::from_scientific(&text)).unwrap_or_else(|_| panic!("{text} is no amount"))
+    Decimal::from_str(&text)
+        .or_else(|_| Decimal::from_scientific(&text))
+        .unwrap_or_else(|_| panic!("{text} is no amount"))
 }
 
 /// Asserts that a member is a JSON number with this value, however it is written.
@@ -57,7 +60,8 @@ pub fn list<'a>(object: &'a Value, member: &str) -> &'a [Value] {
 #[track_caller]
 pub fn instant(value: &Value) -> DateTime<Utc> {
     let text = value.as_str().unwrap_or_else(|| panic!("{value} is no instant"));
-    let instant: DateTime<Utc> = DateTime::parse_from_rfc3339(text).unwrap_or_else(|_| panic!("{text} is no instant")).into();
+    let instant: DateTime<Utc> =
+        DateTime::parse_from_rfc3339(text).unwrap_or_else(|_| panic!("{text} is no instant")).into();
     assert_eq!(stamp(instant), text, "not in the contract's form");
     instant
 }
@@ -72,7 +76,11 @@ pub fn stamp(instant: DateTime<Utc>) -> String {
 pub fn assert_id(value: &Value) {
     let text = value.as_str().unwrap_or_else(|| panic!("{value} is no id"));
     let id = uuid::Uuid::parse_str(text).unwrap_or_else(|_| panic!("{text} is no UUID"));
-    assert_eq!((id.get_version_num(), id.to_string().as_str()), (7, text), "not a version 7 UUID in lower case");
+    assert_eq!(
+        (id.get_version_num(), id.to_string().as_str()),
+        (7, text),
+        "not a version 7 UUID in lower case"
+    );
 }
 
 /// Asserts that this is a string with exactly two decimals.
@@ -82,7 +90,11 @@ pub fn assert_money(value: &Value) {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, cents) = digits.split_once('.').unwrap_or_else(|| panic!("{text} has no point"));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    let fits = !whole.is_empty() && digits(whole) && (whole == "0" || !whole.starts_with('0')) && cents.len() == 2 && digits(cents);
+    let fits = !whole.is_empty()
+        && digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && cents.len() == 2
+        && digits(cents);
     assert!(fits, "{text} has not exactly two decimals");
 }
 
@@ -112,11 +124,13 @@ pub fn by_type(rows: &[Value]) -> BTreeMap<String, Vec<String>> {
 #[track_caller]
 pub fn assert_movements(rows: &[Value], expected: &[(&str, &[&str])]) {
     let own = |amounts: &[&str]| amounts.iter().map(|amount| (*amount).to_owned()).collect();
-    let expected: BTreeMap<String, Vec<String>> = expected.iter().map(|(kind, amounts)| ((*kind).to_owned(), own(amounts))).collect();
+    let expected: BTreeMap<String, Vec<String>> =
+        expected.iter().map(|(kind, amounts)| ((*kind).to_owned(), own(amounts))).collect();
     assert_eq!(by_type(rows), expected);
 }
 
-/// Runs `call` on that many threads at once, behind one barrier; the results in the order of the threads.
+/// Runs `call` on that many threads at once, behind one barrier; the results in the order of the
+/// threads.
 pub fn race<T: Send>(threads: usize, call: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let (gate, call) = (Barrier::new(threads), &call);
     std::thread::scope(|scope| {

@@ -69,7 +69,8 @@ impl Api {
     /// GET with query parameters, encoded.
     #[track_caller]
     pub fn query(&self, path: &str, parameters: &[(&str, &str)]) -> Answer {
-        let pairs: Vec<String> = parameters.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+        let pairs: Vec<String> =
+            parameters.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
         self.get(&format!("{path}?{}", pairs.join("&")))
     }
 
@@ -132,13 +133,21 @@ impl Api {
     }
 
     #[track_caller]
-    fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: Bytes) -> Result<Answer, String> {
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        content_type: Option<&str>,
+        body: Bytes,
+    ) -> Result<Answer, String> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::from_str(method).expect("a method");
         *request.uri_mut() = format!("{}{path}", self.base).parse().expect("an address");
         *request.headers_mut() = self.headers.clone();
         if let Some(content_type) = content_type {
-            request.headers_mut().insert("content-type", HeaderValue::from_str(content_type).expect("a header value"));
+            request
+                .headers_mut()
+                .insert("content-type", HeaderValue::from_str(content_type).expect("a header value"));
         }
         let told = format!("{method} {path}");
         let exchange = async {
@@ -183,7 +192,9 @@ impl Answer {
     /// The body as JSON; numbers are kept as they were written.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{}: {} is not JSON ({error}): {}", self.told, self.status, self.text()))
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| {
+            panic!("{}: {} is not JSON ({error}): {}", self.told, self.status, self.text())
+        })
     }
 
     /// The body as JSON, after the status was seen to be this one.
@@ -198,7 +209,11 @@ impl Answer {
     pub fn refused(&self, status: u16, code: &str) -> Value {
         let body = self.expect(status);
         assert_eq!(body["error"], code, "{}: {body}", self.told);
-        assert!(body["message"].as_str().is_some_and(|message| !message.is_empty()), "{}: no message in {body}", self.told);
+        assert!(
+            body["message"].as_str().is_some_and(|message| !message.is_empty()),
+            "{}: no message in {body}",
+            self.told
+        );
         assert_eq!(body["requestId"].as_str(), self.header("x-request-id"), "{}: {body}", self.told);
         body
     }
@@ -207,11 +222,19 @@ impl Answer {
     #[track_caller]
     pub fn bad_fields(&self) -> BTreeSet<String> {
         let body = self.refused(400, "invalid_data");
-        let fields = body["fields"].as_array().unwrap_or_else(|| panic!("{}: no fields in {body}", self.told));
+        let fields =
+            body["fields"].as_array().unwrap_or_else(|| panic!("{}: no fields in {body}", self.told));
         let mut names = BTreeSet::new();
         for field in fields {
-            let name = field["field"].as_str().filter(|name| !name.is_empty()).unwrap_or_else(|| panic!("{}: a field without a name: {body}", self.told));
-            assert!(field["message"].as_str().is_some_and(|message| !message.is_empty()), "{}: {name} without a message", self.told);
+            let name = field["field"]
+                .as_str()
+                .filter(|name| !name.is_empty())
+                .unwrap_or_else(|| panic!("{}: a field without a name: {body}", self.told));
+            assert!(
+                field["message"].as_str().is_some_and(|message| !message.is_empty()),
+                "{}: {name} without a message",
+                self.told
+            );
             assert!(names.insert(name.to_owned()), "{}: {name} twice in {body}", self.told);
         }
         names
@@ -227,7 +250,8 @@ impl Answer {
     /// The sequence of the durable record that holds what this answer speaks of.
     #[track_caller]
     pub fn wal_seq(&self) -> u64 {
-        let text = self.header("wal-seq").unwrap_or_else(|| panic!("{}: no Wal-Seq on {}", self.told, self.status));
+        let text =
+            self.header("wal-seq").unwrap_or_else(|| panic!("{}: no Wal-Seq on {}", self.told, self.status));
         text.parse().unwrap_or_else(|_| panic!("{}: Wal-Seq is {text}", self.told))
     }
 }

@@ -1,5 +1,7 @@
-//! Holds every answer that a test gets against the description: its status must be described there, its type be the one described, and its body fit the schema. So each test of the
-//! API is a test of `/openapi.json` too. The goldens are what is promised; `tests/golden.rs` keeps them equal to what is served.
+//! Holds every answer that a test gets against the description: its status must be described there,
+//! its type be the one described, and its body fit the schema. So each test of the API is a test of
+//! `/openapi.json` too. The goldens are what is promised; `tests/golden.rs` keeps them equal to
+//! what is served.
 
 use super::schema::Schemas;
 use serde_json::Value;
@@ -29,13 +31,19 @@ fn operation<'a>(document: &'a Value, method: &str, path: &str) -> Option<&'a Va
         let wanted: Vec<&str> = template.split('/').collect();
         let parameters = wanted.iter().filter(|segment| segment.starts_with('{')).count();
         let fits = wanted.len() == segments.len()
-            && wanted.iter().zip(&segments).all(|(wanted, segment)| wanted == segment || wanted.starts_with('{') && !segment.is_empty());
+            && wanted
+                .iter()
+                .zip(&segments)
+                .all(|(wanted, segment)| wanted == segment || wanted.starts_with('{') && !segment.is_empty());
         fits.then_some(parameters)
     };
     let method = if method == "HEAD" { "get".to_owned() } else { method.to_ascii_lowercase() };
     let paths = document["paths"].as_object()?;
-    let candidates = paths.iter().filter_map(|(template, item)| Some((fits(template)?, template, item.get(&method)?)));
-    candidates.min_by_key(|(parameters, template, _)| (*parameters, (*template).clone())).map(|(_, _, operation)| operation)
+    let candidates =
+        paths.iter().filter_map(|(template, item)| Some((fits(template)?, template, item.get(&method)?)));
+    candidates
+        .min_by_key(|(parameters, template, _)| (*parameters, (*template).clone()))
+        .map(|(_, _, operation)| operation)
 }
 
 /// Panics if an answer is not as described.
@@ -43,13 +51,18 @@ fn operation<'a>(document: &'a Value, method: &str, path: &str) -> Option<&'a Va
 pub fn assert_described(method: &str, path: &str, status: u16, content_type: Option<&str>, body: &[u8]) {
     let document: &Value = if path.starts_with("/admin") { &ADMIN } else { &PUBLIC };
     let Some(operation) = operation(document, method, path) else { return };
-    // A method that the path does not take, a head that is too long, a path of the other listener: of no operation.
+    // A method that the path does not take, a head that is too long, a path of the other listener:
+    // of no operation.
     if matches!(status, 405 | 431) || path.starts_with("/admin") && status == 404 {
         return;
     }
     let id = &operation["operationId"];
     let response = &operation["responses"][status.to_string()];
-    assert!(response.is_object(), "{method} {path}: {id} does not describe {status}: {}", String::from_utf8_lossy(body));
+    assert!(
+        response.is_object(),
+        "{method} {path}: {id} does not describe {status}: {}",
+        String::from_utf8_lossy(body)
+    );
     let Some(content) = response["content"].as_object() else {
         assert!(body.is_empty(), "{method} {path}: {id} describes no body of {status}");
         return;
@@ -58,11 +71,20 @@ pub fn assert_described(method: &str, path: &str, status: u16, content_type: Opt
         return;
     }
     let (media, described) = content.iter().next().expect("a type");
-    assert_eq!(content_type.map(|sent| sent.split(';').next().unwrap_or_default()), media.split(';').next(), "{method} {path}: the type of {status}");
+    assert_eq!(
+        content_type.map(|sent| sent.split(';').next().unwrap_or_default()),
+        media.split(';').next(),
+        "{method} {path}: the type of {status}"
+    );
     if media == "application/json" {
-        let value: Value = serde_json::from_slice(body).unwrap_or_else(|error| panic!("{method} {path}: {status} is not JSON: {error}"));
+        let value: Value = serde_json::from_slice(body)
+            .unwrap_or_else(|error| panic!("{method} {path}: {status} is not JSON: {error}"));
         let misfits = Schemas(document).misfits(&value, &described["schema"]);
-        assert!(misfits.is_empty(), "{method} {path}: {status} is not as {id} is described:\n{}\n{value}", misfits.join("\n"));
+        assert!(
+            misfits.is_empty(),
+            "{method} {path}: {status} is not as {id} is described:\n{}\n{value}",
+            misfits.join("\n")
+        );
         assert_events_are_described(document, &value);
     }
 }
@@ -71,9 +93,12 @@ pub fn assert_described(method: &str, path: &str, status: u16, content_type: Opt
 #[track_caller]
 fn assert_events_are_described(document: &Value, answer: &Value) {
     let listed = answer["items"].as_array().into_iter().flatten();
-    for event in listed.chain([answer]).filter(|shown| shown["sequence"].is_number() && shown["data"].is_object()) {
+    for event in
+        listed.chain([answer]).filter(|shown| shown["sequence"].is_number() && shown["data"].is_object())
+    {
         let name = event["event"].as_str().unwrap_or_default();
-        let body = &document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]["schema"];
+        let body =
+            &document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]["schema"];
         assert!(body.is_object(), "the event {name} is not described");
         let misfits = Schemas(document).misfits(&event["data"], &body["properties"]["data"]);
         assert!(misfits.is_empty(), "{name} is not as described:\n{}\n{event}", misfits.join("\n"));

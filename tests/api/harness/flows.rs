@@ -45,7 +45,8 @@ impl Api {
         self.request_c2p(usd, json!({})).expect(201)
     }
 
-    /// Executes an intent with the details it was asked for with; members of `over` are added or replaced.
+    /// Executes an intent with the details it was asked for with; members of `over` are added or
+    /// replaced.
     #[track_caller]
     pub fn execute(&self, intent: &Value, token: &str, over: Value) -> Answer {
         self.post("/v1/payments/c2p", &merged(execution(intent, token), over))
@@ -68,7 +69,8 @@ impl Api {
         payment
     }
 
-    /// Charges a card; members of `over` are added or replaced, those of its `card` within the card.
+    /// Charges a card; members of `over` are added or replaced, those of its `card` within the
+    /// card.
     #[track_caller]
     pub fn vpos(&self, usd: impl Into<Value>, over: Value) -> Answer {
         self.post("/v1/payments/vpos", &vpos_body(usd, over))
@@ -173,7 +175,9 @@ impl Api {
             items.extend_from_slice(list(&page, "items"));
             match &page["nextCursor"] {
                 Value::Null => return items,
-                next => cursor = Some(next.as_str().unwrap_or_else(|| panic!("nextCursor is {next}")).to_owned()),
+                next => {
+                    cursor = Some(next.as_str().unwrap_or_else(|| panic!("nextCursor is {next}")).to_owned())
+                }
             }
         }
     }
@@ -199,13 +203,22 @@ impl Api {
         }
     }
 
-    /// The balance, after it was seen to agree with the movements. Only for a tenant that nobody else uses at the time.
+    /// The balance, after it was seen to agree with the movements. Only for a tenant that nobody
+    /// else uses at the time.
     #[track_caller]
     pub fn books(&self) -> Value {
         let (balance, rows) = (self.balance(), self.movements());
         let figure = |member: &str| decimal(&balance[member]);
-        assert_eq!(sum(&rows, "amountVes"), figure("ledgerNetVes"), "the movements do not add up to {balance}");
-        assert_eq!(figure("ledgerNetVes") - figure("reserveVes") - figure("heldVes"), figure("availableVes"), "{balance}");
+        assert_eq!(
+            sum(&rows, "amountVes"),
+            figure("ledgerNetVes"),
+            "the movements do not add up to {balance}"
+        );
+        assert_eq!(
+            figure("ledgerNetVes") - figure("reserveVes") - figure("heldVes"),
+            figure("availableVes"),
+            "{balance}"
+        );
         let ids: BTreeSet<&str> = rows.iter().map(|row| text(row, "id")).collect();
         assert_eq!(ids.len(), rows.len(), "a movement was listed twice");
         balance
@@ -226,7 +239,10 @@ pub fn vpos_body(usd: impl Into<Value>, mut over: Value) -> Value {
         Some(other) => other,
         None => card,
     };
-    merged(json!({ "usdAmount": usd.into(), "card": card, "externalRef": fresh("card"), "description": "compra" }), over)
+    merged(
+        json!({ "usdAmount": usd.into(), "card": card, "externalRef": fresh("card"), "description": "compra" }),
+        over,
+    )
 }
 
 /// The body that executes an intent with the details it was asked for with.
@@ -253,7 +269,11 @@ pub fn payout_body(merchant: &Value, monto: &str) -> Value {
 #[track_caller]
 pub fn method_path(merchant: &Value, at: usize) -> String {
     let method = &list(merchant, "payoutMethods")[at];
-    format!("/v1/merchants/{}/payout-methods/{}", text(merchant, "merchantId"), text(method, "payoutMethodId"))
+    format!(
+        "/v1/merchants/{}/payout-methods/{}",
+        text(merchant, "merchantId"),
+        text(method, "payoutMethodId")
+    )
 }
 
 /// Ledger, held and available of a balance.

@@ -1,6 +1,8 @@
-//! The harness of the black-box tests: a real server with a data directory of its own, spoken to over HTTP and nothing else.
+//! The harness of the black-box tests: a real server with a data directory of its own, spoken to
+//! over HTTP and nothing else.
 //!
-//! It knows the contract, not the implementation: no type of the crate under test is used here or in the tests.
+//! It knows the contract, not the implementation: no type of the crate under test is used here or
+//! in the tests.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 

@@ -77,12 +77,17 @@ impl Api {
         self.post("/v1/test/fund", &json!({ "currency": "COP", "amount": amount, "held": held })).expect(201)
     }
 
-    /// The balance in pesos, after it was seen to agree with its movements. Only for a tenant that nobody else uses at the time.
+    /// The balance in pesos, after it was seen to agree with its movements. Only for a tenant that
+    /// nobody else uses at the time.
     #[track_caller]
     pub fn cop_books(&self) -> Value {
         let balance = self.get("/v1/cop/balance").expect(200);
         let rows = self.cop_rows();
-        assert_eq!(sum(&rows, "amountCop"), decimal(&balance["ledgerNetCop"]), "the movements do not add up to {balance}");
+        assert_eq!(
+            sum(&rows, "amountCop"),
+            decimal(&balance["ledgerNetCop"]),
+            "the movements do not add up to {balance}"
+        );
         let figure = |member: &str| decimal(&balance[member]);
         assert_eq!(figure("ledgerNetCop") - figure("heldCop"), figure("availableCop"), "{balance}");
         balance
@@ -92,7 +97,10 @@ impl Api {
     #[track_caller]
     pub fn assert_pesos(&self, ledger: &str, held: &str, available: &str) {
         let balance = self.cop_books();
-        assert_eq!([text(&balance, "ledgerNetCop"), text(&balance, "heldCop"), text(&balance, "availableCop")], [ledger, held, available]);
+        assert_eq!(
+            [text(&balance, "ledgerNetCop"), text(&balance, "heldCop"), text(&balance, "availableCop")],
+            [ledger, held, available]
+        );
     }
 
     /// Every movement in pesos, newest first.
@@ -105,7 +113,10 @@ impl Api {
     #[track_caller]
     pub fn told(&self) -> Vec<(String, Value)> {
         let page = self.get("/v1/events?limit=100").expect(200);
-        list(&page, "items").iter().map(|event| (text(event, "event").to_owned(), event["data"].clone())).collect()
+        list(&page, "items")
+            .iter()
+            .map(|event| (text(event, "event").to_owned(), event["data"].clone()))
+            .collect()
     }
 }
 
@@ -113,7 +124,10 @@ impl Server {
     /// The operator asks for a payout of so many pesos; members of `over` are added or replaced.
     #[track_caller]
     pub fn cop_payout(&self, tenant: &Tenant, amount: i64, over: Value) -> Answer {
-        self.admin().post(&format!("/admin/tenants/{}/cop-payouts", tenant.id), &merged(cop_payout_body(amount), over))
+        self.admin().post(
+            &format!("/admin/tenants/{}/cop-payouts", tenant.id),
+            &merged(cop_payout_body(amount), over),
+        )
     }
 }
 

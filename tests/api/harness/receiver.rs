@@ -1,4 +1,5 @@
-//! A receiver of webhooks over real sockets: it notes what arrives and answers as it is told to, well or badly.
+//! A receiver of webhooks over real sockets: it notes what arrives and answers as it is told to,
+//! well or badly.
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::collections::BTreeMap;
@@ -86,7 +87,10 @@ impl Receiver {
     }
 
     /// One that speaks TLS.
-    pub fn start_with(tls: Option<Arc<ServerConfig>>, manner: impl Fn(&Arrived) -> Manner + Send + Sync + 'static) -> Receiver {
+    pub fn start_with(
+        tls: Option<Arc<ServerConfig>>,
+        manner: impl Fn(&Arrived) -> Manner + Send + Sync + 'static,
+    ) -> Receiver {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let address = listener.local_addr().expect("its address");
         let shared = Arc::new(Shared {
@@ -112,7 +116,11 @@ impl Receiver {
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("{}://127.0.0.1:{}/hook", if self.shared.tls.is_some() { "https" } else { "http" }, self.address.port())
+        format!(
+            "{}://127.0.0.1:{}/hook",
+            if self.shared.tls.is_some() { "https" } else { "http" },
+            self.address.port()
+        )
     }
 
     /// What arrived so far, in the order in which it arrived.
@@ -200,7 +208,9 @@ impl Shared {
                 let _ = raw.shutdown(Shutdown::Both);
                 false
             }
-            Manner::Redirect(to) => say(&format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n")),
+            Manner::Redirect(to) => {
+                say(&format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"))
+            }
             Manner::Huge => {
                 let mut goes_on = say("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
                 let chunk = format!("10000\r\n{}\r\n", "a".repeat(0x10000));

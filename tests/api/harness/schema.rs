@@ -1,6 +1,7 @@
-//! Whether a value fits a schema of the description, by a public validator of JSON Schema 2020-12. Objects whose members
-//! are listed have no others: what a server sends and does not describe is found. A word that the validator would pass
-//! over is refused, so that a misspelt one checks something.
+//! Whether a value fits a schema of the description, by a public validator of JSON Schema 2020-12.
+//! Objects whose members are listed have no others: what a server sends and does not describe is
+//! found. A word that the validator would pass over is refused, so that a misspelt one checks
+//! something.
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
@@ -47,22 +48,32 @@ impl Schemas<'_> {
     /// What a reference leads to.
     pub fn resolve<'a>(&'a self, node: &'a Value) -> &'a Value {
         match node.get("$ref").and_then(Value::as_str) {
-            Some(reference) => self.0.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{reference} leads nowhere")),
+            Some(reference) => self
+                .0
+                .pointer(reference.trim_start_matches('#'))
+                .unwrap_or_else(|| panic!("{reference} leads nowhere")),
             None => node,
         }
     }
 
     /// Everything about `value` that does not fit, each with where it is.
     pub fn misfits(&self, value: &Value, schema: &Value) -> Vec<String> {
-        self.validator(schema).iter_errors(value).map(|error| format!("${}: {error}", error.instance_path())).collect()
+        self.validator(schema)
+            .iter_errors(value)
+            .map(|error| format!("${}: {error}", error.instance_path()))
+            .collect()
     }
 
     fn validator(&self, schema: &Value) -> Arc<Validator> {
         let key = (std::ptr::from_ref(self.0) as usize, schema.to_string());
         let mut known = VALIDATORS.lock().expect("validators");
         let made = known.entry(key).or_insert_with(|| {
-            let shared: Map<String, Value> =
-                self.0["components"]["schemas"].as_object().into_iter().flatten().map(|(name, schema)| (name.clone(), closed(schema))).collect();
+            let shared: Map<String, Value> = self.0["components"]["schemas"]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, schema)| (name.clone(), closed(schema)))
+                .collect();
             // References lead into the components, so these stand where the document has them.
             let whole = json!({ "allOf": [closed(schema)], "components": { "schemas": shared } });
             let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
@@ -79,7 +90,9 @@ fn closed(schema: &Value) -> Value {
     for (word, said) in words {
         assert!(WORDS.contains(&word.as_str()) || word == UNIQUE, "nobody checks {word} of {schema}");
         let said = match (word.as_str(), said) {
-            ("properties", Value::Object(members)) => Value::Object(members.iter().map(|(name, schema)| (name.clone(), closed(schema))).collect()),
+            ("properties", Value::Object(members)) => {
+                Value::Object(members.iter().map(|(name, schema)| (name.clone(), closed(schema))).collect())
+            }
             ("items" | "additionalProperties", said) => closed(said),
             ("anyOf", Value::Array(choices)) => choices.iter().map(closed).collect(),
             (_, said) => said.clone(),
@@ -87,7 +100,10 @@ fn closed(schema: &Value) -> Value {
         closed_words.insert(word.clone(), said);
     }
     // What stands beside a reference narrows it and lists nothing anew.
-    if words.contains_key("properties") && !words.contains_key("additionalProperties") && !words.contains_key("$ref") {
+    if words.contains_key("properties")
+        && !words.contains_key("additionalProperties")
+        && !words.contains_key("$ref")
+    {
         closed_words.insert("unevaluatedProperties".to_owned(), Value::Bool(false));
     }
     Value::Object(closed_words)
@@ -108,6 +124,9 @@ mod tests {
         assert_eq!(misfits(json!([{ "amount": "1.00" }])), 0);
         assert_eq!(misfits(json!([{ "amount": "1.0" }, {}])), 2);
         assert_eq!(misfits(json!([{ "amount": "1.00", "secret": 1 }])), 1);
-        assert_eq!(schemas.misfits(&json!("2026-13-01"), &json!({ "type": "string", "format": "date" })).len(), 1);
+        assert_eq!(
+            schemas.misfits(&json!("2026-13-01"), &json!({ "type": "string", "format": "date" })).len(),
+            1
+        );
     }
 }

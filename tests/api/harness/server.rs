@@ -1,4 +1,5 @@
-//! One server process: started on free loopback ports, killed, ended, started again, and gone when it is dropped.
+//! One server process: started on free loopback ports, killed, ended, started again, and gone when
+//! it is dropped.
 
 use super::client::{Answer, Api};
 use serde_json::{Value, json};
@@ -97,12 +98,24 @@ impl Server {
     }
 
     fn start_on(data: Option<PathBuf>, environment: &[(&str, &str)]) -> Server {
-        let directory = tempfile::Builder::new().prefix("pasarela-").tempdir().expect("a temporary directory");
+        let directory =
+            tempfile::Builder::new().prefix("pasarela-").tempdir().expect("a temporary directory");
         std::fs::write(directory.path().join("config.toml"), CONFIG).expect("the configuration is written");
-        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut server = Server { directory, environment, port: 0, admin_port: 0, child: None, data, arguments: Vec::new(), wrapper: Vec::new() };
+        let environment =
+            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut server = Server {
+            directory,
+            environment,
+            port: 0,
+            admin_port: 0,
+            child: None,
+            data,
+            arguments: Vec::new(),
+            wrapper: Vec::new(),
+        };
         for attempt in 1.. {
-            // Between finding a port free and listening on it somebody else may take it: then others are tried.
+            // Between finding a port free and listening on it somebody else may take it: then
+            // others are tried.
             (server.port, server.admin_port) = (free_port(), free_port());
             match server.run() {
                 Ok(()) => return server,
@@ -212,7 +225,10 @@ impl Server {
 
     /// The operators' API with another token.
     pub fn admin_with(&self, token: &str) -> Api {
-        Api::new(&format!("http://127.0.0.1:{}", self.admin_port), &[("authorization", &format!("Bearer {token}"))])
+        Api::new(
+            &format!("http://127.0.0.1:{}", self.admin_port),
+            &[("authorization", &format!("Bearer {token}"))],
+        )
     }
 
     /// A new tenant with default settings.
@@ -230,7 +246,12 @@ impl Server {
         }
         let created = self.admin().post("/admin/tenants", &body).expect(201);
         let api = |member: &str| self.api(created[member]["key"].as_str().expect("a key"));
-        Tenant { id: created["tenantId"].as_str().expect("an id").to_owned(), test: api("testKey"), live: api("liveKey"), created }
+        Tenant {
+            id: created["tenantId"].as_str().expect("an id").to_owned(),
+            test: api("testKey"),
+            live: api("liveKey"),
+            created,
+        }
     }
 
     /// Another value in its environment, from the next start on.
@@ -275,7 +296,8 @@ impl Server {
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
-    /// Runs the command beside the server, on its directory and its admin API. One that does not end, because it serves where it should refuse, is ended.
+    /// Runs the command beside the server, on its directory and its admin API. One that does not
+    /// end, because it serves where it should refuse, is ended.
     pub fn command(&self, arguments: &[&str]) -> Output {
         let child = self.begin(arguments);
         let pid = child.id();
@@ -294,7 +316,13 @@ impl Server {
     /// Begins such a command. Who begins it sees to it that it ends.
     pub fn begin(&self, arguments: &[&str]) -> Child {
         let mut command = self.program();
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
+        command
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command runs")
     }
 
     /// Whether these bytes are anywhere in its data directory.
@@ -329,7 +357,8 @@ impl Server {
         self.run_until(&|answer| answer.status == 200)
     }
 
-    /// Starts it again and waits until `/readyz` answers as wanted: of one that lives and takes no writes, say.
+    /// Starts it again and waits until `/readyz` answers as wanted: of one that lives and takes no
+    /// writes, say.
     #[track_caller]
     pub fn restart_until(&mut self, is_wanted: &dyn Fn(&Answer) -> bool) {
         assert!(self.child.is_none(), "it is still running");
@@ -344,11 +373,24 @@ impl Server {
     }
 
     fn run_until(&mut self, is_wanted: &dyn Fn(&Answer) -> bool) -> Result<(), String> {
-        let log = File::options().create(true).append(true).open(self.log_path()).map_err(|error| error.to_string())?;
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.log_path())
+            .map_err(|error| error.to_string())?;
         let errors = log.try_clone().map_err(|error| error.to_string())?;
         let mut command = self.wrapped(self.program());
-        command.arg("serve").arg("--config").arg(self.directory.path().join("config.toml")).args(&self.arguments);
-        let child = command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().map_err(|error| error.to_string())?;
+        command
+            .arg("serve")
+            .arg("--config")
+            .arg(self.directory.path().join("config.toml"))
+            .args(&self.arguments);
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(errors)
+            .spawn()
+            .map_err(|error| error.to_string())?;
         self.child = Some(child);
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
@@ -379,9 +421,11 @@ impl Server {
         command
     }
 
-    /// The command that was built with the tests, or the one that `PASARELA_BIN` names (a release build, say).
+    /// The command that was built with the tests, or the one that `PASARELA_BIN` names (a release
+    /// build, say).
     pub fn program(&self) -> Command {
-        let binary = std::env::var_os("PASARELA_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_pasarela").into());
+        let binary =
+            std::env::var_os("PASARELA_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_pasarela").into());
         let mut command = Command::new(binary);
         // Started from the source folder, a `config.toml` there must not matter.
         command.current_dir(self.directory.path());

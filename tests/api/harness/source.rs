@@ -1,4 +1,5 @@
-//! A source on the other side of HTTP that does as it is told: answers, says nonsense, redirects, stays silent, or never ends. For feeds of rates and banks.
+//! A source on the other side of HTTP that does as it is told: answers, says nonsense, redirects,
+//! stays silent, or never ends. For feeds of rates and banks.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -100,9 +101,15 @@ fn serve(stream: TcpStream, port: u16, paths: &Paths, told: &Mutex<Vec<Seen>>) {
         return;
     }
     let path = line.split(' ').nth(1).unwrap_or("").to_owned();
-    let seen = Seen { line: line.trim().to_owned(), headers, body: String::from_utf8_lossy(&body).into_owned() };
+    let seen =
+        Seen { line: line.trim().to_owned(), headers, body: String::from_utf8_lossy(&body).into_owned() };
     told.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
-    let behaviour = paths.lock().unwrap_or_else(PoisonError::into_inner).get(&path).cloned().unwrap_or(Behaviour::Says(404, String::new()));
+    let behaviour = paths
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(&path)
+        .cloned()
+        .unwrap_or(Behaviour::Says(404, String::new()));
     // Whoever goes away in the middle is what some of these are for.
     let _ = act(&mut out, port, behaviour);
 }
@@ -110,10 +117,17 @@ fn serve(stream: TcpStream, port: u16, paths: &Paths, told: &Mutex<Vec<Seen>>) {
 fn act(out: &mut TcpStream, port: u16, behaviour: Behaviour) -> std::io::Result<()> {
     match behaviour {
         Behaviour::Says(status, body) => {
-            write!(out, "HTTP/1.1 {status} Told\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
+            write!(
+                out,
+                "HTTP/1.1 {status} Told\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            )
         }
         Behaviour::SendsTo(path) => {
-            write!(out, "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:{port}{path}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            write!(
+                out,
+                "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:{port}{path}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            )
         }
         Behaviour::Silent => {
             thread::sleep(Duration::from_secs(120));
@@ -132,6 +146,8 @@ fn act(out: &mut TcpStream, port: u16, behaviour: Behaviour) -> std::io::Result<
                 thread::sleep(Duration::from_secs(1));
             }
         }
-        Behaviour::CutsOff => out.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\nconnection: close\r\n\r\n{\"price\":\"1\"}"),
+        Behaviour::CutsOff => out.write_all(
+            b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\nconnection: close\r\n\r\n{\"price\":\"1\"}",
+        ),
     }
 }

@@ -21,11 +21,19 @@ impl MemoryCursor {
     }
 
     fn lowest(&mut self, from: Bound<Vec<u8>>) {
-        self.at = if empty(&from, &self.to) { None } else { self.keys.range((from, self.to.clone())).next().map(|(key, _)| key.clone()) };
+        self.at = if empty(&from, &self.to) {
+            None
+        } else {
+            self.keys.range((from, self.to.clone())).next().map(|(key, _)| key.clone())
+        };
     }
 
     fn highest(&mut self, to: Bound<Vec<u8>>) {
-        self.at = if empty(&self.from, &to) { None } else { self.keys.range((self.from.clone(), to)).next_back().map(|(key, _)| key.clone()) };
+        self.at = if empty(&self.from, &to) {
+            None
+        } else {
+            self.keys.range((self.from.clone(), to)).next_back().map(|(key, _)| key.clone())
+        };
     }
 
     fn above(&self, key: &[u8]) -> bool {
@@ -41,7 +49,9 @@ impl MemoryCursor {
 fn empty(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
     match (from, to) {
         (Bound::Included(from), Bound::Included(to)) => from > to,
-        (Bound::Included(from) | Bound::Excluded(from), Bound::Excluded(to) | Bound::Included(to)) => from >= to,
+        (Bound::Included(from) | Bound::Excluded(from), Bound::Excluded(to) | Bound::Included(to)) => {
+            from >= to
+        }
         _ => false,
     }
 }

@@ -116,7 +116,11 @@ fn records_are_stored_in_chunks_and_a_large_one_alone() {
     faults.release_syncs();
     first.seq();
     assert_eq!(fence(&log).seq(), 7);
-    let firsts: Vec<u64> = faults.keys(wal::Family::Log).iter().map(|key| u64::from_be_bytes(key.as_slice().try_into().unwrap())).collect();
+    let firsts: Vec<u64> = faults
+        .keys(wal::Family::Log)
+        .iter()
+        .map(|key| u64::from_be_bytes(key.as_slice().try_into().unwrap()))
+        .collect();
     assert_eq!(firsts, [1, 2, 5, 6, 7]);
     for seq in 1..=7 {
         assert_eq!(log.reader().record(seq).unwrap().unwrap().seq, seq);

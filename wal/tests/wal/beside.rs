@@ -5,7 +5,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wal::{OpenError, Reader, RocksStore};
 
-/// Writes as fast as it can until `work` is done; large records, so that files are flushed and deleted meanwhile.
+/// Writes as fast as it can until `work` is done; large records, so that files are flushed and
+/// deleted meanwhile.
 fn under_load<T>(log: &Log<Reply>, work: impl FnOnce() -> T) -> T {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -42,7 +43,8 @@ fn a_second_log_in_the_process_is_refused() {
     let error = RocksStore::open(dir.path()).err().unwrap();
     assert!(matches!(&error, OpenError::InUse { pid: Some(pid), .. } if *pid == std::process::id()));
     let pid = std::process::id();
-    let expected = format!("data directory {} is in use by another process (pid {pid})", dir.path().display());
+    let expected =
+        format!("data directory {} is in use by another process (pid {pid})", dir.path().display());
     assert_eq!(error.to_string(), expected);
     let reader = log.reader();
     drop(log);

@@ -1,4 +1,5 @@
-//! Crashes at the seam, in many lives: what was acknowledged is there, what was not is there whole or not at all.
+//! Crashes at the seam, in many lives: what was acknowledged is there, what was not is there whole
+//! or not at all.
 
 use crate::*;
 use proptest::prelude::*;
@@ -18,7 +19,11 @@ fn sizes() -> impl Strategy<Value = Vec<usize>> {
 
 fn life() -> impl Strategy<Value = Life> {
     let crash = prop_oneof![Just(Crash::Lost), Just(Crash::Kept), (0usize..60_000).prop_map(Crash::Torn)];
-    (prop::collection::vec(sizes(), 0..4), sizes(), crash).prop_map(|(acknowledged, under_way, crash)| Life { acknowledged, under_way, crash })
+    (prop::collection::vec(sizes(), 0..4), sizes(), crash).prop_map(|(acknowledged, under_way, crash)| Life {
+        acknowledged,
+        under_way,
+        crash,
+    })
 }
 
 /// A payload that says which it is, so that a half or foreign one is noticed.
@@ -67,7 +72,8 @@ proptest! {
                     under_way.push(append(&log, indexed(n + 1 + at as u64, *bytes)));
                 }
             }
-            // The batch in its sync holds the first record alone; what is behind it was not handed over.
+            // The batch in its sync holds the first record alone; what is behind it was not handed
+            // over.
             let kept = match life.crash {
                 Crash::Lost => false,
                 Crash::Kept => true,

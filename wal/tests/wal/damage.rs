@@ -39,7 +39,8 @@ fn size(path: &Path) -> u64 {
     fs::metadata(path).unwrap().len()
 }
 
-/// A directory whose process is still alive, so that everything is in RocksDB's log and nowhere else.
+/// A directory whose process is still alive, so that everything is in RocksDB's log and nowhere
+/// else.
 fn alive(records: u64) -> (TempDir, Log<Reply>) {
     let dir = tempfile::tempdir().unwrap();
     let log = open_dir(dir.path()).unwrap();
@@ -60,7 +61,8 @@ fn a_torn_tail_opens_without_what_was_never_acknowledged() {
     append(&log, record(1, &[101; 100_000])).seq();
     let torn = size(&wal);
     assert!(torn > whole + 100_000);
-    for cut in [whole, whole + 1, whole + 6, whole + 7, whole + 100, whole + 32_768, whole + 65_536, torn - 1] {
+    for cut in [whole, whole + 1, whole + 6, whole + 7, whole + 100, whole + 32_768, whole + 65_536, torn - 1]
+    {
         let image = image(dir.path());
         File::options().write(true).open(image.path().join(name)).unwrap().set_len(cut).unwrap();
         // As it was before the write that is torn: nobody was told of that one.
@@ -106,14 +108,18 @@ fn a_flipped_byte_of_the_rocksdb_log_is_refused() {
     let wal = wal_files(dir.path()).pop().unwrap();
     let bytes = size(&wal);
     // Headers and contents, in every block, up to the very end.
-    let places = (0..40).map(|n| n * bytes / 40).chain(0..12).chain([32_768, 32_772, 32_774, bytes - 100, bytes - 1]);
+    let places =
+        (0..40).map(|n| n * bytes / 40).chain(0..12).chain([32_768, 32_772, 32_774, bytes - 100, bytes - 1]);
     for at in places {
         let image = image(dir.path());
         flip(&image.path().join(wal.file_name().unwrap()), at, 0x10);
         // RocksDB sees it by itself: the mode of recovery is the right one.
         fs::remove_file(image.path().join("WITNESS")).unwrap();
         let text = refusal_of(image.path());
-        assert!(text.starts_with("the log is damaged at sequence ") && text.contains("Corruption: "), "byte {at}: {text}");
+        assert!(
+            text.starts_with("the log is damaged at sequence ") && text.contains("Corruption: "),
+            "byte {at}: {text}"
+        );
     }
 }
 
@@ -124,7 +130,8 @@ fn a_flipped_length_that_looks_like_a_torn_tail_is_refused() {
     let (dir, _log) = alive(100);
     let wal = wal_files(dir.path()).pop().unwrap();
     let content = fs::read(&wal).unwrap();
-    // The third fragment of the last block; with the highest bit of its length it reaches beyond the end of the file.
+    // The third fragment of the last block; with the highest bit of its length it reaches beyond
+    // the end of the file.
     let mut at = size(&wal) / BLOCK * BLOCK;
     for _ in 0..2 {
         at += HEADER + u64::from(u16::from_le_bytes([content[at as usize + 4], content[at as usize + 5]]));
@@ -148,7 +155,8 @@ fn a_missing_rocksdb_log_is_refused() {
 
 #[test]
 fn one_of_several_rocksdb_logs_missing_is_refused() {
-    // Enough for the memtable of the log to be switched, and with it the log file; the index is small and keeps the old one needed.
+    // Enough for the memtable of the log to be switched, and with it the log file; the index is
+    // small and keeps the old one needed.
     let dir = tempfile::tempdir().unwrap();
     let log = open_dir(dir.path()).unwrap();
     for n in 0..20u64 {
@@ -178,7 +186,10 @@ fn a_lost_database_is_not_taken_for_a_new_one() {
         }
     }
     let text = refusal_of(dir.path());
-    assert!(text.ends_with("the log ends at 0, but 3 was acknowledged: records 1 to 3 are missing"), "{text}");
+    assert!(
+        text.ends_with("the log ends at 0, but 3 was acknowledged: records 1 to 3 are missing"),
+        "{text}"
+    );
 }
 
 #[test]

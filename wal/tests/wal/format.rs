@@ -1,4 +1,5 @@
-//! The bytes on disk, pinned. A golden file is never changed: a new version of the format gets new files, and the old ones stay readable for ever.
+//! The bytes on disk, pinned. A golden file is never changed: a new version of the format gets new
+//! files, and the old ones stay readable for ever.
 
 use crate::*;
 use std::fmt::Write;
@@ -9,8 +10,10 @@ use wal::{Family, Reader};
 fn written() -> Vec<(&'static str, Vec<u8>)> {
     let store = MemoryStore::new();
     let faults = store.faults();
-    // Pieces of sixteen bytes: the state of tenant 4 is in two, that of tenant 3 is small enough to be written in order.
-    let log: Log<Reply> = Log::open(Box::new(store.clone()), Config { piece_bytes_max: 16, ..Config::default() }).unwrap();
+    // Pieces of sixteen bytes: the state of tenant 4 is in two, that of tenant 3 is small enough to
+    // be written in order.
+    let log: Log<Reply> =
+        Log::open(Box::new(store.clone()), Config { piece_bytes_max: 16, ..Config::default() }).unwrap();
     faults.hold_syncs();
     let first = append(&log, at(1, "the first record"));
     faults.wait_until_held();
@@ -23,7 +26,12 @@ fn written() -> Vec<(&'static str, Vec<u8>)> {
     first.seq();
     fence(&log).seq();
     let (completion, pending) = reply();
-    let image = Snapshot { tenant: 4, time_ms: 1_700_000_000_001, state: b"the state of tenant 4".to_vec(), index: IndexOps::new() };
+    let image = Snapshot {
+        tenant: 4,
+        time_ms: 1_700_000_000_001,
+        state: b"the state of tenant 4".to_vec(),
+        index: IndexOps::new(),
+    };
     log.snapshot_at(3, image, completion);
     pending.seq();
     log.close();
@@ -108,14 +116,18 @@ fn what_was_written_once_can_be_read() {
 
     let reader = Reader::over_memory(store).unwrap();
     let records: Vec<_> = reader.records(1, None).map(Result::unwrap).collect();
-    let read: Vec<_> = records.iter().map(|r| (r.tenant, String::from_utf8(r.payload.clone()).unwrap())).collect();
+    let read: Vec<_> =
+        records.iter().map(|r| (r.tenant, String::from_utf8(r.payload.clone()).unwrap())).collect();
     let expected = [(1, "the first record"), (2, ""), (3, "the third record"), (u64::MAX, "the fourth")];
     assert_eq!(read, expected.map(|(tenant, text)| (tenant, text.to_owned())));
     assert!(records.iter().all(|record| record.time_ms == 1_800_000_000_123));
     let stored = reader.snapshot(3, None).unwrap().unwrap();
     assert_eq!((stored.seq, stored.state.as_slice()), (4, &b"the state of tenant 3"[..]));
     let stored = reader.snapshot(4, None).unwrap().unwrap();
-    assert_eq!((stored.seq, stored.time_ms, stored.state.as_slice()), (3, 1_700_000_000_001, &b"the state of tenant 4"[..]));
+    assert_eq!(
+        (stored.seq, stored.time_ms, stored.state.as_slice()),
+        (3, 1_700_000_000_001, &b"the state of tenant 4"[..])
+    );
     assert_eq!((reader.last_seq(), reader.floor()), (4, 2));
     assert_eq!(reader.verify(&mut |_, _| ()).unwrap().records, 4);
 }
@@ -136,5 +148,9 @@ fn the_drawing_in_the_header_is_true() {
     assert_eq!(field(end, end + 4), crc32c::crc32c(field(4, end)).to_le_bytes());
     assert_eq!(record.len(), end + 4);
     let digest = <sha2::Sha256 as sha2::Digest>::digest(field(4, end + 4));
-    assert_eq!(from_hex("chunk-v1.hex")[32..48], digest[..16], "the second record carries the hash of the first");
+    assert_eq!(
+        from_hex("chunk-v1.hex")[32..48],
+        digest[..16],
+        "the second record carries the hash of the first"
+    );
 }

@@ -10,7 +10,8 @@ const ROUNDS: usize = 12;
 /// Of an image: several pieces.
 const IMAGE_BYTES: usize = (1 << 20) + 1;
 
-/// Run by the test below in a process of its own, until it is killed: writes, and says what was acknowledged.
+/// Run by the test below in a process of its own, until it is killed: writes, and says what was
+/// acknowledged.
 #[test]
 #[ignore = "run by another test, which kills it"]
 fn child_that_is_killed() {
@@ -25,8 +26,11 @@ fn child_that_is_killed() {
                     let pending: Vec<_> = (0..8u64)
                         .map(|k| {
                             let name = format!("{tenant}-{n}-{k}");
-                            let mut append_record = record(tenant, name.repeat(1 + (n % 40) as usize).as_bytes());
-                            append_record.index.put_seq(&[&std::process::id().to_le_bytes(), name.as_bytes()].concat());
+                            let mut append_record =
+                                record(tenant, name.repeat(1 + (n % 40) as usize).as_bytes());
+                            append_record
+                                .index
+                                .put_seq(&[&std::process::id().to_le_bytes(), name.as_bytes()].concat());
                             append(log, append_record)
                         })
                         .collect();
@@ -35,7 +39,8 @@ fn child_that_is_killed() {
                         let line = format!("acknowledged {seq} {} {tenant}-{n}-{k}\n", n % 40 + 1);
                         std::io::stdout().write_all(line.as_bytes()).unwrap();
                     }
-                    // One of them always has an image under way, the others now and then a small state.
+                    // One of them always has an image under way, the others now and then a small
+                    // state.
                     if tenant == 0 && saved.as_ref().is_none_or(|saved| !saved.is_open()) {
                         saved = Some(image(log, tenant, seqs[7], IMAGE_BYTES));
                         // Most images go again, also while the next one is under way.
@@ -73,7 +78,9 @@ fn every_acknowledged_record_survives_sigkill() {
                 child.kill().unwrap();
             }
             // The last line may be cut off.
-            if let Some(line) = line.strip_suffix('\n').and_then(|line| Some(line.split_once("acknowledged ")?.1)) {
+            if let Some(line) =
+                line.strip_suffix('\n').and_then(|line| Some(line.split_once("acknowledged ")?.1))
+            {
                 lines.push(line.to_owned());
             }
         }
@@ -94,14 +101,20 @@ fn every_acknowledged_record_survives_sigkill() {
             assert_eq!(reader.index_get(&key).unwrap().unwrap(), seq.to_be_bytes());
         }
         let verified = reader.verify(&mut |_, _| ()).unwrap();
-        assert_eq!(verified.snapshots, before.snapshots, "what a kill left of an image is no snapshot, before and after it is removed");
+        assert_eq!(
+            verified.snapshots, before.snapshots,
+            "what a kill left of an image is no snapshot, before and after it is removed"
+        );
         for stored in reader.snapshots_of(0).map(Result::unwrap) {
             assert_eq!(stored.state, state(stored.seq, IMAGE_BYTES));
         }
         assert!(verified.records >= acknowledged_before + lines.len() as u64);
         acknowledged_before = verified.records;
         let images = reader.snapshots_of(0).count();
-        assert!(images <= 6, "the first, the two newest, and those whose removal the kill came before: {images}");
+        assert!(
+            images <= 6,
+            "the first, the two newest, and those whose removal the kill came before: {images}"
+        );
         log.close();
         drop((log, reader));
         let left = pieces(&RocksStore::open_read_only(dir.path()).unwrap());

@@ -15,7 +15,10 @@ mod thinning;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-use wal::{Append, Completion, Config, Durable, IndexOps, Log, MemoryStore, Poisoned, Retention, Snapshot, Store, Superfluous};
+use wal::{
+    Append, Completion, Config, Durable, IndexOps, Log, MemoryStore, Poisoned, Retention, Snapshot, Store,
+    Superfluous,
+};
 
 type Outcome = Result<Durable, Poisoned>;
 
@@ -69,7 +72,8 @@ fn fence(log: &Log<Reply>) -> Pending {
 
 fn snapshot(log: &Log<Reply>, tenant: u64, state: &[u8]) -> Pending {
     let (completion, pending) = reply();
-    let snapshot = Snapshot { tenant, time_ms: 1_700_000_000_001, state: state.to_vec(), index: IndexOps::new() };
+    let snapshot =
+        Snapshot { tenant, time_ms: 1_700_000_000_001, state: state.to_vec(), index: IndexOps::new() };
     log.snapshot(snapshot, completion);
     pending
 }

@@ -7,10 +7,16 @@ use wal::Family;
 fn a_log_below_its_tip_is_refused() {
     let store = filled(57);
     store.faults().drop_records_after(41);
-    assert_eq!(refusal(store), "the log is damaged at sequence 42: the log ends at 41, but the tip says 57: records 42 to 57 are missing");
+    assert_eq!(
+        refusal(store),
+        "the log is damaged at sequence 42: the log ends at 41, but the tip says 57: records 42 to 57 are missing"
+    );
     let store = filled(3);
     store.faults().drop_records_after(0);
-    assert_eq!(refusal(store), "the log is damaged at sequence 1: the log ends at 0, but the tip says 3: records 1 to 3 are missing");
+    assert_eq!(
+        refusal(store),
+        "the log is damaged at sequence 1: the log ends at 0, but the tip says 3: records 1 to 3 are missing"
+    );
 }
 
 #[test]
@@ -23,7 +29,8 @@ fn a_log_beyond_its_tip_is_refused() {
 
 #[test]
 fn a_log_that_lost_its_tail_whole_is_refused() {
-    // Log, tip and snapshots agree, as when a RocksDB log file is gone; only the witness knows better.
+    // Log, tip and snapshots agree, as when a RocksDB log file is gone; only the witness knows
+    // better.
     let store = filled(5);
     let old = store.copy();
     let log = open(store.clone());
@@ -32,10 +39,16 @@ fn a_log_that_lost_its_tail_whole_is_refused() {
     log.close();
     assert_eq!(open(old.copy()).durable_seq(), 5);
     old.faults().take_witness_of(&store);
-    assert_eq!(refusal(old), "the log is damaged at sequence 6: the log ends at 5, but 7 was acknowledged: records 6 to 7 are missing");
+    assert_eq!(
+        refusal(old),
+        "the log is damaged at sequence 6: the log ends at 5, but 7 was acknowledged: records 6 to 7 are missing"
+    );
     let empty = MemoryStore::new();
     empty.faults().take_witness_of(&store);
-    assert_eq!(refusal(empty), "the log is damaged at sequence 1: the log ends at 0, but 7 was acknowledged: records 1 to 7 are missing");
+    assert_eq!(
+        refusal(empty),
+        "the log is damaged at sequence 1: the log ends at 0, but 7 was acknowledged: records 1 to 7 are missing"
+    );
 }
 
 #[test]
@@ -47,7 +60,10 @@ fn another_log_of_the_same_length_is_refused() {
     }
     log.close();
     ours.faults().take_witness_of(&theirs);
-    assert_eq!(refusal(ours), "the log is damaged at sequence 5: record 5 is not the one that was acknowledged");
+    assert_eq!(
+        refusal(ours),
+        "the log is damaged at sequence 5: record 5 is not the one that was acknowledged"
+    );
     let ours = filled(5);
     let tip = Store::get(&theirs, Family::Meta, b"tip").unwrap().unwrap();
     ours.faults().overwrite(Family::Meta, b"tip", Some(&tip));
@@ -67,7 +83,10 @@ fn a_snapshot_above_the_tip_is_refused() {
         let value = Store::get(&store, Family::Snapshots, &key).unwrap();
         low.faults().overwrite(Family::Snapshots, &key, value.as_deref());
     }
-    assert_eq!(refusal(low), "the log is damaged at sequence 6: the log ends at 5, but 6 is in the snapshot of tenant 7: record 6 is missing");
+    assert_eq!(
+        refusal(low),
+        "the log is damaged at sequence 6: the log ends at 5, but 6 is in the snapshot of tenant 7: record 6 is missing"
+    );
 }
 
 #[test]
@@ -77,7 +96,10 @@ fn a_floor_above_the_tip_is_refused() {
     let floor = Store::get(&store, Family::Meta, b"floor").unwrap().unwrap();
     let low = filled(5);
     low.faults().overwrite(Family::Meta, b"floor", Some(&floor));
-    assert_eq!(refusal(low), "the log is damaged at sequence 6: the log ends at 5, but 9 is the floor of replay: records 6 to 9 are missing");
+    assert_eq!(
+        refusal(low),
+        "the log is damaged at sequence 6: the log ends at 5, but 9 is the floor of replay: records 6 to 9 are missing"
+    );
 }
 
 #[test]
@@ -90,7 +112,11 @@ fn damaged_or_missing_meta_entries_are_refused() {
         let store = filled(5);
         store.faults().overwrite(Family::Meta, key, None);
         let text = refusal(store);
-        assert!(text.ends_with(&format!("the {name} entry is missing")) || text.ends_with("there is data in the family log, but no format entry"), "{text}");
+        assert!(
+            text.ends_with(&format!("the {name} entry is missing"))
+                || text.ends_with("there is data in the family log, but no format entry"),
+            "{text}"
+        );
     }
 }
 

@@ -22,11 +22,16 @@ pub fn image(log: &Log<Reply>, tenant: u64, seq: u64, bytes: usize) -> Pending {
     let (completion, pending) = reply();
     let mut index = IndexOps::new();
     index.put_seq(b"image");
-    log.snapshot_at(seq, Snapshot { tenant, time_ms: 1_700_000_000_001, state: state(seq, bytes), index }, completion);
+    log.snapshot_at(
+        seq,
+        Snapshot { tenant, time_ms: 1_700_000_000_001, state: state(seq, bytes), index },
+        completion,
+    );
     pending
 }
 
-/// A store in which the second piece of five waits for its sync: the image of tenant 1 at record 2, after a whole snapshot at record 1.
+/// A store in which the second piece of five waits for its sync: the image of tenant 1 at record 2,
+/// after a whole snapshot at record 1.
 fn under_way() -> (MemoryStore, Log<Reply>, Pending) {
     let store = MemoryStore::new();
     let log = open_small(&store);
@@ -72,7 +77,10 @@ fn check_sizes(log: &Log<Reply>, piece_bytes: usize) {
         assert!(reader.snapshot(n, Some(seq - 1)).unwrap().is_none());
         assert_eq!(reader.snapshots_of(n).count(), 1);
     }
-    assert_eq!(reader.latest_snapshots().map(|stored| stored.unwrap().tenant).collect::<Vec<_>>(), [6, 5, 4, 3, 2, 1]);
+    assert_eq!(
+        reader.latest_snapshots().map(|stored| stored.unwrap().tenant).collect::<Vec<_>>(),
+        [6, 5, 4, 3, 2, 1]
+    );
     assert_eq!(reader.verify(&mut |_, _| ()).unwrap().snapshots, 6);
     assert_eq!(log.stats().snapshots, 6);
 }
@@ -118,7 +126,8 @@ fn others_go_on_between_pieces() {
 #[test]
 fn a_large_state_rides_with_what_is_written_anyway_and_leaves_room() {
     let store = MemoryStore::new();
-    let config = Config { pending_bytes_max: 1_000, batch_bytes_max: 1_000, chunk_bytes_max: 1_000, ..in_pieces() };
+    let config =
+        Config { pending_bytes_max: 1_000, batch_bytes_max: 1_000, chunk_bytes_max: 1_000, ..in_pieces() };
     let log: Log<Reply> = Log::open(Box::new(store.clone()), config).unwrap();
     append(&log, record(1, b"first")).seq();
     store.faults().hold_syncs();
@@ -176,7 +185,9 @@ fn orphans_of_one_tenant_leave_others_alone() {
     }
     log.close();
     for owner in [(0, 4), (1, 3), (1, 4), (2, 1), (u64::MAX, 1)] {
-        let key = |number: u32| [&owner.0.to_be_bytes()[..], &u64::to_be_bytes(owner.1), &number.to_be_bytes()].concat();
+        let key = |number: u32| {
+            [&owner.0.to_be_bytes()[..], &u64::to_be_bytes(owner.1), &number.to_be_bytes()].concat()
+        };
         store.faults().overwrite(Family::Pieces, &key(0), Some(b"left"));
         store.faults().overwrite(Family::Pieces, &key(1), Some(b"left"));
     }
@@ -220,10 +231,16 @@ fn a_piece_that_is_damaged_or_gone_is_named() {
         let flipped = store.copy();
         flipped.faults().flip_byte(Family::Pieces, key, 7);
         let damage = told(flipped);
-        assert_eq!((damage.seq, damage.to_string()), (2, format!("the snapshot of tenant 1 at 2 has a wrong checksum in piece {} of 5", n + 1)));
+        assert_eq!(
+            (damage.seq, damage.to_string()),
+            (2, format!("the snapshot of tenant 1 at 2 has a wrong checksum in piece {} of 5", n + 1))
+        );
         let lacking = store.copy();
         lacking.faults().overwrite(Family::Pieces, key, None);
         assert!(Reader::over_memory(lacking.copy()).unwrap().snapshot(1, None).is_err());
-        assert_eq!(told(lacking).to_string(), format!("the snapshot of tenant 1 at 2 lacks piece {} of 5", n + 1));
+        assert_eq!(
+            told(lacking).to_string(),
+            format!("the snapshot of tenant 1 at 2 lacks piece {} of 5", n + 1)
+        );
     }
 }

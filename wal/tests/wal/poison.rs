@@ -31,7 +31,10 @@ fn everybody_is_told_and_nothing_more_is_written() {
         assert_eq!(held.seq(), 2);
         let poisoned = failing.wait().unwrap_err();
         assert!(poisoned.outcome_unknown());
-        assert!(poisoned.to_string().ends_with("outcome unknown, ask again with the same key after the restart"), "{poisoned}");
+        assert!(
+            poisoned.to_string().ends_with("outcome unknown, ask again with the same key after the restart"),
+            "{poisoned}"
+        );
         assert!(behind.wait().is_err());
         assert_eq!(hook.recv_timeout(Duration::from_secs(60)).unwrap(), poisoned);
 
@@ -56,7 +59,8 @@ fn everybody_is_told_and_nothing_more_is_written() {
         // The next start: what was acknowledged is there, and the one in doubt if it was stored.
         let log = open(store.faults().crash(Crash::Lost));
         let payloads: Vec<_> = log.reader().records(1, None).map(|record| record.unwrap().payload).collect();
-        let expected: &[&[u8]] = if how == Refusal::Stored { &[b"good", b"held", b"failing"] } else { &[b"good", b"held"] };
+        let expected: &[&[u8]] =
+            if how == Refusal::Stored { &[b"good", b"held", b"failing"] } else { &[b"good", b"held"] };
         assert_eq!(payloads, expected);
     }
 }

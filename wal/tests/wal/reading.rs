@@ -12,8 +12,12 @@ fn index(log: &Log<Reply>, keys: &[&str]) {
 }
 
 fn merged(reader: &Reader, prefixes: &[&str], reverse: bool) -> Vec<String> {
-    let mut cursors: Vec<_> =
-        prefixes.iter().map(|prefix| reader.index_cursor(format!("{prefix}/").as_bytes(), format!("{prefix}0").as_bytes(), reverse)).collect();
+    let mut cursors: Vec<_> = prefixes
+        .iter()
+        .map(|prefix| {
+            reader.index_cursor(format!("{prefix}/").as_bytes(), format!("{prefix}0").as_bytes(), reverse)
+        })
+        .collect();
     let mut merged = Vec::new();
     loop {
         let tail = |cursor: &wal::IndexCursor<'_>| cursor.peek_key().map(|key| key[2..].to_vec());
@@ -158,7 +162,10 @@ fn a_damaged_snapshot_is_named() {
     let key = store.faults().keys(Family::Snapshots).remove(0);
     store.faults().flip_byte(Family::Snapshots, &key, 12);
     let damage = log.reader().verify(&mut |_, _| ()).unwrap_err();
-    assert_eq!((damage.seq, damage.to_string().as_str()), (5, "the snapshot of tenant 4 at 5 has a wrong checksum"));
+    assert_eq!(
+        (damage.seq, damage.to_string().as_str()),
+        (5, "the snapshot of tenant 4 at 5 has a wrong checksum")
+    );
     assert!(log.reader().snapshot(4, None).is_err());
     assert!(log.reader().latest_snapshots().next().unwrap().is_err());
 }

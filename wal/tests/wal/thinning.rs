@@ -1,4 +1,5 @@
-//! Snapshots that are removed while others read, and index entries that are removed while others write.
+//! Snapshots that are removed while others read, and index entries that are removed while others
+//! write.
 
 use crate::pieces::{image, state};
 use crate::*;
@@ -42,8 +43,11 @@ fn the_newest_by_an_instant_is_found() {
     let log = open(MemoryStore::new());
     at_time(&log, 6, 0, 3);
     // Instants may repeat, and there are records of others between.
-    let taken: Vec<(i64, u64)> =
-        [10, 20, 20, 30, 70].into_iter().map(|time| (at_time(&log, 9, 1, 8) as i64, (time, at_time(&log, 7, time, 8)))).map(|(_, found)| found).collect();
+    let taken: Vec<(i64, u64)> = [10, 20, 20, 30, 70]
+        .into_iter()
+        .map(|time| (at_time(&log, 9, 1, 8) as i64, (time, at_time(&log, 7, time, 8))))
+        .map(|(_, found)| found)
+        .collect();
     let reader = log.reader();
     for at in 0..100 {
         let expected = taken.iter().rev().find(|(time, _)| *time <= at).map(|(_, seq)| *seq);

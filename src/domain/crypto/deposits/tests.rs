@@ -1,4 +1,5 @@
-//! Whatever comes to a session's addresses, in whatever parts: nothing of it is lost, and it is paid once, when there is enough.
+//! Whatever comes to a session's addresses, in whatever parts: nothing of it is lost, and it is
+//! paid once, when there is enough.
 
 use super::*;
 use proptest::prelude::*;
@@ -32,9 +33,17 @@ fn till(cents: i64, percent: Option<u32>) -> DepositAddress {
 
 /// What came as the `n`-th, to one address or the other.
 fn incoming(n: usize, cents: i64) -> Incoming {
-    let (address, network) = if n.is_multiple_of(2) { ("T1", Network::Trc20) } else { ("0xab", Network::Polygon) };
+    let (address, network) =
+        if n.is_multiple_of(2) { ("T1", Network::Trc20) } else { ("0xab", Network::Polygon) };
     let id = Id::derived(1_000 + n as i64, n as u64, 0);
-    Incoming { id, address: address.to_owned(), amount: Usdt::from_minor(cents), network, asset: Asset::Usdt, tx_hash: format!("tx {n}") }
+    Incoming {
+        id,
+        address: address.to_owned(),
+        amount: Usdt::from_minor(cents),
+        network,
+        asset: Asset::Usdt,
+        tx_hash: format!("tx {n}"),
+    }
 }
 
 proptest! {
@@ -78,10 +87,17 @@ proptest! {
 
 #[test]
 fn what_cannot_have_come_is_refused() {
-    let turn = Turn { now: Timestamp::from_unix_ms(1_000), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+    let turn =
+        Turn { now: Timestamp::from_unix_ms(1_000), seed: 1, livemode: false, has_rail: true, holidays: &[] };
     let wrong = [
-        (Incoming { network: Network::Erc20, ..incoming(1, 5) }, Refusal::Invalid { field: "network", message: "must be the address's own" }),
-        (Incoming { asset: Asset::Usdc, ..incoming(0, 5) }, Refusal::Invalid { field: "asset", message: "must be the address's own" }),
+        (
+            Incoming { network: Network::Erc20, ..incoming(1, 5) },
+            Refusal::Invalid { field: "network", message: "must be the address's own" },
+        ),
+        (
+            Incoming { asset: Asset::Usdc, ..incoming(0, 5) },
+            Refusal::Invalid { field: "asset", message: "must be the address's own" },
+        ),
         (Incoming { address: "T2".to_owned(), ..incoming(0, 5) }, Refusal::NotFound),
     ];
     for (incoming, refusal) in wrong {
@@ -92,9 +108,13 @@ fn what_cannot_have_come_is_refused() {
 
 #[test]
 fn a_network_is_added_once_and_only_to_a_session() {
-    let turn = Turn { now: Timestamp::from_unix_ms(1_000), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+    let turn =
+        Turn { now: Timestamp::from_unix_ms(1_000), seed: 1, livemode: false, has_rail: true, holidays: &[] };
     let mut book = Book::default();
-    book.sheet.settings = std::sync::Arc::new(crate::domain::settings::Settings { usdt_enabled: true, ..(*book.sheet.settings).clone() });
+    book.sheet.settings = std::sync::Arc::new(crate::domain::settings::Settings {
+        usdt_enabled: true,
+        ..(*book.sheet.settings).clone()
+    });
     let new = |network, asset| NewDepositAddress {
         id: Id::from_bytes([9; 16]),
         customer_ref: ExternalRef::parse("a session").expect("a reference"),
@@ -105,11 +125,22 @@ fn a_network_is_added_once_and_only_to_a_session() {
     };
     let known = till(5, None);
     assert!(open_again(&book, &known, new(Network::Polygon, Asset::Usdt), &turn).draft.is_none());
-    let added = open_again(&book, &known, new(Network::Polygon, Asset::Usdc), &turn).draft.expect("another asset is another address");
+    let added = open_again(&book, &known, new(Network::Polygon, Asset::Usdc), &turn)
+        .draft
+        .expect("another asset is another address");
     let Entity::DepositAddress(changed) = &*added.entities[0].state else { panic!("an address") };
-    assert_eq!((changed.id, changed.address_for(Network::Polygon, Asset::Usdc), changed.places().count()), (known.id, Some("0xcd"), 3));
+    assert_eq!(
+        (changed.id, changed.address_for(Network::Polygon, Asset::Usdc), changed.places().count()),
+        (known.id, Some("0xcd"), 3)
+    );
     let customers = DepositAddress { till: None, ..known };
     assert!(open_again(&book, &customers, new(Network::Polygon, Asset::Usdc), &turn).draft.is_none());
-    book.sheet.settings = std::sync::Arc::new(crate::domain::settings::Settings { usdt_enabled: false, ..(*book.sheet.settings).clone() });
-    assert_eq!(open_again(&book, &till(5, None), new(Network::Bep20, Asset::Usdt), &turn).refusal, Some(Refusal::UsdtNotEnabled));
+    book.sheet.settings = std::sync::Arc::new(crate::domain::settings::Settings {
+        usdt_enabled: false,
+        ..(*book.sheet.settings).clone()
+    });
+    assert_eq!(
+        open_again(&book, &till(5, None), new(Network::Bep20, Asset::Usdt), &turn).refusal,
+        Some(Refusal::UsdtNotEnabled)
+    );
 }
