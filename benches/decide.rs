@@ -7,20 +7,20 @@
 #![allow(missing_docs, unused_qualifications)]
 
 use actors::{Machine, Turn};
+use api::render::render;
+use domain::adjustments::Adjustment;
+use domain::bank::{Answer, Heard};
+use domain::banks::BankCode;
+use domain::commands::Ask;
+use domain::external_ref::ExternalRef;
+use domain::ids::{EntityId, Id};
+use domain::machine::{AnyBook, Domain};
+use domain::merchants::Registration;
+use domain::money::{Currency, Ves};
+use domain::payouts::{NewPayout, Receiver};
+use domain::phone::MobilePhone;
+use domain::record::{Cause, Entity, Record};
 use gungraun::prelude::*;
-use pasarela::api::render::render;
-use pasarela::domain::adjustments::Adjustment;
-use pasarela::domain::bank::{Answer, Heard};
-use pasarela::domain::banks::BankCode;
-use pasarela::domain::commands::Ask;
-use pasarela::domain::external_ref::ExternalRef;
-use pasarela::domain::ids::{EntityId, Id};
-use pasarela::domain::machine::{AnyBook, Domain};
-use pasarela::domain::merchants::Registration;
-use pasarela::domain::money::{Currency, Ves};
-use pasarela::domain::payouts::{NewPayout, Receiver};
-use pasarela::domain::phone::MobilePhone;
-use pasarela::domain::record::{Cause, Entity, Record};
 use std::hint::black_box;
 use std::sync::Arc;
 use wal::IndexOps;
@@ -128,7 +128,7 @@ impl Bench {
         };
         let heard = Heard {
             operation,
-            how: pasarela::domain::bank::How::Send,
+            how: domain::bank::How::Send,
             answer: Answer::Done { reference: "000000000042".to_owned() },
         };
         self.turn(Some(&state(&created)), Ask::Heard(heard));

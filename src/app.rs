@@ -15,12 +15,8 @@ mod translate;
 mod welcome;
 
 use crate::admin::{self, AdminApi, Guard};
-use crate::api::render::render;
 use crate::checkout::{self, Front};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
-use crate::domain::machine::Domain;
-use crate::domain::platform::{PLATFORM, is_live};
-use crate::domain::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
@@ -45,6 +41,10 @@ use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Engine, StartError};
+use api::render::render;
+use domain::machine::Domain;
+use domain::platform::{PLATFORM, is_live};
+use domain::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
 use door::Door;
 use halted::HaltedFile;
 use present::World;
@@ -332,7 +332,7 @@ async fn start(
     compare_with_the_log(&services);
     world.settle(data, &services.engine).await?;
     let failed =
-        |problem: crate::api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
+        |problem: api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
     admin::load_directory(&services).await.map_err(failed)?;
     admin::load_banks(&services)
         .await

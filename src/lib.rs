@@ -20,12 +20,10 @@
 //! `ARCHITECTURE.md` is the map, with the invariants.
 
 pub mod admin;
-pub mod api;
 pub mod app;
 pub mod checkout;
 pub mod cli;
 pub mod config;
-pub mod domain;
 pub mod fetch;
 pub mod metrics;
 pub mod network;

@@ -4,7 +4,7 @@
 //! A directory made by replay, restore or import is a past world: in live mode its banks and
 //! webhooks are shut until an operator takes over. Test mode has nobody outside to mislead.
 
-use crate::domain::platform::is_live;
+use domain::platform::is_live;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,7 +44,7 @@ impl Outbound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::platform::{Mode, tenant_key};
+    use domain::platform::{Mode, tenant_key};
 
     #[test]
     fn a_past_world_is_shut_in_live_mode_until_it_takes_over() {

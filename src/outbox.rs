@@ -1,18 +1,18 @@
 //! What happens outside after a record is durable: bank calls, and webhooks that hear of it.
 //! Results come back as commands like any other.
 
-use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
-use crate::domain::commands::{Ask, Command};
-use crate::domain::machine::Domain;
-use crate::domain::platform::is_live;
-use crate::domain::record::Record;
-use crate::domain::time::Timestamp;
 use crate::outbound::Outbound;
 use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Outcomes, Rail};
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
+use domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
+use domain::commands::{Ask, Command};
+use domain::machine::Domain;
+use domain::platform::is_live;
+use domain::record::Record;
+use domain::time::Timestamp;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

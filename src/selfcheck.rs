@@ -7,10 +7,10 @@
 //! faster than that share can follow, each round takes other books, and every book its newest
 //! state: the figures say how many were checked, and how long ago.
 
-use crate::domain::machine::Domain;
 use crate::recovery::Failed;
 use crate::recovery::recheck::{Rechecked, recheck};
 use actors::Engine;
+use domain::machine::Domain;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

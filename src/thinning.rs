@@ -9,12 +9,12 @@
 //! A thread of its own with the lowest priority does it: for every tenant once after the start,
 //! then for the books in memory after rounds of snapshots.
 
-use crate::domain::index;
-use crate::domain::kept::KEPT_MS;
-use crate::domain::machine::Domain;
-use crate::domain::platform::PLATFORM;
-use crate::domain::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use actors::{Engine, Failure};
+use domain::index;
+use domain::kept::KEPT_MS;
+use domain::machine::Domain;
+use domain::platform::PLATFORM;
+use domain::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;

@@ -1,11 +1,11 @@
 //! The HTTP front over real sockets, with a toy service behind it: what a caller sees when it
 //! misbehaves, and when the server stops.
 
+use api::problem::Problem;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::{Method, Request};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use pasarela::api::problem::Problem;
 use pasarela::server::body::Inbound;
 use pasarela::server::listen::{Answer, Arrival, Drained, Limits, Listener};
 use pasarela::server::respond::Reply;

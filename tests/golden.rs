@@ -1,19 +1,19 @@
 //! Contracts that must not change by accident: the list of routes, the descriptions in OpenAPI, and
 //! the bytes of records. Set `GOLDEN=write` to write them anew, and look at the difference.
 
+use api::openapi;
+use api::routes::{Modes, routes};
+use domain::adjustments::{Adjustment, adjust};
+use domain::book::Book;
+use domain::codec;
+use domain::decision::Turn;
+use domain::external_ref::ExternalRef;
+use domain::ids::Id;
+use domain::ledger::{Account, HoldChange, Ledger, Release};
+use domain::money::Currency;
+use domain::record::{Cause, Record};
+use domain::time::Timestamp;
 use pasarela::admin;
-use pasarela::api::openapi;
-use pasarela::api::routes::{Modes, routes};
-use pasarela::domain::adjustments::{Adjustment, adjust};
-use pasarela::domain::book::Book;
-use pasarela::domain::codec;
-use pasarela::domain::decision::Turn;
-use pasarela::domain::external_ref::ExternalRef;
-use pasarela::domain::ids::Id;
-use pasarela::domain::ledger::{Account, HoldChange, Ledger, Release};
-use pasarela::domain::money::Currency;
-use pasarela::domain::record::{Cause, Record};
-use pasarela::domain::time::Timestamp;
 use std::fs;
 use std::path::{Path, PathBuf};
 

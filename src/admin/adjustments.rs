@@ -2,25 +2,25 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use crate::api::balance::show_movement;
-use crate::api::fields::{Bad, Fields};
-use crate::api::number;
-use crate::api::problem::Problem;
-use crate::api::refusals;
-use crate::api::value::Value;
-use crate::domain::adjustments::Adjustment;
-use crate::domain::commands::{Ask, Command};
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::index::{self, Space};
-use crate::domain::kept::Shape;
-use crate::domain::ledger::Row;
-use crate::domain::money::Currency;
-use crate::domain::platform::{Mode, is_live, tenant_key};
-use crate::domain::record::Cause;
-use crate::domain::refusal::Refusal;
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Read, Unreadable};
 use crate::server::services::Services;
+use api::balance::show_movement;
+use api::fields::{Bad, Fields};
+use api::number;
+use api::problem::Problem;
+use api::refusals;
+use api::value::Value;
+use domain::adjustments::Adjustment;
+use domain::commands::{Ask, Command};
+use domain::external_ref::ExternalRef;
+use domain::index::{self, Space};
+use domain::kept::Shape;
+use domain::ledger::Row;
+use domain::money::Currency;
+use domain::platform::{Mode, is_live, tenant_key};
+use domain::record::Cause;
+use domain::refusal::Refusal;
 use rust_decimal::Decimal;
 
 /// Characters of what it says it is for.

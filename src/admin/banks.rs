@@ -2,19 +2,19 @@
 //! refresh from a feed, weekly and at once (`contract.md`, sections 3, 14 and 18).
 
 use super::call::{Call, Done, Outcome};
-use crate::api::fields::{Bad, Fields};
-use crate::api::problem::Problem;
-use crate::api::value::Value;
-use crate::api::writer::{Object, text};
-use crate::domain::acts::Deed;
-use crate::domain::banks::{self, Bank, BankCode, Catalogue, Edit, Service};
-use crate::domain::kept::Shape;
-use crate::domain::platform::{PLATFORM, PlatformAsk};
-use crate::domain::time::DAY_MS;
-use crate::domain::view::{Query, View};
 use crate::server::ask::{self, Changed};
 use crate::server::dispatch::failure;
 use crate::server::services::Services;
+use api::fields::{Bad, Fields};
+use api::problem::Problem;
+use api::value::Value;
+use api::writer::{Object, text};
+use domain::acts::Deed;
+use domain::banks::{self, Bank, BankCode, Catalogue, Edit, Service};
+use domain::kept::Shape;
+use domain::platform::{PLATFORM, PlatformAsk};
+use domain::time::DAY_MS;
+use domain::view::{Query, View};
 use std::sync::Arc;
 use std::time::Duration;
 

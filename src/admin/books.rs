@@ -2,16 +2,16 @@
 
 use super::call::{Call, Done, Outcome};
 use super::sheets::push_sheet;
-use crate::api::fields::Fields;
-use crate::api::problem::Problem;
-use crate::api::writer::Object;
-use crate::domain::acts::Deed;
-use crate::domain::platform::{Mode, PlatformAsk, is_live, tenant_key};
-use crate::domain::time::Timestamp;
 use crate::recovery::rederive::{Rederived, rederive};
 use crate::server::ask;
 use crate::server::dispatch::failure;
 use crate::server::services::Services;
+use api::fields::Fields;
+use api::problem::Problem;
+use api::writer::Object;
+use domain::acts::Deed;
+use domain::platform::{Mode, PlatformAsk, is_live, tenant_key};
+use domain::time::Timestamp;
 
 /// The halted books, as the state of the server shows them.
 pub fn show(services: &Services) -> Vec<Vec<u8>> {

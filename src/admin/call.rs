@@ -1,19 +1,19 @@
 //! What a handler of the operators' API gets, and what it gives back.
 
 use super::kept::Slot;
-use crate::api::problem::Problem;
-use crate::api::refusals;
-use crate::api::render::render;
-use crate::domain::acts::{Act, Deed};
-use crate::domain::ids::Id;
-use crate::domain::kept::{KeepRef, Shape};
-use crate::domain::machine::{Domain, Facts};
-use crate::domain::platform::{Tenant, is_live};
-use crate::domain::time::Timestamp;
 use crate::server::respond::Trace;
 use crate::server::services::Services;
 use crate::server::sheets::Turns;
+use api::problem::Problem;
+use api::refusals;
+use api::render::render;
 use bytes::Bytes;
+use domain::acts::{Act, Deed};
+use domain::ids::Id;
+use domain::kept::{KeepRef, Shape};
+use domain::machine::{Domain, Facts};
+use domain::platform::{Tenant, is_live};
+use domain::time::Timestamp;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;

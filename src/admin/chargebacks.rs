@@ -3,16 +3,16 @@
 
 use super::ask;
 use super::call::{Call, Outcome};
-use crate::api::chargebacks::{read_new, read_verdict};
-use crate::api::fields::Fields;
-use crate::api::problem::Problem;
-use crate::domain::commands::{Ask, Command};
-use crate::domain::ids::EntityId;
-use crate::domain::index::{self, Space};
-use crate::domain::kept::Shape;
-use crate::domain::platform::{Mode, PLATFORM, tenant_key};
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Unreadable};
+use api::chargebacks::{read_new, read_verdict};
+use api::fields::Fields;
+use api::problem::Problem;
+use domain::commands::{Ask, Command};
+use domain::ids::EntityId;
+use domain::index::{self, Space};
+use domain::kept::Shape;
+use domain::platform::{Mode, PLATFORM, tenant_key};
 
 /// POST /admin/tenants/:id/chargebacks
 pub async fn open(call: Call) -> Outcome {

@@ -3,22 +3,22 @@
 
 use super::ask;
 use super::call::{Call, Outcome};
-use crate::api::fields::{Bad, Fields};
-use crate::api::number;
-use crate::api::problem::Problem;
-use crate::api::value::Value;
-use crate::domain::buyer::{DocumentNumber, DocumentType};
-use crate::domain::commands::{Ask, Command};
-use crate::domain::cop_payments::AMOUNT_MAX;
-use crate::domain::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout, Verdict};
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::index::{self, Space};
-use crate::domain::kept::Shape;
-use crate::domain::money::Cop;
-use crate::domain::platform::{Mode, PLATFORM, tenant_key};
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Unreadable};
+use api::fields::{Bad, Fields};
+use api::number;
+use api::problem::Problem;
+use api::value::Value;
+use domain::buyer::{DocumentNumber, DocumentType};
+use domain::commands::{Ask, Command};
+use domain::cop_payments::AMOUNT_MAX;
+use domain::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout, Verdict};
+use domain::external_ref::ExternalRef;
+use domain::ids::{EntityId, Id};
+use domain::index::{self, Space};
+use domain::kept::Shape;
+use domain::money::Cop;
+use domain::platform::{Mode, PLATFORM, tenant_key};
 
 /// Characters of a bank's or a holder's name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;

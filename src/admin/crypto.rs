@@ -3,21 +3,21 @@
 
 use super::call::{Call, Done, Outcome};
 use super::chargebacks::tell;
-use crate::api::crypto::{facets, read_approval, read_facets, read_rejection, show};
-use crate::api::page::page_json;
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::writer::Object;
-use crate::domain::commands::Ask;
-use crate::domain::crypto::payouts::Verdict;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::index::{self, Space};
-use crate::domain::kept::Shape;
-use crate::domain::platform::PLATFORM;
-use crate::domain::record::Entity;
 use crate::server::ask::defect;
 use crate::server::history::{self, Unreadable};
 use crate::server::newest::Newest;
+use api::crypto::{facets, read_approval, read_facets, read_rejection, show};
+use api::page::page_json;
+use api::problem::Problem;
+use api::query::Query;
+use api::writer::Object;
+use domain::commands::Ask;
+use domain::crypto::payouts::Verdict;
+use domain::ids::{EntityId, Id, Kind};
+use domain::index::{self, Space};
+use domain::kept::Shape;
+use domain::platform::PLATFORM;
+use domain::record::Entity;
 
 /// GET /admin/crypto/payouts: those of all tenants in both modes, newest first.
 pub async fn list(call: Call) -> Outcome {

@@ -3,18 +3,16 @@
 
 use super::operations;
 use super::routes::routes;
-use crate::api::openapi::document::{Access, Chapter, Document, ErrorShape, Row};
-use crate::api::openapi::operation::{Operation, operation};
-use crate::api::openapi::schema::{
-    Schema, any_of, boolean, integer, list, named, number, object, one_of, text,
-};
-use crate::api::openapi::values::{amount, currency, four_decimals, instant, items, page, pesos, uuid, ves};
-use crate::api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
-use crate::api::writer::Object;
-use crate::domain::banks::Service;
-use crate::domain::cop_payouts::AccountType;
-use crate::domain::platform::{Mode, Scope};
-use crate::domain::settings::LiveStatus;
+use api::openapi::document::{Access, Chapter, Document, ErrorShape, Row};
+use api::openapi::operation::{Operation, operation};
+use api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
+use api::openapi::values::{amount, currency, four_decimals, instant, items, page, pesos, uuid, ves};
+use api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
+use api::writer::Object;
+use domain::banks::Service;
+use domain::cop_payouts::AccountType;
+use domain::platform::{Mode, Scope};
+use domain::settings::LiveStatus;
 use hyper::Method;
 
 const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, corrections, chargebacks, banks, rates, and the state of the server.\n\n\

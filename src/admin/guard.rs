@@ -5,8 +5,8 @@
 //! across sites by its `Origin` or `Sec-Fetch-Site`. All of them are checked before the token, so
 //! that a listener for local work without one is safe too.
 
-use crate::api::problem::Problem;
 use crate::config::Admin;
+use api::problem::Problem;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;

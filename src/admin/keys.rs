@@ -4,17 +4,17 @@
 use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::Secret;
-use crate::api::fields::{Bad, Fields};
-use crate::api::page::list_json;
-use crate::api::problem::Problem;
-use crate::api::tenants::{self, show_key};
-use crate::api::value::Value;
-use crate::domain::ids::Id;
-use crate::domain::kept::Shape;
-use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, Scope, Scopes};
-use crate::domain::time::{SECOND_MS, Timestamp};
-use crate::domain::view::{Query, View};
 use crate::server::dispatch::failure;
+use api::fields::{Bad, Fields};
+use api::page::list_json;
+use api::problem::Problem;
+use api::tenants::{self, show_key};
+use api::value::Value;
+use domain::ids::Id;
+use domain::kept::Shape;
+use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, Scope, Scopes};
+use domain::time::{SECOND_MS, Timestamp};
+use domain::view::{Query, View};
 use std::sync::Arc;
 
 /// The longest time for which a rotated key works on: 30 days.

@@ -2,20 +2,20 @@
 //! and that they were not (`contract.md`, "Operations").
 
 use super::call::{Call, Done, Outcome};
-use crate::api::page::page_json;
-use crate::api::query::Query;
-use crate::api::writer::Object;
-use crate::domain::crypto;
-use crate::domain::ids::Id;
-use crate::domain::index;
-use crate::domain::payments::{self, Means};
-use crate::domain::payouts;
-use crate::domain::platform::{PLATFORM, is_live};
-use crate::domain::record::Entity;
-use crate::domain::time::Timestamp;
 use crate::server::history::{self, Read, Unreadable};
 use crate::server::newest::Newest;
 use crate::server::services::Services;
+use api::page::page_json;
+use api::query::Query;
+use api::writer::Object;
+use domain::crypto;
+use domain::ids::Id;
+use domain::index;
+use domain::payments::{self, Means};
+use domain::payouts;
+use domain::platform::{PLATFORM, is_live};
+use domain::record::Entity;
+use domain::time::Timestamp;
 
 /// The only rail that there is.
 const RAIL: &str = "simulator";

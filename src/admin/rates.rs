@@ -1,14 +1,14 @@
 //! Samples of rates that an operator enters.
 
 use super::call::{Call, Done, Outcome};
-use crate::api::fields::{Bad, Fields};
-use crate::api::problem::Problem;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::money::Rate;
-use crate::domain::samples::{AHEAD_MS_MAX, name, price};
-use crate::domain::time::Timestamp;
 use crate::rates::{Pair, RateStoreError, Sample, Series};
+use api::fields::{Bad, Fields};
+use api::problem::Problem;
+use api::value::Value;
+use api::writer::Object;
+use domain::money::Rate;
+use domain::samples::{AHEAD_MS_MAX, name, price};
+use domain::time::Timestamp;
 use rust_decimal::Decimal;
 use std::str::FromStr;
 use std::sync::Arc;

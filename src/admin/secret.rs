@@ -1,12 +1,12 @@
 //! Makes API keys. The key itself is shown once to the one who asked for it; what is kept is its
 //! SHA-256 and its first characters.
 
-use crate::api::problem::Problem;
-use crate::domain::ids::Id;
-use crate::domain::platform::{ApiKey, Mode, Scopes};
-use crate::domain::time::Timestamp;
 use crate::server::directory::hash_key;
 use crate::server::services::Services;
+use api::problem::Problem;
+use domain::ids::Id;
+use domain::platform::{ApiKey, Mode, Scopes};
+use domain::time::Timestamp;
 use std::fmt;
 use zeroize::Zeroize;
 

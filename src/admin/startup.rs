@@ -4,11 +4,11 @@ use super::ask;
 use super::secret::{Secret, stem};
 use super::sheets::push_sheet;
 use super::tenants;
-use crate::api::problem::Problem;
-use crate::domain::platform::{ApiKey, Mode, PLATFORM};
-use crate::domain::view::{Query, View};
 use crate::server::dispatch::failure;
 use crate::server::services::Services;
+use api::problem::Problem;
+use domain::platform::{ApiKey, Mode, PLATFORM};
+use domain::view::{Query, View};
 use std::fmt;
 
 /// Characters of a name, as the configuration takes it.

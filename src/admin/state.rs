@@ -2,16 +2,16 @@
 
 use super::books;
 use super::call::{Call, Done, Outcome};
-use crate::api::fields::{Bad, Fields};
-use crate::api::problem::Problem;
-use crate::api::writer::Object;
-use crate::domain::acts::Deed;
-use crate::domain::kept::Shape;
 use crate::rates::FeedHealth;
 use crate::recovery::backup;
 use crate::server::ask;
 use crate::server::dispatch::failure;
 use crate::server::services::Services;
+use api::fields::{Bad, Fields};
+use api::problem::Problem;
+use api::writer::Object;
+use domain::acts::Deed;
+use domain::kept::Shape;
 use std::path::{Path, PathBuf};
 
 /// Characters of the longest path.

@@ -4,16 +4,16 @@ use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::Secret;
 use super::sheets::{push_sheet, set_sheet};
-use crate::api::fields::Fields;
-use crate::api::page::{bad_cursor, page_json};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::{settings, tenants};
-use crate::domain::kept::{KeepRef, Shape};
-use crate::domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
-use crate::domain::settings::{LiveStatus, Settings};
 use crate::server::ask::Changed;
 use crate::server::services::Services;
+use api::fields::Fields;
+use api::page::{bad_cursor, page_json};
+use api::problem::Problem;
+use api::query::Query;
+use api::{settings, tenants};
+use domain::kept::{KeepRef, Shape};
+use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
+use domain::settings::{LiveStatus, Settings};
 use std::sync::Arc;
 
 /// Characters of a tenant's name.

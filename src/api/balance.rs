@@ -1,19 +1,19 @@
 //! The balance in bolívares and its movements (`service.md`, "Balances and ledger"; `contract.md`,
 //! section 6).
 
-use crate::api::plan::{Call, Movements, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::{Query, Text};
-use crate::api::writer::Object;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::index::LedgerKey;
-use crate::domain::ledger::{Ledger, MovementKind, Row};
-use crate::domain::machine::{Facts, Rendered};
-use crate::domain::money::{Currency, write_minor};
-use crate::domain::record::Record;
-use crate::domain::sellers::SellerBalance;
-use crate::domain::time::Timestamp;
-use crate::domain::view::{Balance, CopBalance};
+use crate::plan::{Call, Movements, Plan};
+use crate::problem::Problem;
+use crate::query::{Query, Text};
+use crate::writer::Object;
+use domain::ids::{EntityId, Id, Kind};
+use domain::index::LedgerKey;
+use domain::ledger::{Ledger, MovementKind, Row};
+use domain::machine::{Facts, Rendered};
+use domain::money::{Currency, write_minor};
+use domain::record::Record;
+use domain::sellers::SellerBalance;
+use domain::time::Timestamp;
+use domain::view::{Balance, CopBalance};
 
 /// GET /v1/balance
 pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -1,22 +1,22 @@
 //! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and
 //! showing what became of each (`contract.md`, sections 5, 7 and 17).
 
-use crate::api::fields::{Bad, Fields};
-use crate::api::payouts::{self, Form, read_new};
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::refusals;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::banks::Catalogue;
-use crate::domain::codec;
-use crate::domain::external_ref::{CHARACTERS_MAX, ExternalRef};
-use crate::domain::ids::Id;
-use crate::domain::machine::{Facts, Rendered};
-use crate::domain::payouts::batch::{Batch, NewBatch, NewItem, Place};
-use crate::domain::record::Entity;
-use crate::domain::refusal::Refusal;
+use crate::fields::{Bad, Fields};
+use crate::payouts::{self, Form, read_new};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::refusals;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::banks::Catalogue;
+use domain::codec;
+use domain::external_ref::{CHARACTERS_MAX, ExternalRef};
+use domain::ids::Id;
+use domain::machine::{Facts, Rendered};
+use domain::payouts::batch::{Batch, NewBatch, NewItem, Place};
+use domain::record::Entity;
+use domain::refusal::Refusal;
 use std::collections::HashMap;
 use std::sync::Arc;
 

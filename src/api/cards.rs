@@ -1,16 +1,16 @@
 //! POST /v1/payments/vpos: collecting by card (`contract.md`, sections 5 and 17, "Payments").
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
-use crate::api::fields::{Bad, Fields};
-use crate::api::payments::{DESCRIPTION_MAX, create_charge, marketplace, usd_amount};
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::value::Value;
-use crate::domain::card::{Card, Cvv, Expiry, Number};
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::payments::Means;
-use crate::domain::payments::charge::{NewCharge, Price, Secret};
+use crate::fields::{Bad, Fields};
+use crate::payments::{DESCRIPTION_MAX, create_charge, marketplace, usd_amount};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::value::Value;
+use domain::card::{Card, Cvv, Expiry, Number};
+use domain::external_ref::ExternalRef;
+use domain::identity::IdentityDocument;
+use domain::payments::Means;
+use domain::payments::charge::{NewCharge, Price, Secret};
 
 /// Characters of the name on a card.
 const HOLDER_NAME_MAX: usize = 100;

@@ -1,21 +1,21 @@
 //! Chargebacks: reading and listing them, and the calls by which test mode plays the bank
 //! (`service.md`, "Chargeback"; `contract.md`, section 8).
 
-use crate::api::fields::{Fields, Got, Sound};
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::chargebacks::{Chargeback, NewChargeback, Reason, Status, Verdict};
-use crate::domain::commands::Ask;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::money::Ves;
-use crate::domain::payments::Payment;
-use crate::domain::record::Entity;
-use crate::domain::time::Timestamp;
+use crate::fields::{Fields, Got, Sound};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::chargebacks::{Chargeback, NewChargeback, Reason, Status, Verdict};
+use domain::commands::Ask;
+use domain::ids::{EntityId, Id, Kind};
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::money::Ves;
+use domain::payments::Payment;
+use domain::record::Entity;
+use domain::time::Timestamp;
 
 /// What a bank says that it takes back, as it is read.
 pub struct GotChargeback {

@@ -1,28 +1,28 @@
 //! What the page of a hosted checkout calls, with the session's client secret as its only key
 //! (`contract.md`, section 18, "Checkout"): bodies in, answers out. The page itself is `checkout/`.
 
-use crate::api::cop_payments::{GotBuyer, below_minimum};
-use crate::api::fields::{Bad, Fields, Got, Sound};
-use crate::api::payments::c2p_bank;
-use crate::api::problem::Problem;
-use crate::api::refusals::problem;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::banks::{Catalogue, Service};
-use crate::domain::buyer::Buyer;
-use crate::domain::checkout::{InPesos, Session, Status, Way};
-use crate::domain::cop_payments::{Channel, CopPayment, Failure};
-use crate::domain::crypto::address::Network;
-use crate::domain::crypto::deposits::{Asset, Till};
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::Id;
-use crate::domain::money::{Cop, Rate, Usd, Usdt, Ves};
-use crate::domain::payments::charge::{Price, USD_MAX};
-use crate::domain::payments::{Debtor, Payment, Status as PaymentStatus};
-use crate::domain::phone::MobilePhone;
-use crate::domain::products::{Link, Product};
-use crate::domain::refusal::Refusal;
-use crate::domain::token::Token;
+use crate::cop_payments::{GotBuyer, below_minimum};
+use crate::fields::{Bad, Fields, Got, Sound};
+use crate::payments::c2p_bank;
+use crate::problem::Problem;
+use crate::refusals::problem;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::banks::{Catalogue, Service};
+use domain::buyer::Buyer;
+use domain::checkout::{InPesos, Session, Status, Way};
+use domain::cop_payments::{Channel, CopPayment, Failure};
+use domain::crypto::address::Network;
+use domain::crypto::deposits::{Asset, Till};
+use domain::identity::IdentityDocument;
+use domain::ids::Id;
+use domain::money::{Cop, Rate, Usd, Usdt, Ves};
+use domain::payments::charge::{Price, USD_MAX};
+use domain::payments::{Debtor, Payment, Status as PaymentStatus};
+use domain::phone::MobilePhone;
+use domain::products::{Link, Product};
+use domain::refusal::Refusal;
+use domain::token::Token;
 use hyper::Method;
 
 /// The call that needs no secret: it makes one.
@@ -139,7 +139,7 @@ pub fn offers(
 pub struct GotDebtor {
     id: Got<IdentityDocument>,
     phone: Got<MobilePhone>,
-    bank: Got<crate::domain::banks::BankCode>,
+    bank: Got<domain::banks::BankCode>,
 }
 
 impl GotDebtor {
@@ -231,7 +231,7 @@ pub fn priced(product: &Product, link: &Link, quantity: u16) -> Result<Usd, &'st
 pub fn read_quantity(body: &[u8]) -> Result<u16, Problem> {
     let mut fields = Fields::parse_optional(body)?;
     let quantity = fields.optional("quantity", |value| {
-        let quantity = value.integer(1..=i64::from(crate::domain::products::QUANTITY_MAX))?;
+        let quantity = value.integer(1..=i64::from(domain::products::QUANTITY_MAX))?;
         u16::try_from(quantity).map_err(|_| Bad::from("is too large"))
     });
     let sound = fields.finish()?;

@@ -1,23 +1,23 @@
 //! Conversions: quotes, accepting and ending them, reading and listing, and what of the settings a
 //! tenant may change (`service.md`, "Conversions"; `contract.md`, section 9).
 
-use crate::api::fields::{Bad, Fields};
-use crate::api::number;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::settings::percentage;
-use crate::api::value::Value;
-use crate::api::writer::{Object, text};
-use crate::domain::commands::Ask;
-use crate::domain::conversions::price::{Amount, Price};
-use crate::domain::conversions::{Conversion, Decision, End, NewQuote, Source, Stage, Status, facet};
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::money::{Currency, Usdt, Ves, write_minor};
-use crate::domain::record::Entity;
-use crate::domain::settings::Settings;
+use crate::fields::{Bad, Fields};
+use crate::number;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::settings::percentage;
+use crate::value::Value;
+use crate::writer::{Object, text};
+use domain::commands::Ask;
+use domain::conversions::price::{Amount, Price};
+use domain::conversions::{Conversion, Decision, End, NewQuote, Source, Stage, Status, facet};
+use domain::ids::{EntityId, Id, Kind};
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::money::{Currency, Usdt, Ves, write_minor};
+use domain::record::Entity;
+use domain::settings::Settings;
 
 /// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
@@ -113,7 +113,7 @@ pub fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// Why something is refused, in words.
-pub fn read_reason(fields: &mut Fields<'_>) -> crate::api::fields::Got<Option<String>> {
+pub fn read_reason(fields: &mut Fields<'_>) -> crate::fields::Got<Option<String>> {
     fields.optional("reason", |value| value.trimmed(1..=REASON_MAX).map(|reason| reason.into_owned()))
 }
 

@@ -1,28 +1,28 @@
 //! Payments in Colombian pesos (`service.md`, "Colombian pesos (COP)"; `contract.md`, sections 11
 //! and 18). Under /v1/cop they speak lower case; among all payments, upper case.
 
-use crate::api::fields::{Bad, Fields, Got, Sound};
-use crate::api::merchants::email;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::{BadField, Problem};
-use crate::api::qr::png_base64;
-use crate::api::query::Query;
-use crate::api::sessions;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
-use crate::domain::commands::Ask;
-use crate::domain::conversions::price::with_four_decimals;
-use crate::domain::cop_payments::collect::NewCopPayment;
-use crate::domain::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure, Phase};
-use crate::domain::events::EventKind;
-use crate::domain::ids::EntityId;
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::money::Cop;
-use crate::domain::payments::{Method, Status};
-use crate::domain::record::Entity;
-use crate::domain::token::Token;
+use crate::fields::{Bad, Fields, Got, Sound};
+use crate::merchants::email;
+use crate::plan::{Call, Plan};
+use crate::problem::{BadField, Problem};
+use crate::qr::png_base64;
+use crate::query::Query;
+use crate::sessions;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::commands::Ask;
+use domain::conversions::price::with_four_decimals;
+use domain::cop_payments::collect::NewCopPayment;
+use domain::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure, Phase};
+use domain::events::EventKind;
+use domain::ids::EntityId;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::money::Cop;
+use domain::payments::{Method, Status};
+use domain::record::Entity;
+use domain::token::Token;
 
 /// Characters of a reference.
 const REFERENCE_MAX: usize = 128;

@@ -1,15 +1,15 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
 //! (`contract.md`, sections 3 and 18).
 
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::writer::Object;
-use crate::domain::cop_payouts::CopPayout;
-use crate::domain::ids::{EntityId, Kind};
-use crate::domain::machine::Rendered;
-use crate::domain::payouts::Status;
-use crate::domain::record::Entity;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::writer::Object;
+use domain::cop_payouts::CopPayout;
+use domain::ids::{EntityId, Kind};
+use domain::machine::Rendered;
+use domain::payouts::Status;
+use domain::record::Entity;
 
 /// GET /v1/cop/payouts
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -1,27 +1,27 @@
 //! USDT: its balance, payouts to wallets, deposit addresses, and the calls by which test mode plays
 //! the network and the operator (`contract.md`, sections 10 and 18).
 
-use crate::api::conversions::read_reason;
-use crate::api::fields::{Bad, Fields};
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::commands::Ask;
-use crate::domain::crypto::CryptoBalance;
-use crate::domain::crypto::address::{ACCOUNT_BYTES, Network, canonical};
-use crate::domain::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
-use crate::domain::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
-use crate::domain::events::Extra;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::index::Space;
-use crate::domain::kept::Shape;
-use crate::domain::machine::{Facts, Rendered};
-use crate::domain::money::Usdt;
-use crate::domain::record::Entity;
-use crate::domain::time::Timestamp;
+use crate::conversions::read_reason;
+use crate::fields::{Bad, Fields};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::commands::Ask;
+use domain::crypto::CryptoBalance;
+use domain::crypto::address::{ACCOUNT_BYTES, Network, canonical};
+use domain::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
+use domain::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
+use domain::events::Extra;
+use domain::external_ref::ExternalRef;
+use domain::ids::{EntityId, Id, Kind};
+use domain::index::Space;
+use domain::kept::Shape;
+use domain::machine::{Facts, Rendered};
+use domain::money::Usdt;
+use domain::record::Entity;
+use domain::time::Timestamp;
 
 /// Characters of the longest address.
 const ADDRESS_MAX: usize = 64;
@@ -102,7 +102,7 @@ pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// The facets that a list of payouts is to show, by the parameter `status`.
-pub fn read_facets(query: &mut Query<'_>) -> crate::api::fields::Got<Option<Status>> {
+pub fn read_facets(query: &mut Query<'_>) -> crate::fields::Got<Option<Status>> {
     query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))))
 }
 

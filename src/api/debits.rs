@@ -1,26 +1,26 @@
 //! POST /v1/payments/debit/otp and /v1/payments/debit: immediate debit with a code of the payer's
 //! bank (`contract.md`, sections 5 and 17, "Payments").
 
-use crate::api::fields::{Bad, Fields, Got, Sound};
-use crate::api::payments::create_charge;
-use crate::api::payouts::CONCEPT_MAX;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::banks::{BankCode, Catalogue, Service};
-use crate::domain::commands::Ask;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::EntityId;
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::money::Ves;
-use crate::domain::payments::charge::{NewCharge, Price, Secret};
-use crate::domain::payments::otp::{NewOtp, Otp, Status};
-use crate::domain::payments::{Debtor, Means};
-use crate::domain::phone::MobilePhone;
-use crate::domain::token::Token;
+use crate::fields::{Bad, Fields, Got, Sound};
+use crate::payments::create_charge;
+use crate::payouts::CONCEPT_MAX;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::banks::{BankCode, Catalogue, Service};
+use domain::commands::Ask;
+use domain::external_ref::ExternalRef;
+use domain::identity::IdentityDocument;
+use domain::ids::EntityId;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::money::Ves;
+use domain::payments::charge::{NewCharge, Price, Secret};
+use domain::payments::otp::{NewOtp, Otp, Status};
+use domain::payments::{Debtor, Means};
+use domain::phone::MobilePhone;
+use domain::token::Token;
 
 /// Characters of the payer's name.
 const NAME_MAX: usize = 100;

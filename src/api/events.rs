@@ -2,20 +2,20 @@
 //! `contract.md`, section 13). The data is rendered from the record in which the event happened, so
 //! it says how things stood then, whenever it is read.
 
-use crate::api::chargebacks::{outcome, show_in_payment};
-use crate::api::page::bad_cursor;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::writer::{Object, text};
-use crate::api::{conversions, cop_payments, cop_payouts, crypto, merchants, payments, payouts};
-use crate::domain::chargebacks::Chargeback;
-use crate::domain::events::{Event, EventKind, Extra};
-use crate::domain::ids::Id;
-use crate::domain::ledger::Ledger;
-use crate::domain::payments::Payment;
-use crate::domain::record::{Entity, Record};
-use crate::domain::time::Timestamp;
+use crate::chargebacks::{outcome, show_in_payment};
+use crate::page::bad_cursor;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::writer::{Object, text};
+use crate::{conversions, cop_payments, cop_payouts, crypto, merchants, payments, payouts};
+use domain::chargebacks::Chargeback;
+use domain::events::{Event, EventKind, Extra};
+use domain::ids::Id;
+use domain::ledger::Ledger;
+use domain::payments::Payment;
+use domain::record::{Entity, Record};
+use domain::time::Timestamp;
 
 /// The world in which an event happened.
 #[derive(Clone, Copy, Debug)]

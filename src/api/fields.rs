@@ -1,7 +1,7 @@
 //! Reads the members of a JSON body and names every bad one at once.
 //!
 //! ```
-//! use pasarela::api::fields::Fields;
+//! use api::fields::Fields;
 //!
 //! let mut f = Fields::parse(br#"{"externalRef": " r-1 ", "usdAmount": 10}"#)?;
 //! let external_ref = f.required("externalRef", |v| v.trimmed(1..=64));
@@ -11,7 +11,7 @@
 //! assert_eq!(external_ref.get(&ok), "r-1");
 //! assert_eq!(usd.get(&ok).to_string(), "10");
 //! assert_eq!(note.get(&ok), None);
-//! # Ok::<(), pasarela::api::problem::Problem>(())
+//! # Ok::<(), api::problem::Problem>(())
 //! ```
 //!
 //! A reader gives a [`Got`]; what it holds can be taken out only with the [`Sound`] that

@@ -1,23 +1,21 @@
 //! Payment links (`service.md`, "Products and payment links"; `contract.md`, sections 12 and 18,
 //! "Checkout"). A link is part of its product.
 
-use crate::api::fields::{Bad, Fields};
-use crate::api::page::list_json;
-use crate::api::payments::marketplace;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::value::Value;
-use crate::api::web_address::clearable;
-use crate::api::writer::Object;
-use crate::domain::commands::Ask;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::products::{
-    Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug,
-};
-use crate::domain::record::Entity;
+use crate::fields::{Bad, Fields};
+use crate::page::list_json;
+use crate::payments::marketplace;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::web_address::clearable;
+use crate::writer::Object;
+use domain::commands::Ask;
+use domain::ids::{EntityId, Id};
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::products::{Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug};
+use domain::record::Entity;
 
 /// Slugs that are tried when the one made from the name is taken.
 const SUFFIXED: usize = 3;

@@ -1,26 +1,26 @@
 //! Merchants and their payout methods (`service.md`, "Merchants"; `contract.md`, section 7).
 //! Registered data are shown in clear.
 
-use crate::api::fields::{Bad, Fields};
-use crate::api::page::list_json;
-use crate::api::payouts::credit_bank;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::commands::Ask;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::index::Space;
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
-use crate::domain::money::Ves;
-use crate::domain::phone::MobilePhone;
-use crate::domain::record::{Entity, Record};
-use crate::domain::verification::{MethodStatus, TRIES};
+use crate::fields::{Bad, Fields};
+use crate::page::list_json;
+use crate::payouts::credit_bank;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::commands::Ask;
+use domain::external_ref::ExternalRef;
+use domain::identity::IdentityDocument;
+use domain::ids::{EntityId, Id, Kind};
+use domain::index::Space;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
+use domain::money::Ves;
+use domain::phone::MobilePhone;
+use domain::record::{Entity, Record};
+use domain::verification::{MethodStatus, TRIES};
 
 /// Characters of a name.
 const NAME_MAX: usize = 120;

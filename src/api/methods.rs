@@ -1,13 +1,13 @@
 //! GET /v1/payment-methods: by what the account can collect bolívares now (`contract.md`, section
 //! 5).
 
-use crate::api::page::list_json;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::writer::Object;
-use crate::domain::banks::Service;
-use crate::domain::payments::Method;
+use crate::page::list_json;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::writer::Object;
+use domain::banks::Service;
+use domain::payments::Method;
 
 /// GET /v1/payment-methods
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -1,14 +1,14 @@
 //! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
-use crate::api::writer::Object;
-use crate::domain::cop_payments::{self, CopPayment, Failure};
-use crate::domain::ids::Id;
-use crate::domain::payments::otp::Otp;
-use crate::domain::payments::{self, Means, Payment, Phase, Status};
-use crate::domain::payouts::{self, Payout};
-use crate::domain::record::Entity;
-use crate::domain::time::Timestamp;
+use crate::writer::Object;
+use domain::cop_payments::{self, CopPayment, Failure};
+use domain::ids::Id;
+use domain::payments::otp::Otp;
+use domain::payments::{self, Means, Payment, Phase, Status};
+use domain::payouts::{self, Payout};
+use domain::record::Entity;
+use domain::time::Timestamp;
 
 struct Operation<'a> {
     kind: &'static str,

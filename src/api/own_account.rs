@@ -1,23 +1,23 @@
 //! The tenant's own payout account: setting, proving and showing it, and paying to it
 //! (`contract.md`, sections 7 and 17). It is the tenant's own and shown in clear.
 
-use crate::api::fields::Fields;
-use crate::api::payouts::credit_bank;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::commands::Ask;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::EntityId;
-use crate::domain::kept::Shape;
-use crate::domain::machine::{Facts, Rendered};
-use crate::domain::money::Ves;
-use crate::domain::own_account::{Held, OwnAccount};
-use crate::domain::phone::MobilePhone;
-use crate::domain::record::Entity;
-use crate::domain::verification::{MethodStatus, TRIES};
+use crate::fields::Fields;
+use crate::payouts::credit_bank;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::commands::Ask;
+use domain::identity::IdentityDocument;
+use domain::ids::EntityId;
+use domain::kept::Shape;
+use domain::machine::{Facts, Rendered};
+use domain::money::Ves;
+use domain::own_account::{Held, OwnAccount};
+use domain::phone::MobilePhone;
+use domain::record::Entity;
+use domain::verification::{MethodStatus, TRIES};
 
 /// PUT /v1/payouts/account
 pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -5,7 +5,7 @@
 //! list: tenant and mode, kind, filters. So nobody else can make one, none can continue another
 //! list, and each is valid across restarts. This file must not know what a position means.
 
-use crate::api::problem::Problem;
+use crate::problem::Problem;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};

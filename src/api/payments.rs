@@ -1,31 +1,31 @@
 //! Payments: C2P request, execute and reverse; reading payments of every method (`service.md`, "C2P
 //! collection"; `contract.md`, section 5).
 
-use crate::api::chargebacks::show_in_payment;
-use crate::api::cop_payments;
-use crate::api::fields::{Bad, Fields, Got, Sound};
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::refusals::problem;
-use crate::api::sessions;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::banks::{BankCode, Catalogue, Service, sends_otp};
-use crate::domain::commands::Ask;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::index::Space;
-use crate::domain::kept::Shape;
-use crate::domain::machine::{Facts, Rendered};
-use crate::domain::money::{Rate, Usd};
-use crate::domain::payments::charge::{NewCharge, Price, USD_MAX};
-use crate::domain::payments::{CancelReason, Debtor, Means, Method, Payment, Phase, Status, c2p, facet};
-use crate::domain::phone::MobilePhone;
-use crate::domain::record::Entity;
-use crate::domain::refusal::Refusal;
-use crate::domain::token::Token;
+use crate::chargebacks::show_in_payment;
+use crate::cop_payments;
+use crate::fields::{Bad, Fields, Got, Sound};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::refusals::problem;
+use crate::sessions;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::banks::{BankCode, Catalogue, Service, sends_otp};
+use domain::commands::Ask;
+use domain::external_ref::ExternalRef;
+use domain::identity::IdentityDocument;
+use domain::ids::{EntityId, Id, Kind};
+use domain::index::Space;
+use domain::kept::Shape;
+use domain::machine::{Facts, Rendered};
+use domain::money::{Rate, Usd};
+use domain::payments::charge::{NewCharge, Price, USD_MAX};
+use domain::payments::{CancelReason, Debtor, Means, Method, Payment, Phase, Status, c2p, facet};
+use domain::phone::MobilePhone;
+use domain::record::Entity;
+use domain::refusal::Refusal;
+use domain::token::Token;
 use rust_decimal::Decimal;
 
 /// Characters of a description.

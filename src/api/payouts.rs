@@ -1,25 +1,25 @@
 //! Payouts in bolívares of every kind: creating, reading and listing them (`service.md`, "Payouts
 //! (VES)"; `contract.md`, sections 5, "Credits", and 7).
 
-use crate::api::fields::{Bad, Fields, Invalid, Sound};
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::account::AccountNumber;
-use crate::domain::banks::{BankCode, Catalogue, Service};
-use crate::domain::commands::Ask;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::index::Space;
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::money::Ves;
-use crate::domain::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
-use crate::domain::phone::MobilePhone;
-use crate::domain::record::Entity;
+use crate::fields::{Bad, Fields, Invalid, Sound};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::account::AccountNumber;
+use domain::banks::{BankCode, Catalogue, Service};
+use domain::commands::Ask;
+use domain::external_ref::ExternalRef;
+use domain::identity::IdentityDocument;
+use domain::ids::{EntityId, Id, Kind};
+use domain::index::Space;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::money::Ves;
+use domain::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
+use domain::phone::MobilePhone;
+use domain::record::Entity;
 
 /// Characters of a description.
 pub const CONCEPT_MAX: usize = 140;

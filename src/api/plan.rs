@@ -1,20 +1,20 @@
 //! What a handler wants done: data for the one function that waits (`server/dispatch.rs`). A
 //! handler reads, checks and says; it does nothing itself.
 
-use crate::api::events::World;
-use crate::api::page::Page;
-use crate::domain::banks::Catalogue;
-use crate::domain::commands::Ask;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::index::{LedgerKey, Space};
-use crate::domain::kept::Shape;
-use crate::domain::money::{Currency, Rate, Usdt};
-use crate::domain::payouts::batch::NewBatch;
-use crate::domain::platform::{ApiKey, Tenant, is_live};
-use crate::domain::products::NewLink;
-use crate::domain::record::Entity;
-use crate::domain::samples::Sample;
-use crate::domain::time::Timestamp;
+use crate::events::World;
+use crate::page::Page;
+use domain::banks::Catalogue;
+use domain::commands::Ask;
+use domain::ids::{EntityId, Id, Kind};
+use domain::index::{LedgerKey, Space};
+use domain::kept::Shape;
+use domain::money::{Currency, Rate, Usdt};
+use domain::payouts::batch::NewBatch;
+use domain::platform::{ApiKey, Tenant, is_live};
+use domain::products::NewLink;
+use domain::record::Entity;
+use domain::samples::Sample;
+use domain::time::Timestamp;
 use std::sync::Arc;
 use url::Url;
 
@@ -79,13 +79,13 @@ pub struct Call<'a> {
     /// Makes an id that says nothing, not even its time.
     pub random_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
-    pub micro_deposits: (crate::domain::money::Ves, crate::domain::money::Ves),
+    pub micro_deposits: (domain::money::Ves, domain::money::Ves),
     /// How the outside reaches this server, without a slash at the end.
     pub base_url: &'a str,
     /// What the market asks for a USDT in this currency, unless nobody knows.
     pub market_rate: &'a dyn Fn(Currency) -> Option<Rate>,
     /// What the networks take for a USDT payout, in the order of
-    /// [`crate::domain::crypto::address::Network`].
+    /// [`domain::crypto::address::Network`].
     pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
@@ -107,8 +107,8 @@ impl Call<'_> {
     }
 
     /// The id in the path, under this name; what is no UUID names nothing.
-    pub fn id(&self, name: &str) -> Result<Id, crate::api::problem::Problem> {
-        Id::parse(&(self.path)(name)).ok_or_else(crate::api::problem::Problem::not_found)
+    pub fn id(&self, name: &str) -> Result<Id, crate::problem::Problem> {
+        Id::parse(&(self.path)(name)).ok_or_else(crate::problem::Problem::not_found)
     }
 }
 

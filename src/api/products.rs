@@ -1,21 +1,21 @@
 //! Products (`service.md`, "Products and payment links"; `contract.md`, section 12).
 
-use crate::api::fields::{Bad, Fields};
-use crate::api::links;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::value::Value;
-use crate::api::web_address::clearable;
-use crate::api::writer::Object;
-use crate::domain::commands::Ask;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::money::Usd;
-use crate::domain::payments::charge::USD_MAX;
-use crate::domain::products::{NewProduct, Product, ProductChange, facet};
-use crate::domain::record::Entity;
+use crate::fields::{Bad, Fields};
+use crate::links;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::web_address::clearable;
+use crate::writer::Object;
+use domain::commands::Ask;
+use domain::ids::{EntityId, Id, Kind};
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::money::Usd;
+use domain::payments::charge::USD_MAX;
+use domain::products::{NewProduct, Product, ProductChange, facet};
+use domain::record::Entity;
 use rust_decimal::Decimal;
 use std::str::FromStr;
 

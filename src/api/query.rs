@@ -257,7 +257,7 @@ pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::problem::Problem;
+    use crate::problem::Problem;
     use sha2::{Digest, Sha256};
 
     /// No secret is needed to see that filters count.

@@ -1,16 +1,16 @@
 //! Reference data: the banks, the price of the dollar, and what became of an Idempotency-Key.
 
-use crate::api::fields::Bad;
-use crate::api::payments::{PRICE_EXPECTED, in_price_range};
-use crate::api::plan::{BankRate, Call, Official, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::refusals;
-use crate::api::writer::{Object, text};
-use crate::domain::banks::Bank;
-use crate::domain::buckets::{price, ticks};
-use crate::domain::money::{Rate, Usd, Ves};
-use crate::domain::refusal::Refusal;
+use crate::fields::Bad;
+use crate::payments::{PRICE_EXPECTED, in_price_range};
+use crate::plan::{BankRate, Call, Official, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::refusals;
+use crate::writer::{Object, text};
+use domain::banks::Bank;
+use domain::buckets::{price, ticks};
+use domain::money::{Rate, Usd, Ves};
+use domain::refusal::Refusal;
 
 /// GET /v1/banks: a bare array, sorted by code, without hidden banks (`contract.md`, section 14).
 pub fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -93,8 +93,8 @@ pub fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::samples::{BCV, OFFICIAL, Pair, Sample, Series};
-    use crate::domain::time::Timestamp;
+    use domain::samples::{BCV, OFFICIAL, Pair, Sample, Series};
+    use domain::time::Timestamp;
     use rust_decimal::Decimal;
     use std::str::FromStr;
     use std::sync::Arc;

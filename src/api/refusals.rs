@@ -1,9 +1,9 @@
 //! What a caller sees of a refusal: status, code, message, members.
 
-use crate::api::conversions::{amount, invalid_amount};
-use crate::api::problem::Problem;
-use crate::domain::money::Currency;
-use crate::domain::refusal::Refusal;
+use crate::conversions::{amount, invalid_amount};
+use crate::problem::Problem;
+use domain::money::Currency;
+use domain::refusal::Refusal;
 
 /// The problem that a refusal is to a caller.
 pub fn problem(refusal: &Refusal) -> Problem {

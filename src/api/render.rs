@@ -1,15 +1,15 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and
 //! the one that is kept for an Idempotency-Key.
 
-use crate::api::{
+use crate::{
     balance, batches, chargebacks, conversions, crypto, debits, links, merchants, own_account, payments,
     payouts, products, refusals, sessions, testing,
 };
-use crate::api::{cop_payments, cop_payouts, tenants, webhooks};
-use crate::domain::checkout::Status;
-use crate::domain::kept::Shape;
-use crate::domain::machine::{Facts, Rendered};
-use crate::domain::record::Entity;
+use crate::{cop_payments, cop_payouts, tenants, webhooks};
+use domain::checkout::Status;
+use domain::kept::Shape;
+use domain::machine::{Facts, Rendered};
+use domain::record::Entity;
 
 /// Status and body of the answer.
 pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {

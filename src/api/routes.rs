@@ -1,15 +1,15 @@
 //! The table of interface B: a row per endpoint with its policy. Everything that is said about an
 //! endpoint elsewhere (metrics, documentation, the golden list) comes from here.
 
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::{
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::{
     balance, batches, cards, chargebacks, debits, events, links, merchants, methods, own_account, payments,
     payouts,
 };
-use crate::api::{conversions, cop_payments, cop_payouts, crypto};
-use crate::api::{products, reference, sessions, testing, transfers, webhooks};
-use crate::domain::platform::Scope;
+use crate::{conversions, cop_payments, cop_payouts, crypto};
+use crate::{products, reference, sessions, testing, transfers, webhooks};
+use domain::platform::Scope;
 use hyper::Method;
 
 /// Reads and checks a request, and says what is to be done.

@@ -1,18 +1,18 @@
 //! Checkout sessions, as the tenant sees them (`service.md`, "Hosted checkout"; `contract.md`,
 //! section 12). What the buyer's page calls is `api/checkout.rs`.
 
-use crate::api::fields::{Bad, Fields};
-use crate::api::payments::{DESCRIPTION_MAX, usd_amount};
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::value::Value;
-use crate::api::web_address::clearable;
-use crate::api::writer::{Object, text};
-use crate::domain::checkout::{NewSession, Offered, Sale, Session, Status, Way};
-use crate::domain::commands::Ask;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::Shape;
+use crate::fields::{Bad, Fields};
+use crate::payments::{DESCRIPTION_MAX, usd_amount};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::web_address::clearable;
+use crate::writer::{Object, text};
+use domain::checkout::{NewSession, Offered, Sale, Session, Status, Way};
+use domain::commands::Ask;
+use domain::ids::{EntityId, Id};
+use domain::kept::Shape;
 
 /// Characters of a reference.
 const REFERENCE_MAX: usize = 128;

@@ -4,12 +4,12 @@
 //! A key in clear comes from outside, and only for the answer that makes it: what is kept of that
 //! answer leaves it out.
 
-use crate::api::settings;
-use crate::api::writer::{Object, text};
-use crate::domain::ids::Id;
-use crate::domain::platform::{ApiKey, Mode, PlatformChange, Tenant};
-use crate::domain::record::Record;
-use crate::domain::time::Timestamp;
+use crate::settings;
+use crate::writer::{Object, text};
+use domain::ids::Id;
+use domain::platform::{ApiKey, Mode, PlatformChange, Tenant};
+use domain::record::Record;
+use domain::time::Timestamp;
 
 /// The key in clear, if it may be shown.
 pub type Reveal<'a> = &'a dyn Fn(&ApiKey) -> Option<String>;

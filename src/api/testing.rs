@@ -1,20 +1,20 @@
 //! Calls that exist in test mode alone: the clock and test money (`contract.md`, section 4).
 
-use crate::api::fields::{Bad, Fields};
-use crate::api::number;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::value::Value;
-use crate::api::writer::Object;
-use crate::domain::adjustments::Adjustment;
-use crate::domain::commands::Ask;
-use crate::domain::ids::Id;
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::money::Currency;
-use crate::domain::record::Cause;
-use crate::domain::time::Timestamp;
+use crate::fields::{Bad, Fields};
+use crate::number;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::adjustments::Adjustment;
+use domain::commands::Ask;
+use domain::ids::Id;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::money::Currency;
+use domain::record::Cause;
+use domain::time::Timestamp;
 
 /// The farthest jump: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;

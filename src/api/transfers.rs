@@ -1,22 +1,22 @@
 //! POST /v1/payments/pago-movil/verify: a transfer that the payer made is looked for, and pays once
 //! (`contract.md`, sections 5 and 17, "Payments").
 
-use crate::api::debits::offering;
-use crate::api::fields::{Bad, Fields};
-use crate::api::payments::usd_amount;
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::value::Value;
-use crate::domain::banks::Service;
-use crate::domain::commands::Ask;
-use crate::domain::date::Date;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::EntityId;
-use crate::domain::kept::Shape;
-use crate::domain::payments::charge::{NewCharge, Price, Secret};
-use crate::domain::payments::{Debtor, Means, transfer_name};
-use crate::domain::phone::MobilePhone;
+use crate::debits::offering;
+use crate::fields::{Bad, Fields};
+use crate::payments::usd_amount;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::value::Value;
+use domain::banks::Service;
+use domain::commands::Ask;
+use domain::date::Date;
+use domain::external_ref::ExternalRef;
+use domain::identity::IdentityDocument;
+use domain::ids::EntityId;
+use domain::kept::Shape;
+use domain::payments::charge::{NewCharge, Price, Secret};
+use domain::payments::{Debtor, Means, transfer_name};
+use domain::phone::MobilePhone;
 
 /// POST /v1/payments/pago-movil/verify
 pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {

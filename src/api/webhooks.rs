@@ -2,22 +2,20 @@
 //! is never rendered here: it is added on the way out, so that what is kept for an Idempotency-Key
 //! does not hold it.
 
-use crate::api::fields::{Bad, Fields, Got};
-use crate::api::plan::{Call, Plan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::targets::{self, Allowed};
-use crate::api::value::Value;
-use crate::api::writer::{Object, text};
-use crate::domain::commands::Ask;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::Shape;
-use crate::domain::machine::Rendered;
-use crate::domain::record::Entity;
-use crate::domain::time::Timestamp;
-use crate::domain::webhooks::{
-    Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
-};
+use crate::fields::{Bad, Fields, Got};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::targets::{self, Allowed};
+use crate::value::Value;
+use crate::writer::{Object, text};
+use domain::commands::Ask;
+use domain::ids::{EntityId, Id};
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::record::Entity;
+use domain::time::Timestamp;
+use domain::webhooks::{Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange};
 use url::Url;
 
 fn url(value: Value<'_>, call: &Call<'_>) -> Result<(String, Url), Bad> {

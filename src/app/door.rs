@@ -1,12 +1,12 @@
 //! The door of a listener that is bound before what it leads to is there: until then the process
 //! lives and is not ready.
 
-use crate::api::problem::Problem;
-use crate::api::writer::Object;
 use crate::server::body::Inbound;
 use crate::server::listen::{Answer, Arrival};
 use crate::server::public::Public;
 use crate::server::respond::Reply;
+use api::problem::Problem;
+use api::writer::Object;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// Seconds after which to try again while the log is replayed.

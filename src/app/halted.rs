@@ -1,9 +1,9 @@
 //! Which books are halted, in a file of the data directory: for `wal explain`, and for who comes to
 //! look when the server is gone. What counts is in the engine; the file follows it.
 
-use crate::domain::time::Timestamp;
 use crate::recovery::directory::halted::{self, HaltedBook};
 use actors::Halted;
+use domain::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 

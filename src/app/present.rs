@@ -1,13 +1,13 @@
 //! Which world a data directory is: the present one, or a past one that keeps its live outbound
 //! shut until an operator takes over.
 
-use crate::domain::acts::{Act, Deed};
-use crate::domain::commands::Ask;
-use crate::domain::machine::Domain;
-use crate::domain::platform::{PLATFORM, PlatformAsk};
 use crate::outbound::Outbound;
 use crate::recovery::past::Past;
 use actors::Engine;
+use domain::acts::{Act, Deed};
+use domain::commands::Ask;
+use domain::machine::Domain;
+use domain::platform::{PLATFORM, PlatformAsk};
 use std::path::Path;
 
 /// What the marker of a directory comes to.

@@ -2,11 +2,11 @@
 
 use crate::admin::BootstrapTenant;
 use crate::config::{self, Config};
-use crate::domain::date::Date;
-use crate::domain::money::{Cop, Rate, Usdt, Ves};
-use crate::domain::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
-use crate::domain::withdrawals::{Policy, Tier, Withdrawals};
 use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Pointer, Series};
+use domain::date::Date;
+use domain::money::{Cop, Rate, Usdt, Ves};
+use domain::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
+use domain::withdrawals::{Policy, Tier, Withdrawals};
 use rust_decimal::Decimal;
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ pub fn max_age_ms(rates: &config::Rates) -> i64 {
 }
 
 /// What the networks take for a USDT payout, in the order of the configuration, which is that of
-/// [`crate::domain::crypto::address::Network`].
+/// [`domain::crypto::address::Network`].
 pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], String> {
     let mut fees = [Usdt::ZERO; 4];
     for (fee, given) in fees.iter_mut().zip(crypto.network_fee_usdt) {

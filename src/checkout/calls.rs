@@ -1,27 +1,9 @@
 //! What a page's script asks, in JSON. The client secret of the session is the only key, and opens
 //! nothing else.
 
-use crate::api::checkout::{
-    address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity,
-    read_request, state as show_state,
-};
-use crate::api::problem::Problem;
-use crate::api::refusals::problem;
-use crate::api::sessions::{address, client_secret};
 use crate::checkout::form::Form;
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
-use crate::domain::buyer::Buyer;
-use crate::domain::checkout::{Bought, NewSession, Offered};
-use crate::domain::commands::Ask;
-use crate::domain::cop_payments::Channel;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::index::{self, Space};
-use crate::domain::kept::Shape;
-use crate::domain::machine::Domain;
-use crate::domain::platform::PLATFORM;
-use crate::domain::products::{Link, Product, product_of};
-use crate::domain::record::Entity;
 use crate::network::Client;
 use crate::server::body::Inbound;
 use crate::server::dispatch::reply;
@@ -31,6 +13,24 @@ use crate::server::respond::Reply;
 use crate::server::secrets::reply_with_secret;
 use crate::server::services::{Services, random_id};
 use actors::Settled;
+use api::checkout::{
+    address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity,
+    read_request, state as show_state,
+};
+use api::problem::Problem;
+use api::refusals::problem;
+use api::sessions::{address, client_secret};
+use domain::buyer::Buyer;
+use domain::checkout::{Bought, NewSession, Offered};
+use domain::commands::Ask;
+use domain::cop_payments::Channel;
+use domain::ids::{EntityId, Id};
+use domain::index::{self, Space};
+use domain::kept::Shape;
+use domain::machine::Domain;
+use domain::platform::PLATFORM;
+use domain::products::{Link, Product, product_of};
+use domain::record::Entity;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use subtle::ConstantTimeEq;
 

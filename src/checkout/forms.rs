@@ -2,34 +2,34 @@
 //! secret, which no other site knows; and a browser that says that the form came from another site
 //! is believed.
 
-use crate::api::merchants::is_email;
-use crate::api::problem::Problem;
-use crate::api::refusals::problem;
 use crate::checkout::calls::{is_secret, messaged, session_of, sought};
 use crate::checkout::form::Form;
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::pages::{Manner, Typed, Wish, problem_page, show, show_link};
 use crate::checkout::visit::{Visit, shop_of};
 use crate::checkout::words::Language;
-use crate::domain::banks::{BankCode, Service};
-use crate::domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
-use crate::domain::checkout::Way;
-use crate::domain::commands::Ask;
-use crate::domain::cop_payments::Channel;
-use crate::domain::crypto::address::Network;
-use crate::domain::crypto::deposits::Asset;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::Cop;
-use crate::domain::payments::Debtor;
-use crate::domain::phone::MobilePhone;
-use crate::domain::token::Token;
 use crate::network::Client;
 use crate::server::body::Inbound;
 use crate::server::dispatch::failure;
 use crate::server::listen::Arrival;
 use crate::server::respond::{HTML, Reply};
 use crate::server::services::Services;
+use api::merchants::is_email;
+use api::problem::Problem;
+use api::refusals::problem;
+use domain::banks::{BankCode, Service};
+use domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::checkout::Way;
+use domain::commands::Ask;
+use domain::cop_payments::Channel;
+use domain::crypto::address::Network;
+use domain::crypto::deposits::Asset;
+use domain::identity::IdentityDocument;
+use domain::ids::{EntityId, Id};
+use domain::money::Cop;
+use domain::payments::Debtor;
+use domain::phone::MobilePhone;
+use domain::token::Token;
 use hyper::header::{self, HeaderName, HeaderValue};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

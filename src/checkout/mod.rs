@@ -21,17 +21,17 @@ mod words;
 
 pub use limits::Limits;
 
-use crate::api::problem::Problem;
 use crate::checkout::forms::Sent;
 use crate::checkout::pages::Manner;
 use crate::checkout::visit::Visit;
-use crate::domain::ids::Id;
 use crate::server::body::Inbound;
 use crate::server::listen::{Answer, Arrival};
 use crate::server::meter::{Measuring, Meter};
 use crate::server::respond::Reply;
 use crate::server::router::{BadRoute, Lookup, Router};
 use crate::server::services::Services;
+use api::problem::Problem;
+use domain::ids::Id;
 use hyper::Method;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::sync::Arc;

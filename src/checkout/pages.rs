@@ -9,17 +9,17 @@ mod session;
 pub use link::{link, show_link};
 pub use session::{session, show};
 
-use crate::api::problem::Problem;
 use crate::checkout::assets;
 use crate::checkout::form::Form;
 use crate::checkout::words::{Language, Words};
-use crate::domain::checkout::Way;
-use crate::domain::cop_payments::Channel;
-use crate::domain::crypto::address::Network;
-use crate::domain::crypto::deposits::Asset;
-use crate::domain::ids::Id;
 use crate::server::respond::{HTML, Reply};
+use api::problem::Problem;
 use askama::Template;
+use domain::checkout::Way;
+use domain::cop_payments::Channel;
+use domain::crypto::address::Network;
+use domain::crypto::deposits::Asset;
+use domain::ids::Id;
 use hyper::header::{self, HeaderName, HeaderValue};
 
 /// As `channel`: another one than that which waits.

@@ -6,33 +6,33 @@
 //! paid) refuses the new attempt. So however many tabs are open, at most one of them can be charged
 //! by C2P or in pesos at any moment.
 
-use crate::api::crypto::account;
-use crate::api::problem::Problem;
-use crate::api::refusals::problem;
 use crate::checkout::visit::Visit;
-use crate::domain::banks::sends_otp;
-use crate::domain::buyer::Buyer;
-use crate::domain::checkout::{Attempts, Status, Way};
-use crate::domain::commands::Ask;
-use crate::domain::cop_payments::collect::NewCopPayment;
-use crate::domain::cop_payments::{Channel, Failure, ForSession};
-use crate::domain::crypto::address::Network;
-use crate::domain::crypto::deposits::{Asset, NewDepositAddress, Till};
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::index::Space;
-use crate::domain::machine::Domain;
-use crate::domain::money::{Cop, Usdt};
-use crate::domain::payments::charge::Price;
-use crate::domain::payments::{Debtor, c2p};
-use crate::domain::platform::is_live;
-use crate::domain::record::Entity;
-use crate::domain::refusal::Refusal;
-use crate::domain::token::Token;
 use crate::server::desk::NameHeld;
 use crate::server::dispatch::failure;
 use crate::server::history;
 use crate::server::services::Services;
 use actors::Settled;
+use api::crypto::account;
+use api::problem::Problem;
+use api::refusals::problem;
+use domain::banks::sends_otp;
+use domain::buyer::Buyer;
+use domain::checkout::{Attempts, Status, Way};
+use domain::commands::Ask;
+use domain::cop_payments::collect::NewCopPayment;
+use domain::cop_payments::{Channel, Failure, ForSession};
+use domain::crypto::address::Network;
+use domain::crypto::deposits::{Asset, NewDepositAddress, Till};
+use domain::ids::{EntityId, Id};
+use domain::index::Space;
+use domain::machine::Domain;
+use domain::money::{Cop, Usdt};
+use domain::payments::charge::Price;
+use domain::payments::{Debtor, c2p};
+use domain::platform::is_live;
+use domain::record::Entity;
+use domain::refusal::Refusal;
+use domain::token::Token;
 
 /// A buyer is charged no more than the page said.
 const TOTAL_CHANGED: &str = "amount_changed";

@@ -1,22 +1,22 @@
 //! A visit to a checkout session: whose it is, where it stands, and by what it can be paid now.
 
-use crate::api::checkout::{Attempt, Market, Offer, offers};
-use crate::api::problem::Problem;
-use crate::api::sessions::secret;
-use crate::domain::checkout::{Attempts, Session, Status, Way};
-use crate::domain::cop_payments::CopPayment;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::index::{self, Space};
-use crate::domain::money::{Currency, Usdt};
-use crate::domain::payments::{Payment, Status as PaymentStatus};
-use crate::domain::platform::{PLATFORM, Tenant, is_live};
-use crate::domain::record::Entity;
-use crate::domain::settings::LiveStatus;
-use crate::domain::time::Timestamp;
-use crate::domain::view::{Query, View};
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Unreadable};
 use crate::server::services::Services;
+use api::checkout::{Attempt, Market, Offer, offers};
+use api::problem::Problem;
+use api::sessions::secret;
+use domain::checkout::{Attempts, Session, Status, Way};
+use domain::cop_payments::CopPayment;
+use domain::ids::{EntityId, Id};
+use domain::index::{self, Space};
+use domain::money::{Currency, Usdt};
+use domain::payments::{Payment, Status as PaymentStatus};
+use domain::platform::{PLATFORM, Tenant, is_live};
+use domain::record::Entity;
+use domain::settings::LiveStatus;
+use domain::time::Timestamp;
+use domain::view::{Query, View};
 use std::sync::Arc;
 
 /// A tenant in a mode, as a buyer comes to it.

@@ -3,13 +3,13 @@
 
 use super::caller::{Api, Event};
 use super::{Failure, runtime};
-use crate::api::writer::Object;
-use crate::domain::ids::Id;
 use crate::webhooks::has_older_signature;
 use crate::webhooks::names::Lookups;
 use crate::webhooks::post::{Message, Poster};
 use crate::webhooks::secret::Secret;
+use api::writer::Object;
 use clap::Args;
+use domain::ids::Id;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio::runtime::Handle;

@@ -4,14 +4,14 @@
 use super::progress::Shown;
 use super::wal::{ends_with, proved, scratch};
 use super::{Failure, Settings};
-use crate::api::writer::Object;
-use crate::domain::machine::AnyBook;
-use crate::domain::platform::PLATFORM;
 use crate::recovery::backup::{newest, restore};
 use crate::recovery::books::Books;
 use crate::recovery::directory::LOG_DIRECTORY;
 use crate::recovery::past::Past;
+use api::writer::Object;
 use clap::Args;
+use domain::machine::AnyBook;
+use domain::platform::PLATFORM;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

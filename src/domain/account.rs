@@ -3,7 +3,7 @@
 //! Only what identifies the account is kept; the check digits follow from it. An account is shown
 //! masked.
 
-use crate::domain::banks::BankCode;
+use crate::banks::BankCode;
 use bincode::{Decode, Encode};
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! What operators did that leaves no record of another kind: copies, samples of rates, changes of
 //! catalogues. The record says who, what and when; a body is never in it, as it may hold secrets.
 
-use crate::domain::time::Timestamp;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::fmt;
 

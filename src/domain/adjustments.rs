@@ -1,15 +1,15 @@
 //! Test money and the operator's corrections: movements of type `adjustment` (`contract.md`,
 //! sections 3 and 4).
 
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::Id;
-use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
-use crate::domain::money::Currency;
-use crate::domain::payments::sale::HOLD_MS;
-use crate::domain::record::Cause;
-use crate::domain::refusal::Refusal;
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::external_ref::ExternalRef;
+use crate::ids::Id;
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::money::Currency;
+use crate::payments::sale::HOLD_MS;
+use crate::record::Cause;
+use crate::refusal::Refusal;
 
 /// What is asked.
 pub struct Adjustment {

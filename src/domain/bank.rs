@@ -1,19 +1,19 @@
 //! What is asked of a bank and what it may answer, in the domain's words. The rails speak to banks;
 //! this is what they are told and what they tell.
 
-use crate::domain::account::AccountNumber;
-use crate::domain::banks::BankCode;
-use crate::domain::buyer::Buyer;
-use crate::domain::card::Card;
-use crate::domain::cop_payments::Channel;
-use crate::domain::crypto::address::Network;
-use crate::domain::date::Date;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::{Cop, Currency, Usdt, Ves};
-use crate::domain::phone::MobilePhone;
-use crate::domain::time::Timestamp;
-use crate::domain::token::Token;
+use crate::account::AccountNumber;
+use crate::banks::BankCode;
+use crate::buyer::Buyer;
+use crate::card::Card;
+use crate::cop_payments::Channel;
+use crate::crypto::address::Network;
+use crate::date::Date;
+use crate::identity::IdentityDocument;
+use crate::ids::{EntityId, Id};
+use crate::money::{Cop, Currency, Usdt, Ves};
+use crate::phone::MobilePhone;
+use crate::time::Timestamp;
+use crate::token::Token;
 
 /// The first look at a bank that stayed silent comes so long after the call (`contract.md`, section
 /// 4).

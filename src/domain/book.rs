@@ -1,22 +1,22 @@
 //! A tenant's book in one mode: what its money decisions need, in memory. Everything in it derives
 //! from the tenant's records.
 
-use crate::domain::banks::BankCode;
-use crate::domain::checkout::Sale;
-use crate::domain::conversions::totals::Totals;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::ledger::{Account, HoldChange, Ledger, Posting, Release};
-use crate::domain::merchants::Merchant;
-use crate::domain::money::{Currency, Ves};
-use crate::domain::own_account::Held;
-use crate::domain::payments::Status;
-use crate::domain::phone::MobilePhone;
-use crate::domain::products::product_of;
-use crate::domain::record::{Cause, Entity, Record, Was};
-use crate::domain::settings::Sheet;
-use crate::domain::sorted::{SortedMap, SortedSet};
-use crate::domain::time::Timestamp;
+use crate::banks::BankCode;
+use crate::checkout::Sale;
+use crate::conversions::totals::Totals;
+use crate::identity::IdentityDocument;
+use crate::ids::{EntityId, Id, Kind};
+use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
+use crate::merchants::Merchant;
+use crate::money::{Currency, Ves};
+use crate::own_account::Held;
+use crate::payments::Status;
+use crate::phone::MobilePhone;
+use crate::products::product_of;
+use crate::record::{Cause, Entity, Record, Was};
+use crate::settings::Sheet;
+use crate::sorted::{SortedMap, SortedSet};
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

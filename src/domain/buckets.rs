@@ -5,9 +5,9 @@
 //! rounded once, half up. Buckets join in any order to the same result: a sample that comes late
 //! changes its bucket just as one that comes in time.
 
-use crate::domain::money::Rate;
-use crate::domain::samples::{PRICE_DECIMALS, Series};
-use crate::domain::time::{DAY_MS, HOUR_MS, Timestamp};
+use crate::money::Rate;
+use crate::samples::{PRICE_DECIMALS, Series};
+use crate::time::{DAY_MS, HOUR_MS, Timestamp};
 use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Business days in Caracas: Monday to Friday less the configured holidays (`contract.md`, sections
 //! 3 and 17, "Time").
 
-use crate::domain::date::Date;
-use crate::domain::time::{DAY_MS, Timestamp, Zone};
+use crate::date::Date;
+use crate::time::{DAY_MS, Timestamp, Zone};
 
 /// The `n`-th business day after the Caracas date of `sale`, at the local time of the sale; the
 /// sale itself for `n` = 0.

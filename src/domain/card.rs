@@ -6,7 +6,7 @@
 //! then. What is kept of a card is its brand, its last four digits, and a keyed hash that tells a
 //! repeat from another card.
 
-use crate::domain::time::{Timestamp, Zone};
+use crate::time::{Timestamp, Zone};
 use bincode::{Decode, Encode};
 use zeroize::Zeroizing;
 
@@ -167,7 +167,7 @@ pub struct Card {
     /// The name on it.
     pub holder_name: String,
     /// Whose it is.
-    pub holder_id: crate::domain::identity::IdentityDocument,
+    pub holder_id: crate::identity::IdentityDocument,
 }
 
 #[cfg(test)]

@@ -5,17 +5,17 @@
 //! decides, and its state holds them all. Each one is also an entity of its own, written in the
 //! same record, so that it can be read and listed by itself.
 
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::{EventKind, Extra};
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::ledger::{Ledger, MovementKind, Posting, Row};
-use crate::domain::money::{Currency, Ves};
-use crate::domain::payments::{Means, Payment, Status as PaymentStatus};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{EventKind, Extra};
+use crate::external_ref::ExternalRef;
+use crate::ids::{EntityId, Id};
+use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::money::{Currency, Ves};
+use crate::payments::{Means, Payment, Status as PaymentStatus};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 
 /// Chargebacks that a payment may have, won ones included: each record of the payment holds all of

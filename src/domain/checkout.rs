@@ -9,17 +9,17 @@
 //! USDT can come at any time; one entity counts what comes for a session. What comes although the
 //! session is paid is a payment like any other.
 
-use crate::domain::conversions::price::with_four_decimals;
-use crate::domain::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
-use crate::domain::crypto::deposits::{DepositAddress, Till};
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::Id;
-use crate::domain::money::{Cop, Rate, Usd, Ves};
-use crate::domain::payments::{Payment, Phase, Status as PaymentStatus};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::{DAY_MS, Timestamp};
+use crate::conversions::price::with_four_decimals;
+use crate::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
+use crate::crypto::deposits::{DepositAddress, Till};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::external_ref::ExternalRef;
+use crate::ids::Id;
+use crate::money::{Cop, Rate, Usd, Ves};
+use crate::payments::{Payment, Phase, Status as PaymentStatus};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::{DAY_MS, Timestamp};
 use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 

@@ -1,28 +1,28 @@
 //! What is asked of a tenant's book and its entities.
 
-use crate::domain::adjustments::Adjustment;
-use crate::domain::bank::Heard;
-use crate::domain::banks::BankCode;
-use crate::domain::chargebacks;
-use crate::domain::checkout::NewSession;
-use crate::domain::conversions;
-use crate::domain::cop_payments;
-use crate::domain::cop_payouts;
-use crate::domain::crypto;
-use crate::domain::ids::Id;
-use crate::domain::kept::KeepRef;
-use crate::domain::merchants::Registration;
-use crate::domain::money::{Rate, Ves};
-use crate::domain::own_account;
-use crate::domain::payments::{c2p, charge, otp};
-use crate::domain::payouts::NewPayout;
-use crate::domain::payouts::batch::NewBatch;
-use crate::domain::phone::MobilePhone;
-use crate::domain::platform::PlatformAsk;
-use crate::domain::products::{LinkChange, NewLink, NewProduct, ProductChange};
-use crate::domain::settings::Sheet;
-use crate::domain::token::Token;
-use crate::domain::webhooks::{EventRef, NewWebhook, Progress, WebhookChange};
+use crate::adjustments::Adjustment;
+use crate::bank::Heard;
+use crate::banks::BankCode;
+use crate::chargebacks;
+use crate::checkout::NewSession;
+use crate::conversions;
+use crate::cop_payments;
+use crate::cop_payouts;
+use crate::crypto;
+use crate::ids::Id;
+use crate::kept::KeepRef;
+use crate::merchants::Registration;
+use crate::money::{Rate, Ves};
+use crate::own_account;
+use crate::payments::{c2p, charge, otp};
+use crate::payouts::NewPayout;
+use crate::payouts::batch::NewBatch;
+use crate::phone::MobilePhone;
+use crate::platform::PlatformAsk;
+use crate::products::{LinkChange, NewLink, NewProduct, ProductChange};
+use crate::settings::Sheet;
+use crate::token::Token;
+use crate::webhooks::{EventRef, NewWebhook, Progress, WebhookChange};
 use std::sync::Arc;
 
 /// What is asked.

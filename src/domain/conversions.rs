@@ -3,16 +3,16 @@
 //! accepting is one record about one entity, and nobody can accept it twice. A conversion that the
 //! gateway makes by itself ([`auto`]) begins as one that waits for a rate.
 
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
-use crate::domain::money::{Currency, Rate};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::settings::Settings;
-use crate::domain::time::{SECOND_MS, Timestamp, Zone};
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::ids::{EntityId, Id};
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::money::{Currency, Rate};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::settings::Settings;
+use crate::time::{SECOND_MS, Timestamp, Zone};
 use bincode::{Decode, Encode};
 use price::{Amount, Price};
 use spend::Taken;

@@ -13,13 +13,13 @@ pub mod sale;
 #[cfg(test)]
 mod tests;
 
-use crate::domain::buyer::Buyer;
-use crate::domain::checkout::Sale;
-use crate::domain::ids::Id;
-use crate::domain::kept::KeepRef;
-use crate::domain::money::{Cop, Currency, Rate, Usd};
-use crate::domain::payments::Status;
-use crate::domain::time::{MINUTE_MS, Timestamp};
+use crate::buyer::Buyer;
+use crate::checkout::Sale;
+use crate::ids::Id;
+use crate::kept::KeepRef;
+use crate::money::{Cop, Currency, Rate, Usd};
+use crate::payments::Status;
+use crate::time::{MINUTE_MS, Timestamp};
 use bincode::{Decode, Encode};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;

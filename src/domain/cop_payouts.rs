@@ -2,18 +2,18 @@
 //! the operator says what became of it (`service.md`, "Colombian pesos (COP)"; `contract.md`,
 //! sections 3 and 18).
 
-use crate::domain::book::Book;
-use crate::domain::buyer::{DocumentNumber, DocumentType};
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::ledger::{Ledger, MovementKind, Posting, Row};
-use crate::domain::money::{Cop, Currency};
-use crate::domain::payouts::Status;
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::buyer::{DocumentNumber, DocumentType};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::external_ref::ExternalRef;
+use crate::ids::{EntityId, Id};
+use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::money::{Cop, Currency};
+use crate::payouts::Status;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::fmt;
 

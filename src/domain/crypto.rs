@@ -5,9 +5,9 @@ pub mod address;
 pub mod deposits;
 pub mod payouts;
 
-use crate::domain::book::Book;
-use crate::domain::money::{Currency, Usdt};
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::money::{Currency, Usdt};
+use crate::time::Timestamp;
 
 /// The balance in USDT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! The arithmetic is Howard Hinnant's "chrono-compatible low-level date algorithms"; a property
 //! test holds it against chrono.
 
-use crate::domain::time::{DAY_MS, Timestamp, Zone};
+use crate::time::{DAY_MS, Timestamp, Zone};
 use bincode::{Decode, Encode};
 use std::fmt;
 

@@ -1,17 +1,17 @@
 //! What the rules of one resource come to: a draft of a record, a refusal, effects. The machine
 //! completes it.
 
-use crate::domain::bank::Effect;
-use crate::domain::date::Date;
-use crate::domain::events::{Event, EventKind, Extra};
-use crate::domain::ids::EntityId;
-use crate::domain::kept::KeepRef;
-use crate::domain::ledger::{HoldChange, Posting};
-use crate::domain::platform::PlatformChange;
-use crate::domain::record::{Cause, Entity, Was, Written};
-use crate::domain::refusal::Refusal;
-use crate::domain::settings::Sheet;
-use crate::domain::time::Timestamp;
+use crate::bank::Effect;
+use crate::date::Date;
+use crate::events::{Event, EventKind, Extra};
+use crate::ids::EntityId;
+use crate::kept::KeepRef;
+use crate::ledger::{HoldChange, Posting};
+use crate::platform::PlatformChange;
+use crate::record::{Cause, Entity, Was, Written};
+use crate::refusal::Refusal;
+use crate::settings::Sheet;
+use crate::time::Timestamp;
 use std::sync::Arc;
 
 /// What a rule may know besides the state.
@@ -32,7 +32,7 @@ pub struct Turn<'a> {
 pub struct Draft {
     /// What it is about, for people who read the log.
     pub cause: Cause,
-    /// See [`crate::domain::record::Record`].
+    /// See [`crate::record::Record`].
     pub postings: Vec<Posting>,
     /// Changes of holds.
     pub holds: Vec<HoldChange>,

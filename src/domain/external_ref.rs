@@ -1,7 +1,7 @@
 //! The caller's own name for what it asks for: trimmed, 1 to 64 characters, never made up here
 //! (`contract.md`, section 1).
 
-use crate::domain::free_text::is_bidi_control;
+use crate::free_text::is_bidi_control;
 use bincode::{Decode, Encode};
 use std::borrow::Borrow;
 use std::fmt;

@@ -17,17 +17,17 @@
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all
 //! tenants: the tenant key (8 bytes), then the id.
 
-use crate::domain::conversions::{Source, UNLISTED};
-use crate::domain::cop_payments::CopPayment;
-use crate::domain::crypto::address::canonical;
-use crate::domain::crypto::deposits::DepositAddress;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::ledger::{Ledger, MovementKind};
-use crate::domain::money::Currency;
-use crate::domain::payments::{Means, Status};
-use crate::domain::platform::{PLATFORM, is_live};
-use crate::domain::record::{Cause, Entity, Record, Written};
-use crate::domain::time::Timestamp;
+use crate::conversions::{Source, UNLISTED};
+use crate::cop_payments::CopPayment;
+use crate::crypto::address::canonical;
+use crate::crypto::deposits::DepositAddress;
+use crate::ids::{EntityId, Id, Kind};
+use crate::ledger::{Ledger, MovementKind};
+use crate::money::Currency;
+use crate::payments::{Means, Status};
+use crate::platform::{PLATFORM, is_live};
+use crate::record::{Cause, Entity, Record, Written};
+use crate::time::Timestamp;
 use sha2::{Digest, Sha256};
 use wal::IndexOps;
 

@@ -1,12 +1,12 @@
 //! What must be true of every record and of the book after it. Checked before a record is written,
 //! when it is replayed, and in release builds; a breach halts the book.
 
-use crate::domain::book::Book;
-use crate::domain::conversions::spend;
-use crate::domain::ids::Id;
-use crate::domain::ledger::{Account, Ledger, Posting};
-use crate::domain::money::Currency;
-use crate::domain::record::{Cause, Record};
+use crate::book::Book;
+use crate::conversions::spend;
+use crate::ids::Id;
+use crate::ledger::{Account, Ledger, Posting};
+use crate::money::Currency;
+use crate::record::{Cause, Record};
 use std::collections::BTreeSet;
 
 /// Checks `record` and what `book` became by it; the error names the first thing that is wrong.

@@ -1,8 +1,8 @@
 //! Kept answers: what an Idempotency-Key was answered, written in the record of the money it speaks
 //! of (`contract.md`, sections 1 and 17, "Idempotency").
 
-use crate::domain::ids::Id;
-use crate::domain::time::Timestamp;
+use crate::ids::Id;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 
 /// An answer is kept so long, on the tenant's clock.

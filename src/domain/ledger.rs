@@ -1,11 +1,11 @@
 //! The double entry: postings that sum to zero per currency in every record, the rows that a tenant
 //! sees of them, and accounts with holds.
 
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::Currency;
-use crate::domain::sorted::SortedMap;
-use crate::domain::time::Timestamp;
+use crate::external_ref::ExternalRef;
+use crate::ids::{EntityId, Id};
+use crate::money::Currency;
+use crate::sorted::SortedMap;
+use crate::time::Timestamp;
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};

@@ -1,37 +1,37 @@
 //! The machine that the engine hosts: which rule answers which command, and what every record gets
 //! besides (numbers for its events, the kept answer).
 
-use crate::domain::adjustments;
-use crate::domain::bank::{Effect, Heard, Order};
-use crate::domain::book::Book;
-use crate::domain::chargebacks;
-use crate::domain::checkout;
-use crate::domain::codec;
-use crate::domain::commands::{Ask, Command};
-use crate::domain::conversions;
-use crate::domain::cop_payments;
-use crate::domain::cop_payouts;
-use crate::domain::crypto;
-use crate::domain::date::Date;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::{EventKind, Extra};
-use crate::domain::ids::{EntityId, Kind};
-use crate::domain::invariants;
-use crate::domain::kept::{KEPT_MS, KeepRef, Kept, Shape};
-use crate::domain::merchants;
-use crate::domain::own_account;
-use crate::domain::payments::{self, c2p, charge, otp, reversal};
-use crate::domain::payouts;
-use crate::domain::payouts::batch;
-use crate::domain::platform::{self, PLATFORM, PlatformBook, is_live};
-use crate::domain::products;
-use crate::domain::record::{Cause, Entity, Record};
-use crate::domain::refusal::Refusal;
-use crate::domain::sellers;
-use crate::domain::settings::Sheet;
-use crate::domain::time::Timestamp;
-use crate::domain::view::{Query, View, balance, cop_balance};
-use crate::domain::webhooks;
+use crate::adjustments;
+use crate::bank::{Effect, Heard, Order};
+use crate::book::Book;
+use crate::chargebacks;
+use crate::checkout;
+use crate::codec;
+use crate::commands::{Ask, Command};
+use crate::conversions;
+use crate::cop_payments;
+use crate::cop_payouts;
+use crate::crypto;
+use crate::date::Date;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{EventKind, Extra};
+use crate::ids::{EntityId, Kind};
+use crate::invariants;
+use crate::kept::{KEPT_MS, KeepRef, Kept, Shape};
+use crate::merchants;
+use crate::own_account;
+use crate::payments::{self, c2p, charge, otp, reversal};
+use crate::payouts;
+use crate::payouts::batch;
+use crate::platform::{self, PLATFORM, PlatformBook, is_live};
+use crate::products;
+use crate::record::{Cause, Entity, Record};
+use crate::refusal::Refusal;
+use crate::sellers;
+use crate::settings::Sheet;
+use crate::time::Timestamp;
+use crate::view::{Query, View, balance, cop_balance};
+use crate::webhooks;
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
@@ -191,11 +191,11 @@ impl Machine for Domain {
     }
 
     fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
-        crate::domain::index::entries(tenant, Timestamp::from_unix_ms(time_ms), record, ops);
+        crate::index::entries(tenant, Timestamp::from_unix_ms(time_ms), record, ops);
     }
 
     fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
-        crate::domain::index::entity(tenant, id)
+        crate::index::entity(tenant, id)
     }
 
     fn entity_in(&self, record: &Record, id: EntityId) -> Option<Arc<Entity>> {

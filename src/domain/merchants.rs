@@ -1,22 +1,22 @@
 //! Merchants: the tenant's sellers, their payout methods, and the proof of a method by two
 //! micro-deposits (`service.md`, "Merchants"; `contract.md`, sections 7 and 17).
 
-use crate::domain::bank::{Answer, Effect, Heard, How, Order};
-use crate::domain::banks::BankCode;
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::{EventKind, Extra};
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::KeepRef;
-use crate::domain::money::Ves;
-use crate::domain::phone::MobilePhone;
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::sellers;
-use crate::domain::time::Timestamp;
-use crate::domain::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
+use crate::bank::{Answer, Effect, Heard, How, Order};
+use crate::banks::BankCode;
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{EventKind, Extra};
+use crate::external_ref::ExternalRef;
+use crate::identity::IdentityDocument;
+use crate::ids::{EntityId, Id};
+use crate::kept::KeepRef;
+use crate::money::Ves;
+use crate::phone::MobilePhone;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::sellers;
+use crate::time::Timestamp;
+use crate::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

@@ -1,17 +1,17 @@
 //! The tenant's own payout account, one per mode: where instant payouts go once it is proved
 //! (`contract.md`, sections 7 and 17).
 
-use crate::domain::bank::{Answer, Effect, Heard, How, Order};
-use crate::domain::banks::BankCode;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::EntityId;
-use crate::domain::kept::KeepRef;
-use crate::domain::money::Ves;
-use crate::domain::phone::MobilePhone;
-use crate::domain::record::{Cause, Entity};
-use crate::domain::time::Timestamp;
-use crate::domain::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
+use crate::bank::{Answer, Effect, Heard, How, Order};
+use crate::banks::BankCode;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::identity::IdentityDocument;
+use crate::ids::EntityId;
+use crate::kept::KeepRef;
+use crate::money::Ves;
+use crate::phone::MobilePhone;
+use crate::record::{Cause, Entity};
+use crate::time::Timestamp;
+use crate::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

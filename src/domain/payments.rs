@@ -13,19 +13,19 @@ pub mod sale;
 #[cfg(test)]
 mod tests;
 
-use crate::domain::banks::BankCode;
-use crate::domain::card::Brand;
-use crate::domain::chargebacks::Chargeback;
-use crate::domain::checkout::Sale;
-use crate::domain::date::Date;
-use crate::domain::decision::Turn;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::Id;
-use crate::domain::kept::KeepRef;
-use crate::domain::money::{Rate, Usd, Usdt, Ves};
-use crate::domain::phone::MobilePhone;
-use crate::domain::time::Timestamp;
+use crate::banks::BankCode;
+use crate::card::Brand;
+use crate::chargebacks::Chargeback;
+use crate::checkout::Sale;
+use crate::date::Date;
+use crate::decision::Turn;
+use crate::external_ref::ExternalRef;
+use crate::identity::IdentityDocument;
+use crate::ids::Id;
+use crate::kept::KeepRef;
+use crate::money::{Rate, Usd, Usdt, Ves};
+use crate::phone::MobilePhone;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

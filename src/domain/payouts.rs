@@ -2,22 +2,22 @@
 //! the bank hears of them, and paid back when the bank says no (`contract.md`, sections 5,
 //! "Credits", and 7).
 
-use crate::domain::account::AccountNumber;
-use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
-use crate::domain::banks::BankCode;
-use crate::domain::book::{Book, Seller, SellerMethod};
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::KeepRef;
-use crate::domain::ledger::{Ledger, MovementKind, Posting, Row};
-use crate::domain::money::{Currency, Ves};
-use crate::domain::phone::MobilePhone;
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::account::AccountNumber;
+use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
+use crate::banks::BankCode;
+use crate::book::{Book, Seller, SellerMethod};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::external_ref::ExternalRef;
+use crate::identity::IdentityDocument;
+use crate::ids::{EntityId, Id};
+use crate::kept::KeepRef;
+use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::money::{Currency, Ves};
+use crate::phone::MobilePhone;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

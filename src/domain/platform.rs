@@ -1,15 +1,15 @@
 //! Tenants and their API keys: the book of tenant key 0, which belongs to the operator
 //! (`contract.md`, section 3).
 
-use crate::domain::acts::{Act, BackedUp, Deed};
-use crate::domain::banks::{BankBook, BankCode, Catalogue, Edit, Listed};
-use crate::domain::decision::{Draft, Outcome};
-use crate::domain::ids::Id;
-use crate::domain::record::Cause;
-use crate::domain::refusal::Refusal;
-use crate::domain::settings::{LiveStatus, Settings, Sheet};
-use crate::domain::sorted::SortedMap;
-use crate::domain::time::Timestamp;
+use crate::acts::{Act, BackedUp, Deed};
+use crate::banks::{BankBook, BankCode, Catalogue, Edit, Listed};
+use crate::decision::{Draft, Outcome};
+use crate::ids::Id;
+use crate::record::Cause;
+use crate::refusal::Refusal;
+use crate::settings::{LiveStatus, Settings, Sheet};
+use crate::sorted::SortedMap;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

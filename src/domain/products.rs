@@ -8,14 +8,14 @@
 
 pub mod slug;
 
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::{Rate, Usd};
-use crate::domain::payments::charge::unknown_seller;
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::ids::{EntityId, Id};
+use crate::money::{Rate, Usd};
+use crate::payments::charge::unknown_seller;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 
 /// A link's buyer may take at most so many at once.

@@ -1,8 +1,8 @@
 //! Why a rule says no. A closed list, in the words of the contract; the API maps each to a status
 //! in one exhaustive match.
 
-use crate::domain::ids::Id;
-use crate::domain::money::{Cop, Currency, Usdt, Ves};
+use crate::ids::Id;
+use crate::money::{Cop, Currency, Usdt, Ves};
 
 /// A rule said no, and nothing changed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! A price at a moment, and the series that it belongs to.
 
-use crate::domain::date::Date;
-use crate::domain::money::Rate;
-use crate::domain::time::{MINUTE_MS, Timestamp, Zone};
+use crate::date::Date;
+use crate::money::Rate;
+use crate::time::{MINUTE_MS, Timestamp, Zone};
 use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 use std::fmt;

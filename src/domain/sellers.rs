@@ -2,14 +2,14 @@
 //! (`contract.md`, sections 6 and 13). The money itself is in the sale, its reversal and the holds;
 //! a hold ends at its instant with or without a record.
 
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::{BalanceReason, EventKind, Extra};
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::ledger::Account;
-use crate::domain::money::{Cop, Currency, Usdt, Ves};
-use crate::domain::record::Cause;
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{BalanceReason, EventKind, Extra};
+use crate::ids::{EntityId, Id};
+use crate::ledger::Account;
+use crate::money::{Cop, Currency, Usdt, Ves};
+use crate::record::Cause;
+use crate::time::Timestamp;
 
 /// A seller's balance (`service.md`, "Balance").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,14 +96,14 @@ pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::adjustments::Adjustment;
-    use crate::domain::commands::Ask;
-    use crate::domain::external_ref::ExternalRef;
-    use crate::domain::ledger::{HoldChange, Ledger};
-    use crate::domain::machine::{AnyBook, Domain};
-    use crate::domain::merchants::Registration;
-    use crate::domain::payments::sale::HOLD_MS;
-    use crate::domain::record::{Entity, Record};
+    use crate::adjustments::Adjustment;
+    use crate::commands::Ask;
+    use crate::external_ref::ExternalRef;
+    use crate::ledger::{HoldChange, Ledger};
+    use crate::machine::{AnyBook, Domain};
+    use crate::merchants::Registration;
+    use crate::payments::sale::HOLD_MS;
+    use crate::record::{Entity, Record};
     use actors::Machine;
     use std::sync::Arc;
 
@@ -176,8 +176,8 @@ mod tests {
         }
     }
 
-    fn nobody() -> crate::domain::merchants::Merchant {
-        crate::domain::merchants::Merchant {
+    fn nobody() -> crate::merchants::Merchant {
+        crate::merchants::Merchant {
             id: Id::derived(0, 0, 0),
             external_ref: ExternalRef::parse("x").expect("a reference"),
             name: String::new(),

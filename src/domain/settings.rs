@@ -1,7 +1,7 @@
 //! What an operator sets per tenant (`contract.md`, section 3), and the sheet by which a book
 //! learns of it.
 
-use crate::domain::money::{Rate, Usdt, Ves};
+use crate::money::{Rate, Usdt, Ves};
 use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode, impl_borrow_decode};

@@ -4,7 +4,7 @@
 //! An instant always fits the years 0000 to 9999, so its text always has 24 bytes. This module
 //! never asks what time it is.
 
-use crate::domain::date::Date;
+use crate::date::Date;
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};

@@ -2,13 +2,13 @@
 //! owner tells (`contract.md`, sections 7 and 17). The same for the payout methods of merchants and
 //! for the tenant's own account.
 
-use crate::domain::bank::{Answer, How, POLL_MS, next_poll};
-use crate::domain::decision::Turn;
-use crate::domain::ids::Id;
-use crate::domain::kept::KeepRef;
-use crate::domain::money::Ves;
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::bank::{Answer, How, POLL_MS, next_poll};
+use crate::decision::Turn;
+use crate::ids::Id;
+use crate::kept::KeepRef;
+use crate::money::Ves;
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
 //! What a book answers: its balance at an instant, its clock, its platform.
 
-use crate::domain::banks::BankBook;
-use crate::domain::book::Book;
-use crate::domain::crypto::CryptoBalance;
-use crate::domain::ids::Id;
-use crate::domain::money::{Cop, Currency, Ves};
-use crate::domain::platform::{ApiKey, Tenant};
-use crate::domain::sellers::SellerBalance;
-use crate::domain::sorted::SortedMap;
-use crate::domain::time::Timestamp;
+use crate::banks::BankBook;
+use crate::book::Book;
+use crate::crypto::CryptoBalance;
+use crate::ids::Id;
+use crate::money::{Cop, Currency, Ves};
+use crate::platform::{ApiKey, Tenant};
+use crate::sellers::SellerBalance;
+use crate::sorted::SortedMap;
+use crate::time::Timestamp;
 use std::sync::Arc;
 
 /// A question to a book.

@@ -6,13 +6,13 @@
 //! everything has an outcome, except for the few that are on their way. The terms that were in
 //! force before are kept for as long as a delivery under them is outstanding.
 
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::ids::{EntityId, Id};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 
 /// Endpoints per tenant and mode.

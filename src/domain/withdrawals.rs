@@ -1,8 +1,8 @@
 //! What a withdrawal from the operator's app costs, in US cents (`contract.md`, section 15): fee
 //! policies in tiers, network fees, and what a Pago Móvil withdrawal would bring. Referential only.
 
-use crate::domain::money::{Rate, Ves};
-use crate::domain::samples::PRICE_DECIMALS;
+use crate::money::{Rate, Ves};
+use crate::samples::PRICE_DECIMALS;
 use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;

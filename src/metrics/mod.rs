@@ -13,12 +13,12 @@ mod page;
 mod process;
 mod text;
 
-use crate::api::problem::Problem;
 use crate::selfcheck::SelfCheck;
 use crate::server::listen::Traffic;
 use crate::server::respond::Reply;
 use crate::server::services::Services;
 use crate::server::tls::Certificates;
+use api::problem::Problem;
 use hyper::Method;
 use hyper::header::{CACHE_CONTROL, HeaderValue};
 use std::sync::Arc;

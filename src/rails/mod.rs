@@ -7,8 +7,8 @@
 mod outcomes;
 pub mod simulator;
 
-pub use crate::domain::bank::{Answer, Order};
-use crate::domain::time::Timestamp;
+pub use domain::bank::{Answer, Order};
+use domain::time::Timestamp;
 pub use outcomes::{Outcomes, Tally};
 use std::pin::Pin;
 use uuid::Uuid;

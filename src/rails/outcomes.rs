@@ -1,7 +1,7 @@
 //! How banks answer, counted where they are called. It must not know who shows the figures.
 
 use super::Answer;
-use crate::domain::bank::How;
+use domain::bank::How;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wal::{Counted, Histogram};

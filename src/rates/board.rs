@@ -5,8 +5,8 @@
 //! midnight in Caracas changes the rate without anybody doing anything. The history is somebody
 //! else's: each accepted sample is handed to a hook.
 
-use crate::domain::samples::{Filter, Pair, Sample, Series};
-use crate::domain::time::Timestamp;
+use domain::samples::{Filter, Pair, Sample, Series};
+use domain::time::Timestamp;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// What is called with every sample that is new; it must not block for long.
@@ -112,8 +112,8 @@ impl RateBoard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::money::Rate;
-    use crate::domain::samples::BCV;
+    use domain::money::Rate;
+    use domain::samples::BCV;
     use rust_decimal::Decimal;
 
     fn at(text: &str) -> Timestamp {

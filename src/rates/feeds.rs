@@ -4,13 +4,13 @@
 //! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a
 //! demonstration can be repeated.
 
-use crate::domain::date::Date;
-use crate::domain::money::Rate;
-use crate::domain::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
-use crate::domain::time::Timestamp;
 use crate::rates::board::RateBoard;
 use crate::rates::health::FeedHealth;
 use crate::rates::http::{HttpCall, HttpSource};
+use domain::date::Date;
+use domain::money::Rate;
+use domain::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
+use domain::time::Timestamp;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::sync::Arc;
 use std::time::Duration;
@@ -251,8 +251,8 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::samples::Filter;
-    use crate::domain::time::{DAY_MS, HOUR_MS};
+    use domain::samples::Filter;
+    use domain::time::{DAY_MS, HOUR_MS};
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).expect("an instant")

@@ -3,9 +3,9 @@
 
 use super::pointer::Pointer;
 use super::reading;
-use crate::domain::samples::{Sample, Series};
-use crate::domain::time::{Timestamp, Zone};
 use crate::fetch::Fetcher;
+use domain::samples::{Sample, Series};
+use domain::time::{Timestamp, Zone};
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};

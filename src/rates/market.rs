@@ -2,9 +2,9 @@
 //! section 9).
 
 use super::board::RateBoard;
-use crate::domain::money::{Currency, Rate};
-use crate::domain::samples::{Filter, Pair, Sample};
-use crate::domain::time::Timestamp;
+use domain::money::{Currency, Rate};
+use domain::samples::{Filter, Pair, Sample};
+use domain::time::Timestamp;
 use std::sync::Arc;
 
 /// The latest market rates, as long as they are fresh enough to be used for money.
@@ -46,7 +46,7 @@ impl Market {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::samples::Series;
+    use domain::samples::Series;
     use rust_decimal::Decimal;
 
     #[test]

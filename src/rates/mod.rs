@@ -14,10 +14,10 @@ pub mod market;
 mod pointer;
 mod reading;
 pub mod store;
-pub use crate::domain::samples as sample;
+pub use domain::samples as sample;
 
-pub use crate::domain::samples::{Filter, Pair, Sample, Series};
 pub use board::RateBoard;
+pub use domain::samples::{Filter, Pair, Sample, Series};
 pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};
 pub use health::{FeedHealth, FeedState};
 pub use http::HttpCall;

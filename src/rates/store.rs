@@ -19,12 +19,12 @@
 mod read;
 mod write;
 
-use crate::domain::buckets::Step;
-use crate::domain::codec;
-use crate::domain::money::Rate;
-use crate::domain::samples::{Sample, Series};
-use crate::domain::time::Timestamp;
 use bincode::{Decode, Encode};
+use domain::buckets::Step;
+use domain::codec;
+use domain::money::Rate;
+use domain::samples::{Sample, Series};
+use domain::time::Timestamp;
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
 use std::fmt;
 use std::path::Path;

@@ -2,11 +2,11 @@
 //! on the way. Memory holds the books, not the history.
 
 use super::Failed;
-use crate::api::render::render;
-use crate::domain::ledger::Account;
-use crate::domain::machine::{AnyBook, Domain};
-use crate::domain::record::Record;
 use actors::Machine;
+use api::render::render;
+use domain::ledger::Account;
+use domain::machine::{AnyBook, Domain};
+use domain::record::Record;
 use std::collections::HashMap;
 use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
 

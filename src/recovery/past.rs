@@ -3,7 +3,7 @@
 //! does not start at all on one that was not finished.
 
 use super::{Failed, at};
-use crate::domain::time::Timestamp;
+use domain::time::Timestamp;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;

@@ -7,8 +7,8 @@
 
 use super::Failed;
 use super::books::{Books, LONG_AGO_MS, balances, each_record, restored, same};
-use crate::domain::machine::AnyBook;
 use actors::Machine;
+use domain::machine::AnyBook;
 use wal::{Damage, Reader, Seq};
 
 /// A book as its records lead to it.

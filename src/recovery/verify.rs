@@ -8,12 +8,12 @@
 
 use super::books::{Books, balances, each_record, restored, same};
 use super::{Failed, Progress};
-use crate::domain::codec;
-use crate::domain::index;
-use crate::domain::kept::KEPT_MS;
-use crate::domain::record::{Record, Was};
-use crate::domain::time::Timestamp;
 use actors::{Machine, wake_key};
+use domain::codec;
+use domain::index;
+use domain::kept::KEPT_MS;
+use domain::record::{Record, Was};
+use domain::time::Timestamp;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;

@@ -1,19 +1,19 @@
 //! Asks the engine for the operator, and for what must go on once it has begun: failures become
 //! problems, and the directory of callers learns what is durable before anybody is answered.
 
-use crate::api::problem::Problem;
-use crate::api::refusals;
-use crate::domain::acts::Act;
-use crate::domain::commands::{Ask, Command};
-use crate::domain::ids::EntityId;
-use crate::domain::kept::KeepRef;
-use crate::domain::machine::Domain;
-use crate::domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
-use crate::domain::record::Record;
 use crate::server::dispatch::failure;
 use crate::server::respond::Trace;
 use crate::server::services::Services;
 use actors::{Failure, Outcome, Settled};
+use api::problem::Problem;
+use api::refusals;
+use domain::acts::Act;
+use domain::commands::{Ask, Command};
+use domain::ids::EntityId;
+use domain::kept::KeepRef;
+use domain::machine::Domain;
+use domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
+use domain::record::Record;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

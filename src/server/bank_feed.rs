@@ -1,7 +1,7 @@
 //! The feed of the catalogue of banks: asked over HTTP, read strictly where it matters.
 
-use crate::domain::banks::{BankCode, Listed, NAME_CHARACTERS, Service, logo_url};
 use crate::fetch::Fetcher;
+use domain::banks::{BankCode, Listed, NAME_CHARACTERS, Service, logo_url};
 use hyper::{HeaderMap, Method};
 use serde::Deserialize;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! The banks that are in force, in memory: every request asks. The platform's book owns them; this
 //! is what it says, after it was durable.
 
-use crate::domain::banks::{BankBook, Catalogue};
-use crate::domain::time::Timestamp;
+use domain::banks::{BankBook, Catalogue};
+use domain::time::Timestamp;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Mutex, MutexGuard};
 

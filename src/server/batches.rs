@@ -1,20 +1,20 @@
 //! Carrying out a batch: the names of its items are reserved, its record debits them, and its
 //! answer waits until the bank has spoken about each of them, but not for long.
 
-use crate::api::batches::show;
-use crate::api::problem::Problem;
-use crate::domain::commands::{Ask, Command};
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::index::Space;
-use crate::domain::kept::{KeepRef, Shape};
-use crate::domain::payouts::batch::{Batch, NewBatch};
-use crate::domain::platform::is_live;
-use crate::domain::record::Entity;
 use crate::server::dispatch::{failure, reply};
 use crate::server::history::{self, Entities, Unreadable};
 use crate::server::respond::{Reply, RequestId, Trace};
 use crate::server::services::Services;
 use actors::Held;
+use api::batches::show;
+use api::problem::Problem;
+use domain::commands::{Ask, Command};
+use domain::ids::{EntityId, Id};
+use domain::index::Space;
+use domain::kept::{KeepRef, Shape};
+use domain::payouts::batch::{Batch, NewBatch};
+use domain::platform::is_live;
+use domain::record::Entity;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

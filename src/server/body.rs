@@ -5,9 +5,9 @@
 //! piece has to be gathered: all bodies of the process together are given so many bytes for that.
 //! It must not know what the JSON says.
 
-use crate::api::problem::Problem;
 use crate::server::listen::Limits;
 use crate::server::wiping::Secrets;
+use api::problem::Problem;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};

@@ -2,10 +2,10 @@
 //! does. What was used before is in the index, which is read under the reservation; so no history
 //! of names lives in memory.
 
-use crate::domain::index::Space;
-use crate::domain::time::Timestamp;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
+use domain::index::Space;
+use domain::time::Timestamp;
 use std::sync::Arc;
 use tokio::sync::Notify;
 

@@ -1,11 +1,11 @@
 //! Who may call: tenants and keys in memory, in the shape that every request needs. The platform's
 //! book owns them; this is what it says, after it was durable.
 
-use crate::api::plan::Caller;
-use crate::domain::ids::Id;
-use crate::domain::platform::{ApiKey, PlatformChange, Tenant, tenant_key};
-use crate::domain::time::Timestamp;
+use api::plan::Caller;
 use dashmap::{DashMap, Entry};
+use domain::ids::Id;
+use domain::platform::{ApiKey, PlatformChange, Tenant, tenant_key};
+use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 use std::borrow::Borrow;
 use std::hash::{Hash, Hasher};
@@ -135,8 +135,8 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::platform::{Mode, Scopes};
-    use crate::domain::settings::Sheet;
+    use domain::platform::{Mode, Scopes};
+    use domain::settings::Sheet;
 
     fn at(ms: i64) -> Timestamp {
         Timestamp::from_unix_ms(ms)

@@ -4,7 +4,7 @@
 //! callers ask for are refused while a reserve is left; what was begun (a bank's answer, a
 //! deadline, a snapshot) goes on in that reserve, and reads need no room.
 
-use crate::api::problem::Problem;
+use api::problem::Problem;
 use rustix::fs::statvfs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -5,9 +5,9 @@
 
 pub mod home;
 
-use crate::api::problem::Problem;
 use crate::server::meter::{Measuring, Meter, Meters};
 use crate::server::respond::{HTML, JSON, Reply};
+use api::problem::Problem;
 use bytes::Bytes;
 use hyper::Method;
 use hyper::header::{

@@ -2,24 +2,24 @@
 //! Everything is found by seeking in the index; nothing here asks an actor, and nothing is seen
 //! before it is durable.
 
-use crate::api::balance::show_movement;
-use crate::api::events::{self, World};
-use crate::api::page::{Page, page_json};
-use crate::api::plan::{Movements, Show};
-use crate::domain::checkout::{Attempts, Session, Status};
-use crate::domain::codec;
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::index::{self, LedgerKey, OTHER, Space};
-use crate::domain::ledger::{Ledger, MovementKind};
-use crate::domain::machine::{AnyBook, Domain};
-use crate::domain::money::Currency;
-use crate::domain::payments::Method;
-use crate::domain::platform::is_live;
-use crate::domain::record::{Entity, Record};
-use crate::domain::time::Timestamp;
-use crate::domain::view::{Balance, balance};
 use crate::server::newest::Newest;
 use actors::Machine;
+use api::balance::show_movement;
+use api::events::{self, World};
+use api::page::{Page, page_json};
+use api::plan::{Movements, Show};
+use domain::checkout::{Attempts, Session, Status};
+use domain::codec;
+use domain::ids::{EntityId, Id, Kind};
+use domain::index::{self, LedgerKey, OTHER, Space};
+use domain::ledger::{Ledger, MovementKind};
+use domain::machine::{AnyBook, Domain};
+use domain::money::Currency;
+use domain::payments::Method;
+use domain::platform::is_live;
+use domain::record::{Entity, Record};
+use domain::time::Timestamp;
+use domain::view::{Balance, balance};
 use std::fmt;
 use std::sync::Arc;
 use wal::{ReadError, Reader, Seq};

@@ -3,9 +3,9 @@
 //! clock; who shows the figures reads them when it is asked. The span of a request is made of the
 //! same. A label is never a path, which holds references.
 
-use crate::domain::ids::Id;
 use crate::server::respond::{Reply, RequestId};
 use crate::telemetry::spans::{Spans, Told, Trace};
+use domain::ids::Id;
 use hyper::Method;
 use hyper::header::HeaderMap;
 use std::sync::atomic::{AtomicU64, Ordering};

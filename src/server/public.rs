@@ -3,18 +3,18 @@
 //!
 //! No key is asked for, and nothing is written. It must not know what a rate or a fee is.
 
-use crate::api::problem::Problem;
-use crate::api::public::routes::{PREFIX, PublicRoute, routes};
-use crate::api::public::{PublicCall, PublicPlan, history, latest};
-use crate::domain::ids::Id;
-use crate::domain::money::Currency;
-use crate::domain::samples::{Pair, Series};
-use crate::domain::withdrawals::{Policy, Withdrawals};
 use crate::server::listen::Arrival;
 use crate::server::meter::{Measuring, Meter, Meters};
 use crate::server::respond::Reply;
 use crate::server::router::{BadRoute, Lookup, Router};
 use crate::server::services::Services;
+use api::problem::Problem;
+use api::public::routes::{PREFIX, PublicRoute, routes};
+use api::public::{PublicCall, PublicPlan, history, latest};
+use domain::ids::Id;
+use domain::money::Currency;
+use domain::samples::{Pair, Series};
+use domain::withdrawals::{Policy, Withdrawals};
 use hyper::Method;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,

@@ -4,7 +4,7 @@
 //! header values that are made for one response share one allocation. It must not know why a reply
 //! is what it is.
 
-use crate::api::problem::Problem;
+use api::problem::Problem;
 use bytes::{Bytes, BytesMut};
 use http_body_util::Full;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};

@@ -5,7 +5,7 @@
 //! paths. Literal segments win over parameters, from left to right. A lookup allocates nothing
 //! unless a parameter is percent-encoded. It must not know what a row is for.
 
-use crate::api::query::percent_decode;
+use api::query::percent_decode;
 use hyper::Method;
 use std::borrow::Cow;
 use std::fmt;

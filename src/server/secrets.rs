@@ -2,16 +2,16 @@
 //! the server's secret, so none is in a record nor in what is kept for an Idempotency-Key; it joins
 //! an answer here, the repeated one too, and nowhere else.
 
-use crate::api::problem::Problem;
-use crate::api::{sessions, webhooks};
-use crate::domain::kept::{Kept, Shape};
-use crate::domain::machine::Domain;
-use crate::domain::record::Entity;
 use crate::server::dispatch::reply;
 use crate::server::history::{self, Unreadable};
 use crate::server::respond::{Reply, RequestId};
 use crate::server::services::Services;
 use actors::Outcome;
+use api::problem::Problem;
+use api::{sessions, webhooks};
+use domain::kept::{Kept, Shape};
+use domain::machine::Domain;
+use domain::record::Entity;
 use wal::Seq;
 
 /// The answer that shows an endpoint or a session with its secret.

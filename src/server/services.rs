@@ -1,12 +1,5 @@
 //! What every request may need: put together once by `app.rs`, shared by both listeners.
 
-use crate::api::plan::{BankRate, Official};
-use crate::domain::ids::Id;
-use crate::domain::machine::Domain;
-use crate::domain::money::Usdt;
-use crate::domain::samples::{Filter, Pair};
-use crate::domain::settings::Settings;
-use crate::domain::time::{DAY_MS, Timestamp};
 use crate::outbound::Outbound;
 use crate::rails::Outcomes;
 use crate::rails::simulator::Simulator;
@@ -22,7 +15,14 @@ use crate::telemetry::spans::Spans;
 use crate::webhooks::Webhooks;
 use crate::webhooks::secret::Secret;
 use actors::Engine;
+use api::plan::{BankRate, Official};
 use dashmap::DashMap;
+use domain::ids::Id;
+use domain::machine::Domain;
+use domain::money::Usdt;
+use domain::samples::{Filter, Pair};
+use domain::settings::Settings;
+use domain::time::{DAY_MS, Timestamp};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub struct Services {
     /// What of them conversions are charged by.
     pub market: Market,
     /// What the networks take for a USDT payout, in the order of
-    /// [`crate::domain::crypto::address::Network`].
+    /// [`domain::crypto::address::Network`].
     pub network_fees: [Usdt; 4],
     /// The ids of new things.
     pub ids: Ids,

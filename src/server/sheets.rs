@@ -5,13 +5,13 @@
 //! books have. What a crash leaves unpushed is pushed at the next start.
 
 use super::ask;
-use crate::api::problem::Problem;
-use crate::domain::commands::Ask;
-use crate::domain::kept::KeepRef;
-use crate::domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
-use crate::domain::settings::{LiveStatus, Settings};
 use crate::server::respond::Trace;
 use crate::server::services::Services;
+use api::problem::Problem;
+use domain::commands::Ask;
+use domain::kept::KeepRef;
+use domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
+use domain::settings::{LiveStatus, Settings};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 

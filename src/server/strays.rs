@@ -2,9 +2,9 @@
 //! there. What is bad about them is told together with what is bad in the body (`contract.md`,
 //! section 1).
 
-use crate::api::plan::Plan;
-use crate::api::problem::{BadField, Problem};
-use crate::api::query::Query;
+use api::plan::Plan;
+use api::problem::{BadField, Problem};
+use api::query::Query;
 use hyper::header::{HeaderMap, HeaderName};
 use std::ops::RangeInclusive;
 

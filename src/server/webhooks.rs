@@ -1,21 +1,6 @@
 //! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and
 //! trying out (`contract.md`, sections 13 and 18).
 
-use crate::api::events::test_envelope;
-use crate::api::page::{Page, bad_cursor, list_json, page_json};
-use crate::api::problem::Problem;
-use crate::api::refusals;
-use crate::api::webhooks::{show, show_delivered, show_deliveries, show_pending, status};
-use crate::api::writer::Object;
-use crate::domain::commands::{Ask, Command};
-use crate::domain::ids::{EntityId, Id, Kind};
-use crate::domain::index;
-use crate::domain::kept::KeepRef;
-use crate::domain::record::{Entity, Record};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
-use crate::domain::view::{Query, View};
-use crate::domain::webhooks::Webhook;
 use crate::server::ask::entity_patiently;
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Read, Unreadable};
@@ -24,6 +9,21 @@ use crate::server::services::Services;
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
 use actors::{Failure, Held};
+use api::events::test_envelope;
+use api::page::{Page, bad_cursor, list_json, page_json};
+use api::problem::Problem;
+use api::refusals;
+use api::webhooks::{show, show_delivered, show_deliveries, show_pending, status};
+use api::writer::Object;
+use domain::commands::{Ask, Command};
+use domain::ids::{EntityId, Id, Kind};
+use domain::index;
+use domain::kept::KeepRef;
+use domain::record::{Entity, Record};
+use domain::refusal::Refusal;
+use domain::time::Timestamp;
+use domain::view::{Query, View};
+use domain::webhooks::Webhook;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -153,7 +153,7 @@ fn ended(
     Ok(found)
 }
 
-fn outcomes_in(record: &Record, webhook: Id) -> &[crate::domain::webhooks::Delivered] {
+fn outcomes_in(record: &Record, webhook: Id) -> &[domain::webhooks::Delivered] {
     match record.entity(EntityId::webhook(webhook)).map(|entity| &**entity) {
         Some(Entity::Webhook(webhook)) => &webhook.outcomes,
         _ => &[],

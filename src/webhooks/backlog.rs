@@ -1,9 +1,9 @@
 //! Events read from the log, in the order of their numbers.
 
-use crate::domain::events::EventKind;
-use crate::domain::index;
-use crate::domain::webhooks::EventRef;
 use crate::server::history::{self, Read, Unreadable};
+use domain::events::EventKind;
+use domain::index;
+use domain::webhooks::EventRef;
 use std::sync::Arc;
 use wal::Reader;
 

@@ -2,9 +2,9 @@
 //! which event nothing is due and what would be.
 
 use super::{Webhooks, courier};
-use crate::domain::events::EventKind;
-use crate::domain::ids::Id;
-use crate::domain::webhooks::Term;
+use domain::events::EventKind;
+use domain::ids::Id;
+use domain::webhooks::Term;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

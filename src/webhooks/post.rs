@@ -3,9 +3,9 @@
 
 use super::names::{CheckedNames, Lookups, NoAddress};
 use super::secret::Secret;
-use crate::api::targets::{self, Allowed};
-use crate::domain::ids::Id;
+use api::targets::{self, Allowed};
 use bytes::Bytes;
+use domain::ids::Id;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Client, Response, redirect, retry};
 use std::error::Error;

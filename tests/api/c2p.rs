@@ -9,8 +9,8 @@ use crate::harness::check::{
 use crate::harness::flows::{MS, SECOND, UNKNOWN, execution, fresh, merged, number};
 use crate::harness::server::Server;
 use chrono::TimeDelta;
-use pasarela::domain::ids::Id;
-use pasarela::domain::payments::REQUEST_OTP;
+use domain::ids::Id;
+use domain::payments::REQUEST_OTP;
 use serde_json::{Value, json};
 use std::thread::sleep;
 use std::time::{Duration, Instant};

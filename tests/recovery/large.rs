@@ -2,14 +2,14 @@
 //! find it as it was.
 
 use actors::{Clock, Config, Effects, Engine};
-use pasarela::api::render::render;
-use pasarela::domain::adjustments::Adjustment;
-use pasarela::domain::bank::Effect;
-use pasarela::domain::commands::{Ask, Command};
-use pasarela::domain::machine::Domain;
-use pasarela::domain::money::Currency;
-use pasarela::domain::record::Cause;
-use pasarela::domain::view::{Query, View};
+use api::render::render;
+use domain::adjustments::Adjustment;
+use domain::bank::Effect;
+use domain::commands::{Ask, Command};
+use domain::machine::Domain;
+use domain::money::Currency;
+use domain::record::Cause;
+use domain::view::{Query, View};
 use pasarela::recovery::verify::verify;
 use std::future::Future;
 use std::path::Path;

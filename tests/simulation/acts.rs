@@ -3,30 +3,30 @@
 use crate::model::{Model, Proof, Shop, Verdict};
 use crate::steps::{Bank, By, Step, To};
 use crate::world::World;
-use pasarela::api::refusals::problem;
-use pasarela::domain::account::AccountNumber;
-use pasarela::domain::adjustments::Adjustment;
-use pasarela::domain::banks::BankCode;
-use pasarela::domain::card::{Brand, Card, Cvv, Expiry, Number};
-use pasarela::domain::chargebacks::{NewChargeback, Reason, Verdict as Decided};
-use pasarela::domain::commands::Ask;
-use pasarela::domain::external_ref::ExternalRef;
-use pasarela::domain::identity::IdentityDocument;
-use pasarela::domain::ids::{EntityId, Id, Kind};
-use pasarela::domain::merchants::Registration;
-use pasarela::domain::money::{Currency, Rate, Usd, Ves};
-use pasarela::domain::own_account::Held;
-use pasarela::domain::payments::c2p::{Execute, NewIntent};
-use pasarela::domain::payments::charge::{NewCharge, Price, Secret};
-use pasarela::domain::payments::{Debtor, Means};
-use pasarela::domain::payouts::batch::{NewBatch, NewItem, Place};
-use pasarela::domain::payouts::{NewPayout, PhoneHolder, Receiver};
-use pasarela::domain::phone::MobilePhone;
-use pasarela::domain::record::{Cause, Entity};
-use pasarela::domain::refusal::Refusal;
-use pasarela::domain::settings::{Settings, Sheet};
-use pasarela::domain::time::{Timestamp, Zone};
-use pasarela::domain::token::Token;
+use api::refusals::problem;
+use domain::account::AccountNumber;
+use domain::adjustments::Adjustment;
+use domain::banks::BankCode;
+use domain::card::{Brand, Card, Cvv, Expiry, Number};
+use domain::chargebacks::{NewChargeback, Reason, Verdict as Decided};
+use domain::commands::Ask;
+use domain::external_ref::ExternalRef;
+use domain::identity::IdentityDocument;
+use domain::ids::{EntityId, Id, Kind};
+use domain::merchants::Registration;
+use domain::money::{Currency, Rate, Usd, Ves};
+use domain::own_account::Held;
+use domain::payments::c2p::{Execute, NewIntent};
+use domain::payments::charge::{NewCharge, Price, Secret};
+use domain::payments::{Debtor, Means};
+use domain::payouts::batch::{NewBatch, NewItem, Place};
+use domain::payouts::{NewPayout, PhoneHolder, Receiver};
+use domain::phone::MobilePhone;
+use domain::record::{Cause, Entity};
+use domain::refusal::Refusal;
+use domain::settings::{Settings, Sheet};
+use domain::time::{Timestamp, Zone};
+use domain::token::Token;
 use rust_decimal::Decimal;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -262,8 +262,8 @@ impl World {
                         from_balance: payout.from_merchant_balance,
                     },
                     _ => match payout.kind {
-                        pasarela::domain::payouts::PayoutKind::Credit => Receiver::Credit(holder()),
-                        pasarela::domain::payouts::PayoutKind::Account => receiver_account(),
+                        domain::payouts::PayoutKind::Credit => Receiver::Credit(holder()),
+                        domain::payouts::PayoutKind::Account => receiver_account(),
                         _ => Receiver::Own,
                     },
                 };

@@ -4,8 +4,8 @@
 //! down here a second time, from the contract.
 
 use crate::steps::{Bank, By};
-use pasarela::domain::bank::How;
-use pasarela::domain::ids::{EntityId, Id};
+use domain::bank::How;
+use domain::ids::{EntityId, Id};
 use std::collections::BTreeMap;
 
 pub const DAY: i64 = 86_400_000;

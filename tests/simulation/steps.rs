@@ -1,7 +1,7 @@
 //! What can happen, drawn at random: the commands of a tenant, of its operator and of the banks,
 //! and time.
 
-use pasarela::domain::time::DAY_MS;
+use domain::time::DAY_MS;
 use proptest::prelude::*;
 
 /// What a bank does with an order, and says when it is asked.

@@ -6,7 +6,7 @@ use super::schema::{Schema, integer, object, one_of, text};
 use super::values::{
     currency, instant, livemode, page, pesos, shown_ref, signed_pesos, signed_ves, uuid, ves,
 };
-use crate::domain::ledger::MovementKind;
+use domain::ledger::MovementKind;
 
 /// The chapter.
 pub fn chapter() -> Chapter {
@@ -63,7 +63,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 }
 
 /// A movement of any balance.
-pub(crate) fn movement() -> Schema {
+pub fn movement() -> Schema {
     object()
         .member("id", uuid())
         .member("type", one_of(MovementKind::ALL.map(MovementKind::name)))

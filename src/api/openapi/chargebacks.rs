@@ -4,7 +4,7 @@ use super::document::Chapter;
 use super::operation::operation;
 use super::schema::{Schema, object, one_of, text};
 use super::values::{amount, instant, livemode, page, positive_amount, shown_ref, uuid, ves};
-use crate::domain::chargebacks::{Reason, Status};
+use domain::chargebacks::{Reason, Status};
 
 /// Where a dispute stands.
 pub(super) fn status() -> Schema {
@@ -35,7 +35,7 @@ pub fn chapter() -> Chapter {
 }
 
 /// The schemas, which the operators' document has too.
-pub(crate) fn schemas() -> Vec<(&'static str, Schema)> {
+pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Chargeback",

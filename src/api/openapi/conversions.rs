@@ -4,7 +4,7 @@ use super::document::{Chapter, Webhook, event};
 use super::operation::{Operation, operation};
 use super::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use super::values::{four_decimals, instant, livemode, page, pesos, uuid, ves};
-use crate::domain::conversions::Status;
+use domain::conversions::Status;
 
 const SOURCES: [&str; 2] = ["VES", "COP"];
 

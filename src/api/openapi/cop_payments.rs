@@ -4,10 +4,10 @@ use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, named, object, one_of, text};
 use super::values::{four_decimals, instant, livemode, page, pesos, shown_ref, signed_pesos, uuid, ves};
-use crate::domain::buyer::DocumentType;
-use crate::domain::cop_payments::Channel;
-use crate::domain::cop_payouts::AccountType;
-use crate::domain::payouts;
+use domain::buyer::DocumentType;
+use domain::cop_payments::Channel;
+use domain::cop_payouts::AccountType;
+use domain::payouts;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
 
@@ -124,7 +124,7 @@ pub(super) fn event_data() -> Schema {
 }
 
 /// A payout in pesos, which operators see too.
-pub(crate) fn payout() -> Schema {
+pub fn payout() -> Schema {
     object()
         .member("id", uuid())
         .member("payoutId", uuid().about("Equal to `id`."))
@@ -147,7 +147,7 @@ pub(crate) fn payout() -> Schema {
 }
 
 /// The documents of buyers and of those who are paid.
-pub(crate) fn document_type() -> Schema {
+pub fn document_type() -> Schema {
     one_of(DocumentType::ALL.map(DocumentType::name))
 }
 

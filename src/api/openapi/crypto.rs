@@ -4,9 +4,9 @@ use super::document::{Chapter, Webhook, event};
 use super::operation::{Operation, operation};
 use super::schema::{Schema, named, object, one_of, text};
 use super::values::{external_ref, instant, livemode, page, positive_amount, shown_ref, uuid, ves};
-use crate::domain::crypto::address::Network;
-use crate::domain::crypto::deposits::Asset;
-use crate::domain::crypto::payouts::Status;
+use domain::crypto::address::Network;
+use domain::crypto::deposits::Asset;
+use domain::crypto::payouts::Status;
 
 /// The chapter.
 pub fn chapter() -> Chapter {
@@ -74,7 +74,7 @@ pub fn test_calls() -> Chapter {
 }
 
 /// A payout to a wallet, which operators see too.
-pub(crate) fn payout() -> Schema {
+pub fn payout() -> Schema {
     object()
         .member("id", uuid())
         .member("object", text().constant("crypto_payout"))
@@ -93,7 +93,7 @@ pub(crate) fn payout() -> Schema {
 }
 
 /// Where a payout can stand.
-pub(crate) fn payout_status() -> Schema {
+pub fn payout_status() -> Schema {
     one_of(Status::ALL.map(Status::name))
 }
 

@@ -5,7 +5,7 @@ use super::codes::meaning;
 use super::operation::{Answer, Operation, Parameter};
 use super::schema::{Schema, named};
 use super::values;
-use crate::api::writer::{Object, text};
+use crate::writer::{Object, text};
 use hyper::{Method, StatusCode};
 use std::collections::BTreeMap;
 

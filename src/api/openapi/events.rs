@@ -4,10 +4,10 @@ use super::document::{Chapter, Webhook, event};
 use super::operation::operation;
 use super::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use super::values::{figure, instant, livemode, pesos, shown_ref, uuid, ves};
-use crate::domain::events::BalanceReason;
-use crate::domain::payments::Status;
-use crate::domain::settings::LiveStatus;
-use crate::domain::webhooks::EVENT_NAMES;
+use domain::events::BalanceReason;
+use domain::payments::Status;
+use domain::settings::LiveStatus;
+use domain::webhooks::EVENT_NAMES;
 
 /// The chapter.
 pub fn chapter() -> Chapter {

@@ -8,7 +8,7 @@ use super::values::{
     bank_code, external_ref, identity, instant, items, livemode, page, phone, shown_identity, shown_phone,
     shown_ref, uuid,
 };
-use crate::domain::merchants::Status;
+use domain::merchants::Status;
 
 /// The chapter.
 pub fn chapter() -> Chapter {

@@ -8,13 +8,13 @@
 //! `document.rs` puts them together. A row without a description does not pass the tests, nor does
 //! an example that does not fit its schema.
 
-pub(crate) mod balance;
-pub(crate) mod chargebacks;
+pub mod balance;
+pub mod chargebacks;
 mod checkout;
 mod codes;
 mod conversions;
-pub(crate) mod cop_payments;
-pub(crate) mod crypto;
+pub mod cop_payments;
+pub mod crypto;
 pub mod document;
 mod events;
 mod merchants;
@@ -23,15 +23,15 @@ mod payments;
 mod payouts;
 mod products;
 mod public;
-pub(crate) mod reference;
+pub mod reference;
 pub mod schema;
 mod testing;
-pub(crate) mod values;
+pub mod values;
 mod webhooks;
 
-use crate::api::checkout::{OPEN_LINK_SESSION, calls as checkout_calls};
-use crate::api::routes::{Modes, routes};
-use crate::api::writer::Object;
+use crate::checkout::{OPEN_LINK_SESSION, calls as checkout_calls};
+use crate::routes::{Modes, routes};
+use crate::writer::Object;
 use document::{Access, Document, ErrorShape, Row};
 use hyper::Method;
 
@@ -55,7 +55,7 @@ pub fn public() -> Document {
         access: Access::Key { scope: route.scope.name(), test_only: route.modes == Modes::TestOnly },
         errors: ErrorShape::Gateway,
     });
-    let public = crate::api::public::routes::routes().into_iter().map(|route| Row {
+    let public = crate::public::routes::routes().into_iter().map(|route| Row {
         method: Method::GET,
         path: route.path,
         operation: route.operation,
@@ -124,7 +124,7 @@ mod tests {
         let document: serde_json::Value = serde_json::from_slice(&super::public().to_json()).expect("JSON");
         let mut described: Vec<&str> =
             document["webhooks"].as_object().expect("webhooks").keys().map(String::as_str).collect();
-        let mut listed = crate::domain::webhooks::EVENT_NAMES.to_vec();
+        let mut listed = domain::webhooks::EVENT_NAMES.to_vec();
         described.sort_unstable();
         listed.sort_unstable();
         assert_eq!(described, listed);

@@ -7,8 +7,8 @@ use super::values::{
     bank_code, bank_number, day, external_ref, figure, identity, instant, items, livemode, page, phone,
     shown_ref, usd_price, uuid, ves,
 };
-use crate::domain::card::Brand;
-use crate::domain::payments::{CancelReason, Method, Status};
+use domain::card::Brand;
+use domain::payments::{CancelReason, Method, Status};
 
 const BRANDS: [Brand; 9] = [
     Brand::Visa,

@@ -7,7 +7,7 @@ use super::values::{
     amount, bank_code, external_ref, identity, instant, livemode, page, phone, positive_amount,
     shown_identity, shown_phone, shown_ref, uuid, ves,
 };
-use crate::domain::payouts::{PayoutKind, Status};
+use domain::payouts::{PayoutKind, Status};
 
 const KINDS: [PayoutKind; 5] =
     [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];

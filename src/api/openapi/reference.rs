@@ -4,7 +4,7 @@ use super::document::Chapter;
 use super::operation::operation;
 use super::schema::{Schema, anything, integer, list, named, object, one_of, text};
 use super::values::instant;
-use crate::domain::banks::Service;
+use domain::banks::Service;
 
 /// The heading of what is looked up.
 pub(super) const TAG: &str = "Reference";
@@ -43,7 +43,7 @@ pub fn chapter() -> Chapter {
 }
 
 /// A bank, as tenants see it.
-pub(crate) fn bank() -> Schema {
+pub fn bank() -> Schema {
     object()
         .member("code", text().pattern("^[0-9]{4}$").example("\"0134\""))
         .member("name", text())
@@ -80,7 +80,7 @@ pub fn health() -> Chapter {
 }
 
 /// The body of a refusal.
-pub(crate) fn error() -> Schema {
+pub fn error() -> Schema {
     let field = object()
         .member("field", text().about("Dotted, with index: `card.number`, `items[3].monto`."))
         .member("message", text());

@@ -1,7 +1,7 @@
 //! A schema of the description, built by words and written as JSON Schema 2020-12. It knows how
 //! such a schema is written, and nothing about payments.
 
-use crate::api::writer::{Object, text as literal};
+use crate::writer::{Object, text as literal};
 use std::ops::RangeInclusive;
 
 /// What a value may be.

@@ -4,7 +4,7 @@ use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, list, named, object, one_of, text};
 use super::values::{instant, items, livemode, page, uuid};
-use crate::domain::webhooks::EVENT_NAMES;
+use domain::webhooks::EVENT_NAMES;
 
 /// The chapter.
 pub fn chapter() -> Chapter {

@@ -1,10 +1,10 @@
 //! What a withdrawal costs, and what one by Pago Móvil would bring.
 
 use super::{PublicCall, PublicPlan};
-use crate::api::problem::Problem;
-use crate::api::query::{Query, Text};
-use crate::api::writer::{Object, text};
-use crate::domain::withdrawals::{CENTS_MAX, NETWORK_DEFAULT, PaidBy, Range, dollars};
+use crate::problem::Problem;
+use crate::query::{Query, Text};
+use crate::writer::{Object, text};
+use domain::withdrawals::{CENTS_MAX, NETWORK_DEFAULT, PaidBy, Range, dollars};
 use rust_decimal::Decimal;
 
 /// Tokens that a wallet is paid in; each counts as a dollar.

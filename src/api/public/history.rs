@@ -4,12 +4,12 @@
 //! limit after it was sorted. A bucket at an end of the window holds what lies in the window alone.
 
 use super::{PublicCall, PublicPlan};
-use crate::api::problem::Problem;
-use crate::api::query::{Query, Text};
-use crate::api::writer::Object;
-use crate::domain::buckets::{Aggregation, Kept, Point, Step, Window};
-use crate::domain::samples::{Filter, Pair};
-use crate::domain::time::{DAY_MS, Timestamp};
+use crate::problem::Problem;
+use crate::query::{Query, Text};
+use crate::writer::Object;
+use domain::buckets::{Aggregation, Kept, Point, Step, Window};
+use domain::samples::{Filter, Pair};
+use domain::time::{DAY_MS, Timestamp};
 
 /// Days of the longest window that is given in days: ten years.
 const DAYS_MAX: i64 = 3_650;
@@ -125,7 +125,7 @@ pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     })))
 }
 
-fn instant(text: Text<'_>) -> Result<Timestamp, crate::api::fields::Bad> {
+fn instant(text: Text<'_>) -> Result<Timestamp, crate::fields::Bad> {
     Ok(Timestamp::from_unix_ms(text.timestamp()?.timestamp_millis()))
 }
 
@@ -171,8 +171,8 @@ fn show_point(point: &Point, aggregation: Aggregation, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::money::Rate;
-    use crate::domain::withdrawals::{Policy, Withdrawals};
+    use domain::money::Rate;
+    use domain::withdrawals::{Policy, Withdrawals};
     use rust_decimal::Decimal;
 
     const NOW: &str = "2026-11-21T12:30:00.000Z";

@@ -1,10 +1,10 @@
 //! The latest rate of a pair.
 
 use super::{PublicCall, PublicPlan};
-use crate::api::problem::Problem;
-use crate::api::query::Query;
-use crate::api::writer::Object;
-use crate::domain::samples::{Filter, Pair, Sample};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::writer::Object;
+use domain::samples::{Filter, Pair, Sample};
 
 /// GET /api/v1/fx/latest
 pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {

@@ -9,10 +9,10 @@ pub mod history;
 pub mod latest;
 pub mod routes;
 
-use crate::api::problem::Problem;
-use crate::domain::samples::{Filter, Pair, Sample};
-use crate::domain::time::Timestamp;
-use crate::domain::withdrawals::{Policy, Withdrawals};
+use crate::problem::Problem;
+use domain::samples::{Filter, Pair, Sample};
+use domain::time::Timestamp;
+use domain::withdrawals::{Policy, Withdrawals};
 use std::sync::Arc;
 
 /// What a handler is given.

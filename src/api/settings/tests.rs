@@ -1,7 +1,7 @@
 //! What settings look like, and what a partial change makes of them.
 
 use super::*;
-use crate::api::problem::Problem;
+use crate::problem::Problem;
 use serde_json::{Value as Json, json};
 
 fn shown(settings: &Settings) -> Json {

@@ -1,9 +1,9 @@
 //! Amounts, moments and QR codes, as people read them.
 
 use crate::checkout::words::Language;
-use crate::domain::money::{Cop, Rate, Usd, Usdt, Ves};
-use crate::domain::time::{HOUR_MS, Timestamp};
 use chrono::DateTime;
+use domain::money::{Cop, Rate, Usd, Usdt, Ves};
+use domain::time::{HOUR_MS, Timestamp};
 use qrcode::{Color, EcLevel, QrCode};
 use std::fmt::Write as _;
 

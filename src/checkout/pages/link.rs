@@ -3,15 +3,15 @@
 use super::figures::dollars;
 use super::session::{Choice, choices};
 use super::{Shell, page};
-use crate::api::checkout::{offers, priced};
 use crate::checkout::calls::OnSale;
 use crate::checkout::form::Form;
 use crate::checkout::words::Language;
-use crate::domain::checkout::Way;
-use crate::domain::platform::is_live;
 use crate::server::respond::Reply;
 use crate::server::services::Services;
+use api::checkout::{offers, priced};
 use askama::Template;
+use domain::checkout::Way;
+use domain::platform::is_live;
 
 #[derive(Template)]
 #[template(path = "link.html", config = "src/checkout/askama.toml")]

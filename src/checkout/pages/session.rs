@@ -2,25 +2,25 @@
 
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
 use super::{ANEW, Manner, Shell, Typed, Wish, page};
-use crate::api::checkout::{Offer, page_status};
-use crate::api::sessions::client_secret;
 use crate::checkout::form::Form;
 use crate::checkout::key_help::key_help;
 use crate::checkout::visit::{Tried, Visit, secret_of};
 use crate::checkout::words::{Language, Words};
-use crate::domain::banks::{BankCode, Catalogue, Service, sends_otp};
-use crate::domain::buyer::{ColombianPhone, DocumentType};
-use crate::domain::checkout::{Session, Status, Way};
-use crate::domain::cop_payments::{Channel, CopPayment, Failure};
-use crate::domain::crypto::address::Network;
-use crate::domain::crypto::deposits::{Asset, DepositAddress};
-use crate::domain::ids::Id;
-use crate::domain::money::{Usd, Usdt};
-use crate::domain::payments::{Debtor, Means, Payment, Phase, Status as PaymentStatus};
-use crate::domain::platform::is_live;
 use crate::server::respond::Reply;
 use crate::server::services::Services;
+use api::checkout::{Offer, page_status};
+use api::sessions::client_secret;
 use askama::Template;
+use domain::banks::{BankCode, Catalogue, Service, sends_otp};
+use domain::buyer::{ColombianPhone, DocumentType};
+use domain::checkout::{Session, Status, Way};
+use domain::cop_payments::{Channel, CopPayment, Failure};
+use domain::crypto::address::Network;
+use domain::crypto::deposits::{Asset, DepositAddress};
+use domain::ids::Id;
+use domain::money::{Usd, Usdt};
+use domain::payments::{Debtor, Means, Payment, Phase, Status as PaymentStatus};
+use domain::platform::is_live;
 
 /// What is being paid.
 struct Bill {

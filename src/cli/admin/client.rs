@@ -1,8 +1,8 @@
 //! Calls the operators' API of a running server.
 
 use super::super::{Failure, trust};
-use crate::api::json::{self, Shape};
 use crate::config::{AdminAccess, Config, Secret, Tls};
+use api::json::{self, Shape};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::fmt::Display;

@@ -2,7 +2,7 @@
 //! Numbers and the order of the members are the API's.
 
 use super::client::scalar;
-use crate::api::json::{self, Member, Shape};
+use api::json::{self, Member, Shape};
 use comfy_table::{ContentArrangement, Table};
 
 /// A table of an answer; what is neither list nor object is shown as it is.

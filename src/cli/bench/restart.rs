@@ -8,9 +8,9 @@ use super::report::{Line, Report};
 use super::server::Server;
 use super::table::{Table, grouped, mebibytes, per_second, seconds};
 use super::{Outcome, Place, machine, progress};
-use crate::domain::money::Ves;
 use crate::recovery::directory::LOG_DIRECTORY;
 use clap::Args;
+use domain::money::Ves;
 use std::path::Path;
 use std::time::Duration;
 

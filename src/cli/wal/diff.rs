@@ -3,14 +3,14 @@
 
 use super::super::{Failure, Settings};
 use super::shown::{self, Place};
-use crate::api::writer::Object;
-use crate::domain::ledger::{Account, Ledger};
-use crate::domain::machine::AnyBook;
-use crate::domain::money::Currency;
-use crate::domain::time::Timestamp;
 use crate::recovery::Failed;
 use crate::recovery::books::{Books, each_record};
+use api::writer::Object;
 use clap::Args;
+use domain::ledger::{Account, Ledger};
+use domain::machine::AnyBook;
+use domain::money::Currency;
+use domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

@@ -6,20 +6,20 @@
 
 use super::super::{Failure, Settings};
 use super::shown::{self, Place};
-use crate::api::writer::{Object, text};
 use crate::cli::progress::Shown;
-use crate::domain::codec;
-use crate::domain::events::Event;
-use crate::domain::ids::Id;
-use crate::domain::ledger::{Ledger, Posting};
-use crate::domain::money::Currency;
-use crate::domain::platform::{Mode, PlatformChange, tenant_key};
-use crate::domain::record::Record;
-use crate::domain::time::Timestamp;
 use crate::recovery::Failed;
 use crate::recovery::books::each_record;
 use crate::recovery::directory::halted;
+use api::writer::{Object, text};
 use clap::Args;
+use domain::codec;
+use domain::events::Event;
+use domain::ids::Id;
+use domain::ledger::{Ledger, Posting};
+use domain::money::Currency;
+use domain::platform::{Mode, PlatformChange, tenant_key};
+use domain::record::Record;
+use domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

@@ -1,7 +1,7 @@
 //! `pasarela wal info`: how long the log is, and what is in snapshots.
 
 use super::super::{Failure, Settings};
-use crate::api::writer::Object;
+use api::writer::Object;
 use clap::Args;
 
 /// First and last sequence, records, bytes, snapshots, format version

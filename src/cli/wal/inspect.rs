@@ -2,14 +2,14 @@
 
 use super::super::{Failure, Settings};
 use super::shown::{self, Place};
-use crate::domain::codec;
-use crate::domain::ids::Id;
-use crate::domain::machine::AnyBook;
-use crate::domain::platform::{Mode, PLATFORM, tenant_key};
-use crate::domain::record::Record;
 use crate::recovery::Failed;
 use crate::recovery::books::Books;
 use clap::Args;
+use domain::codec;
+use domain::ids::Id;
+use domain::machine::AnyBook;
+use domain::platform::{Mode, PLATFORM, tenant_key};
+use domain::record::Record;
 use std::io;
 use wal::Reader;
 

@@ -2,9 +2,9 @@
 
 use super::super::{Failure, Settings};
 use crate::cli::progress::Shown;
-use crate::domain::time::Timestamp;
 use crate::recovery::rebuild::{Until, replay};
 use clap::Args;
+use domain::time::Timestamp;
 use std::path::PathBuf;
 use std::time::Instant;
 

@@ -1,11 +1,11 @@
 //! A record for people and for scripts: one line each.
 
-use crate::api::writer::{Object, text};
-use crate::domain::ledger::{Ledger, Posting};
-use crate::domain::money::{Currency, write_minor};
-use crate::domain::platform::{PLATFORM, PlatformChange, is_live};
-use crate::domain::record::Record;
-use crate::domain::time::Timestamp;
+use api::writer::{Object, text};
+use domain::ledger::{Ledger, Posting};
+use domain::money::{Currency, write_minor};
+use domain::platform::{PLATFORM, PlatformChange, is_live};
+use domain::record::Record;
+use domain::time::Timestamp;
 
 /// The mode of a tenant key.
 pub fn mode(tenant: u64) -> &'static str {

@@ -1,10 +1,10 @@
 //! `pasarela wal verify`: reads everything and believes nothing.
 
 use super::super::{Failure, Settings};
-use crate::api::writer::Object;
 use crate::cli::progress::Shown;
 use crate::recovery::Failed;
 use crate::recovery::verify::{Verified, verify};
+use api::writer::Object;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -2,7 +2,7 @@
 //! operator changed, which no refresh undoes (`contract.md`, sections 3, 14 and 18).
 
 use super::{Bank, BankCode, Catalogue, Services};
-use crate::domain::time::Timestamp;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ impl BankBook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::banks::Service;
+    use crate::banks::Service;
 
     fn code(number: i64) -> BankCode {
         BankCode::from_number(number).expect("a code")

@@ -2,12 +2,12 @@
 //! order.
 
 use super::*;
-use crate::domain::cop_payments::{Channel, ForSession, Phase as CopPhase, Telling};
-use crate::domain::crypto::address::Network;
-use crate::domain::crypto::deposits::{Asset, Till};
-use crate::domain::money::Usdt;
-use crate::domain::payments::Means;
-use crate::domain::payments::charge::Figured;
+use crate::cop_payments::{Channel, ForSession, Phase as CopPhase, Telling};
+use crate::crypto::address::Network;
+use crate::crypto::deposits::{Asset, Till};
+use crate::money::Usdt;
+use crate::payments::Means;
+use crate::payments::charge::Figured;
 use std::str::FromStr;
 
 const OPENED: Timestamp = Timestamp::from_unix_ms(1_000_000);

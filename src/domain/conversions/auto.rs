@@ -6,13 +6,13 @@
 use super::price::Amount;
 use super::spend::Taken;
 use super::{Conversion, Source, Stage, begin, priced, within_limit};
-use crate::domain::bank::{Effect, How, Order};
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::money::{Cop, Currency, Rate};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::time::{HOUR_MS, MINUTE_MS, Timestamp};
+use crate::bank::{Effect, How, Order};
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::ids::{EntityId, Id};
+use crate::money::{Cop, Currency, Rate};
+use crate::record::{Cause, Entity};
+use crate::time::{HOUR_MS, MINUTE_MS, Timestamp};
 use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 

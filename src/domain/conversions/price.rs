@@ -2,7 +2,7 @@
 //! last digit (`service.md`, "Conversions"; `contract.md`, section 9).
 
 use super::Source;
-use crate::domain::money::{Currency, Rate, Usdt};
+use crate::money::{Currency, Rate, Usdt};
 use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 

@@ -1,12 +1,12 @@
 //! What a conversion may spend: what is available, and then what is held, in the order in which it
 //! would be released (`contract.md`, section 9).
 
-use crate::domain::book::Book;
-use crate::domain::ids::Id;
-use crate::domain::ledger::{HOLDS_MAX, HoldChange, Ledger, Release};
-use crate::domain::money::Currency;
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::ids::Id;
+use crate::ledger::{HOLDS_MAX, HoldChange, Ledger, Release};
+use crate::money::Currency;
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 
 /// Money that was taken out of a hold.

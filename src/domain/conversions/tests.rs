@@ -3,16 +3,16 @@
 
 use super::price::Amount;
 use super::*;
-use crate::domain::adjustments::Adjustment;
-use crate::domain::bank::{Effect, Order};
-use crate::domain::commands::Ask;
-use crate::domain::ledger::{Account, HOLDS_MAX, Release};
-use crate::domain::machine::{AnyBook, Domain};
-use crate::domain::money::{Cop, Usdt, Ves};
-use crate::domain::payments::sale::HOLD_MS;
-use crate::domain::record::Record;
-use crate::domain::settings::Sheet;
-use crate::domain::time::DAY_MS;
+use crate::adjustments::Adjustment;
+use crate::bank::{Effect, Order};
+use crate::commands::Ask;
+use crate::ledger::{Account, HOLDS_MAX, Release};
+use crate::machine::{AnyBook, Domain};
+use crate::money::{Cop, Usdt, Ves};
+use crate::payments::sale::HOLD_MS;
+use crate::record::Record;
+use crate::settings::Sheet;
+use crate::time::DAY_MS;
 use actors::Machine;
 use proptest::prelude::*;
 use rust_decimal::Decimal;

@@ -2,9 +2,9 @@
 //! book, so it is as right in a past moment as it is now.
 
 use super::{Conversion, Source, Status, UNLISTED};
-use crate::domain::date::Date;
-use crate::domain::record::Was;
-use crate::domain::time::Timestamp;
+use crate::date::Date;
+use crate::record::Was;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 
 /// What was converted on the newest day on which something was, canceled conversions of that day

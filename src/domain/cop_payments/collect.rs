@@ -5,20 +5,20 @@ use super::{
     CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, Waiting,
     sale,
 };
-use crate::domain::bank::{Answer, Collection, Effect, Heard, How, Order, POLL_MS, Told, next_poll};
-use crate::domain::book::Book;
-use crate::domain::buyer::Buyer;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::KeepRef;
-use crate::domain::ledger::Ledger;
-use crate::domain::money::{Cop, Currency, Rate};
-use crate::domain::payments::{Status, charge};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
-use crate::domain::token::Token;
+use crate::bank::{Answer, Collection, Effect, Heard, How, Order, POLL_MS, Told, next_poll};
+use crate::book::Book;
+use crate::buyer::Buyer;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::ids::{EntityId, Id};
+use crate::kept::KeepRef;
+use crate::ledger::Ledger;
+use crate::money::{Cop, Currency, Rate};
+use crate::payments::{Status, charge};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+use crate::token::Token;
 use std::sync::Arc;
 
 /// The processor's word for a collection that was called off.

@@ -3,19 +3,19 @@
 //! 18, "Conversions, COP, USDT").
 
 use super::{COLLECT, CopPayment, Phase, sale};
-use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::{BalanceReason, EventKind};
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::KeepRef;
-use crate::domain::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Release};
-use crate::domain::money::{Cop, Currency};
-use crate::domain::payments::Status;
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::sellers;
-use crate::domain::time::{HOUR_MS, Timestamp};
+use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{BalanceReason, EventKind};
+use crate::ids::{EntityId, Id};
+use crate::kept::KeepRef;
+use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Release};
+use crate::money::{Cop, Currency};
+use crate::payments::Status;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::sellers;
+use crate::time::{HOUR_MS, Timestamp};
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

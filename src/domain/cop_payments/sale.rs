@@ -2,19 +2,19 @@
 //! share, and the holds (`service.md`, "Colombian pesos (COP)", "Fee").
 
 use super::{CopPayment, ForSession, Marketplace, Phase};
-use crate::domain::bank::Effect;
-use crate::domain::book::Book;
-use crate::domain::conversions::auto::{self, Completed};
-use crate::domain::decision::{Draft, Turn};
-use crate::domain::events::{BalanceReason, EventKind};
-use crate::domain::ids::EntityId;
-use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
-use crate::domain::money::{Cop, Currency, Rate};
-use crate::domain::payments::Status;
-use crate::domain::payments::sale::{HOLD_MS, seller_available_at};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::sellers;
-use crate::domain::time::Timestamp;
+use crate::bank::Effect;
+use crate::book::Book;
+use crate::conversions::auto::{self, Completed};
+use crate::decision::{Draft, Turn};
+use crate::events::{BalanceReason, EventKind};
+use crate::ids::EntityId;
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::money::{Cop, Currency, Rate};
+use crate::payments::Status;
+use crate::payments::sale::{HOLD_MS, seller_available_at};
+use crate::record::{Cause, Entity};
+use crate::sellers;
+use crate::time::Timestamp;
 
 /// 4.5 percent, in thousandths.
 const FEE_THOUSANDTHS: i64 = 45;

@@ -4,21 +4,21 @@
 //! there alone.
 
 use super::address::{Network, canonical};
-use crate::domain::book::Book;
-use crate::domain::checkout::Sale;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::{BalanceReason, EventKind, Extra};
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
-use crate::domain::money::{Currency, Rate, Usd, Usdt, Ves};
-use crate::domain::payments::charge::{Figured, unknown_seller};
-use crate::domain::payments::sale::{HOLD_MS, seller_available_at};
-use crate::domain::payments::{Marketplace, Means, Payment, Status};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::sellers;
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::checkout::Sale;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{BalanceReason, EventKind, Extra};
+use crate::external_ref::ExternalRef;
+use crate::ids::{EntityId, Id};
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::money::{Currency, Rate, Usd, Usdt, Ves};
+use crate::payments::charge::{Figured, unknown_seller};
+use crate::payments::sale::{HOLD_MS, seller_available_at};
+use crate::payments::{Marketplace, Means, Payment, Status};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::sellers;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 

@@ -3,18 +3,18 @@
 //! operator first (`contract.md`, sections 10 and 18).
 
 use super::address::{Network, canonical};
-use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::KeepRef;
-use crate::domain::ledger::{Ledger, MovementKind, Posting, Row};
-use crate::domain::money::{Currency, Usdt};
-use crate::domain::record::{Cause, Entity, Was};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::external_ref::ExternalRef;
+use crate::ids::{EntityId, Id};
+use crate::kept::KeepRef;
+use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::money::{Currency, Usdt};
+use crate::record::{Cause, Entity, Was};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

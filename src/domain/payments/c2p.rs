@@ -2,18 +2,18 @@
 
 use super::charge::{self, Secret};
 use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status};
-use crate::domain::bank::{Effect, How, Order};
-use crate::domain::book::Book;
-use crate::domain::checkout::Sale;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::KeepRef;
-use crate::domain::money::{Rate, Usd, Ves};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::token::Token;
+use crate::bank::{Effect, How, Order};
+use crate::book::Book;
+use crate::checkout::Sale;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::external_ref::ExternalRef;
+use crate::ids::{EntityId, Id};
+use crate::kept::KeepRef;
+use crate::money::{Rate, Usd, Ves};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::token::Token;
 use std::sync::Arc;
 
 /// An intent lives so long (`service.md`, "Limits").

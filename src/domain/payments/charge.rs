@@ -3,20 +3,20 @@
 //! that differs between a code, a card, a debit and a transfer.
 
 use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale};
-use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
-use crate::domain::book::Book;
-use crate::domain::card::Card;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::EventKind;
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::KeepRef;
-use crate::domain::ledger::Ledger;
-use crate::domain::money::{Currency, Rate, Usd, Ves};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::{DAY_MS, Timestamp, Zone};
-use crate::domain::token::Token;
+use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
+use crate::book::Book;
+use crate::card::Card;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::external_ref::ExternalRef;
+use crate::ids::{EntityId, Id};
+use crate::kept::KeepRef;
+use crate::ledger::Ledger;
+use crate::money::{Currency, Rate, Usd, Ves};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::{DAY_MS, Timestamp, Zone};
+use crate::token::Token;
 use std::sync::Arc;
 
 /// The largest price of one payment: 100,000 USD.

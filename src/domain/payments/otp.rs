@@ -2,14 +2,14 @@
 //! it; it is written down so that the operation can be looked up.
 
 use super::{Debtor, REQUEST_OTP};
-use crate::domain::bank::{Answer, Effect, Heard, How, Order};
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::kept::KeepRef;
-use crate::domain::money::Ves;
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::bank::{Answer, Effect, Heard, How, Order};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::ids::{EntityId, Id};
+use crate::kept::KeepRef;
+use crate::money::Ves;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

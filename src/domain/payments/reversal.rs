@@ -2,18 +2,18 @@
 //! (`contract.md`, sections 5 and 17, "Payments").
 
 use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, sale::HOLD_MS};
-use crate::domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::{BalanceReason, EventKind};
-use crate::domain::ids::EntityId;
-use crate::domain::kept::KeepRef;
-use crate::domain::ledger::{Account, HoldChange, Ledger, MovementKind, Posting, Release, Row};
-use crate::domain::money::{Currency, Ves};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::sellers;
-use crate::domain::time::Timestamp;
+use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{BalanceReason, EventKind};
+use crate::ids::EntityId;
+use crate::kept::KeepRef;
+use crate::ledger::{Account, HoldChange, Ledger, MovementKind, Posting, Release, Row};
+use crate::money::{Currency, Ves};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::sellers;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 

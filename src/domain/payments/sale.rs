@@ -2,17 +2,17 @@
 //! holds (`contract.md`, section 6).
 
 use super::{Marketplace, Method, Payment, Phase, Status};
-use crate::domain::book::Book;
-use crate::domain::calendar::nth_business_day_after;
-use crate::domain::checkout::Sale;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::events::{BalanceReason, EventKind};
-use crate::domain::ids::EntityId;
-use crate::domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
-use crate::domain::money::{Currency, Ves};
-use crate::domain::record::{Cause, Entity};
-use crate::domain::sellers;
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::calendar::nth_business_day_after;
+use crate::checkout::Sale;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{BalanceReason, EventKind};
+use crate::ids::EntityId;
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::money::{Currency, Ves};
+use crate::record::{Cause, Entity};
+use crate::sellers;
+use crate::time::Timestamp;
 
 /// Every completed payment is held so long (`service.md`, "Balances and ledger").
 pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;

@@ -4,14 +4,14 @@
 //! 17).
 
 use super::{NewPayout, Payout, afford, conflict, debit, prepare};
-use crate::domain::book::Book;
-use crate::domain::decision::{Draft, Outcome, Turn};
-use crate::domain::external_ref::ExternalRef;
-use crate::domain::ids::Id;
-use crate::domain::kept::KeepRef;
-use crate::domain::record::{Cause, Entity};
-use crate::domain::refusal::Refusal;
-use crate::domain::time::Timestamp;
+use crate::book::Book;
+use crate::decision::{Draft, Outcome, Turn};
+use crate::external_ref::ExternalRef;
+use crate::ids::Id;
+use crate::kept::KeepRef;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -163,11 +163,11 @@ pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::banks::BankCode;
-    use crate::domain::identity::IdentityDocument;
-    use crate::domain::money::{Currency, Ves};
-    use crate::domain::payouts::{PhoneHolder, Receiver};
-    use crate::domain::phone::MobilePhone;
+    use crate::banks::BankCode;
+    use crate::identity::IdentityDocument;
+    use crate::money::{Currency, Ves};
+    use crate::payouts::{PhoneHolder, Receiver};
+    use crate::phone::MobilePhone;
 
     fn item(n: u16, reference: &str, minor: i64) -> NewItem {
         let to = PhoneHolder {

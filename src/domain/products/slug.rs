@@ -1,7 +1,7 @@
 //! The end of a payment link's address: 3 to 64 of a–z, 0–9 and dash (`contract.md`, section 12),
 //! made from the product's name when none is given.
 
-use crate::domain::ids::Id;
+use crate::ids::Id;
 use deunicode::deunicode;
 
 /// Characters of the shortest.

@@ -1,7 +1,7 @@
 //! A sorted map beside that of the standard library.
 
 use super::*;
-use crate::domain::codec;
+use crate::codec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

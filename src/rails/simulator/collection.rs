@@ -5,10 +5,10 @@
 use super::Simulator;
 use super::books::BooksError;
 use super::fate::{Fate, Refusal};
-use crate::domain::bank::{Collection, Told};
-use crate::domain::cop_payments::collect::WRONG_CODE;
-use crate::domain::time::Timestamp;
 use crate::rails::Answer;
+use domain::bank::{Collection, Told};
+use domain::cop_payments::collect::WRONG_CODE;
+use domain::time::Timestamp;
 use uuid::Uuid;
 
 /// The code that every buyer of test mode is sent.
@@ -68,11 +68,11 @@ impl Simulator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::cop_payments::Channel;
-    use crate::domain::ids::Id;
-    use crate::domain::money::Cop;
-    use crate::domain::token::Token;
     use crate::rails::{Call, Order};
+    use domain::cop_payments::Channel;
+    use domain::ids::Id;
+    use domain::money::Cop;
+    use domain::token::Token;
 
     const EXPIRES: Timestamp = Timestamp::from_unix_ms(1_000_000);
     const BEFORE: Timestamp = Timestamp::from_unix_ms(999_999);

@@ -1,13 +1,13 @@
 //! What becomes of an order: the table of magic values, and nothing else. Pure.
 
 use super::{reference, refused};
-use crate::domain::card::Card;
-use crate::domain::cop_payments::collect::{CANCELED, EXPIRED};
-use crate::domain::money::{Cop, Ves};
-use crate::domain::phone::MobilePhone;
-use crate::domain::time::{MINUTE_MS, Timestamp};
-use crate::domain::token::Token;
 use crate::rails::{Answer, Order};
+use domain::card::Card;
+use domain::cop_payments::collect::{CANCELED, EXPIRED};
+use domain::money::{Cop, Ves};
+use domain::phone::MobilePhone;
+use domain::time::{MINUTE_MS, Timestamp};
+use domain::token::Token;
 use uuid::Uuid;
 
 /// What the bank decided about an operation.

@@ -8,9 +8,9 @@ pub mod books;
 mod collection;
 mod fate;
 
-use crate::domain::money::Ves;
 use crate::rails::{Answer, BoxFuture, Call, Order, Rail};
 use books::{Books, BooksError};
+use domain::money::Ves;
 use fate::{Fate, Refusal};
 use std::collections::HashSet;
 use std::path::Path;

@@ -2,13 +2,13 @@
 //! gone.
 
 use super::*;
-use crate::domain::account::AccountNumber;
-use crate::domain::banks::BankCode;
-use crate::domain::identity::IdentityDocument;
-use crate::domain::phone::MobilePhone;
-use crate::domain::time::Timestamp;
-use crate::domain::token::Token;
 use crate::rails::Order;
+use domain::account::AccountNumber;
+use domain::banks::BankCode;
+use domain::identity::IdentityDocument;
+use domain::phone::MobilePhone;
+use domain::time::Timestamp;
+use domain::token::Token;
 use std::task::{Context, Poll, Waker};
 
 /// The answer of a future that must not wait.

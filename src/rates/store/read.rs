@@ -1,9 +1,9 @@
 //! Reading: by seek, at most as many entries as are shown.
 
 use super::{LINE, Line, RateStore, RateStoreError, SAMPLE, Shelf, Stored, begin, decoded, key_at, letter};
-use crate::domain::buckets::{Bucket, Kept, Placed, Point, Step, Window, ticks};
-use crate::domain::samples::{Filter, Pair, Sample, Series};
-use crate::domain::time::Timestamp;
+use domain::buckets::{Bucket, Kept, Placed, Point, Step, Window, ticks};
+use domain::samples::{Filter, Pair, Sample, Series};
+use domain::time::Timestamp;
 use rocksdb::{DB, IteratorMode, ReadOptions};
 use std::sync::{Arc, PoisonError};
 

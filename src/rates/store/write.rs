@@ -4,10 +4,10 @@
 use super::{
     Counters, Job, LINE, NEXT_KEY, RateStoreError, Shelf, Stored, begin, decoded, key_at, letter, sample_key,
 };
-use crate::domain::buckets::{Bucket, Placed, Step, ticks};
-use crate::domain::codec;
-use crate::domain::samples::Series;
 use crate::rates::store::Line;
+use domain::buckets::{Bucket, Placed, Step, ticks};
+use domain::codec;
+use domain::samples::Series;
 use rocksdb::{WriteBatch, WriteOptions};
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;

@@ -2,8 +2,8 @@
 //! that runs on the directory: no copy has it.
 
 use super::super::{Failed, at};
-use crate::api::writer::Object;
-use crate::domain::time::Timestamp;
+use api::writer::Object;
+use domain::time::Timestamp;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,28 +1,6 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
 use super::{Gateway, Use, failure, reply};
-use crate::api::balance;
-use crate::api::conversions;
-use crate::api::crypto;
-use crate::api::links;
-use crate::api::operations;
-use crate::api::page::bad_cursor;
-use crate::api::plan::{Caller, Plan};
-use crate::api::problem::Problem;
-use crate::api::sessions;
-use crate::api::testing;
-use crate::api::writer::Object;
-use crate::domain::commands::{Ask, Command};
-use crate::domain::ids::{EntityId, Id};
-use crate::domain::index::{self, Space};
-use crate::domain::kept::{KeepRef, Kept, Shape};
-use crate::domain::machine::Domain;
-use crate::domain::payments::Method as PaymentMethod;
-use crate::domain::platform::PLATFORM;
-use crate::domain::products::{NewLink, product_of};
-use crate::domain::record::Entity;
-use crate::domain::time::Timestamp;
-use crate::domain::view::{Query, View};
 use crate::server::batches;
 use crate::server::history::{self, Position, Unreadable};
 use crate::server::respond::{Reply, RequestId};
@@ -30,6 +8,28 @@ use crate::server::secrets;
 use crate::server::sheets;
 use crate::server::webhooks;
 use actors::{Held, Outcome};
+use api::balance;
+use api::conversions;
+use api::crypto;
+use api::links;
+use api::operations;
+use api::page::bad_cursor;
+use api::plan::{Caller, Plan};
+use api::problem::Problem;
+use api::sessions;
+use api::testing;
+use api::writer::Object;
+use domain::commands::{Ask, Command};
+use domain::ids::{EntityId, Id};
+use domain::index::{self, Space};
+use domain::kept::{KeepRef, Kept, Shape};
+use domain::machine::Domain;
+use domain::payments::Method as PaymentMethod;
+use domain::platform::PLATFORM;
+use domain::products::{NewLink, product_of};
+use domain::record::Entity;
+use domain::time::Timestamp;
+use domain::view::{Query, View};
 use std::sync::Arc;
 
 /// Everything about the request that the plan's doing needs.
@@ -390,7 +390,7 @@ impl Gateway {
                 .text("path", path);
             let body = body
                 .plain("firstSeenAt", first_seen)
-                .plain("expiresAt", first_seen.plus_ms(crate::domain::kept::KEPT_MS));
+                .plain("expiresAt", first_seen.plus_ms(domain::kept::KEPT_MS));
             return Ok(Reply::json(200, body.null("status").null("response").null("walSeq").end()));
         }
         let from = index::kept(tenant, key);

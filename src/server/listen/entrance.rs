@@ -2,8 +2,8 @@
 //! is one too many hears of it at once, and the kernel's queue does not overflow.
 
 use super::{Answer, Held, Phase, Shared, connection, stream};
-use crate::api::problem::Problem;
 use crate::server::respond::RequestId;
+use api::problem::Problem;
 use std::io;
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;

@@ -111,7 +111,7 @@ fn a_network_is_added_once_and_only_to_a_session() {
     let turn =
         Turn { now: Timestamp::from_unix_ms(1_000), seed: 1, livemode: false, has_rail: true, holidays: &[] };
     let mut book = Book::default();
-    book.sheet.settings = std::sync::Arc::new(crate::domain::settings::Settings {
+    book.sheet.settings = std::sync::Arc::new(crate::settings::Settings {
         usdt_enabled: true,
         ..(*book.sheet.settings).clone()
     });
@@ -135,7 +135,7 @@ fn a_network_is_added_once_and_only_to_a_session() {
     );
     let customers = DepositAddress { till: None, ..known };
     assert!(open_again(&book, &customers, new(Network::Polygon, Asset::Usdc), &turn).draft.is_none());
-    book.sheet.settings = std::sync::Arc::new(crate::domain::settings::Settings {
+    book.sheet.settings = std::sync::Arc::new(crate::settings::Settings {
         usdt_enabled: false,
         ..(*book.sheet.settings).clone()
     });
