@@ -35,7 +35,7 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit};
 use tokio::task::{JoinError, JoinSet, yield_now};
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// Deliveries on their way at once to one endpoint (`contract.md`, section 18).
+/// Deliveries on their way at once to one endpoint (`docs/contract.md, 13.3`).
 const WINDOW: usize = 8;
 /// And before it is known whether it answers at all: the unknown must not fill the server with
 /// waiting.
