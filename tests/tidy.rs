@@ -31,7 +31,6 @@ const STILL_THERE: &[&str] = &[
     "actors/src/slot.rs ring",
     "actors/src/teller.rs teller",
     "src/app/door.rs Door",
-    "src/cli/bench/open_loop.rs Told",
     "src/domain/bank.rs Heard",
     "src/domain/bank.rs Told",
     "src/domain/conversions/auto.rs heard",

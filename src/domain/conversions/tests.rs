@@ -1,7 +1,7 @@
 //! Conversions against a book: what they spend and give back, the days of two cities, and random
 //! sequences in which no value may appear or vanish.
 
-mod auto;
+mod shares;
 mod soundness;
 
 use super::price::Amount;
