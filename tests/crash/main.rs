@@ -15,5 +15,6 @@ mod load;
 mod pesos;
 mod rates;
 mod shutdown;
+mod start;
 mod tools;
 mod webhooks;
