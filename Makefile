@@ -56,7 +56,8 @@ fresh-machine:
 	tests/fresh-machine bookworm trixie
 
 # Measures everything beside its baselines and peers of the same run, in some 20 minutes, and writes benches/report/.
-# BENCH="--only http,engine" runs these parts alone; `pasarela bench --help` has them one by one.
+# BENCH="--only http,engine" runs these parts alone; `pasarela-bench --help` has them one by one.
 bench: release
+	$(COUNTED) cargo build --profile dist --locked --package load
 	benches/peers/build "$(CARGO_TARGET_DIR)/peers"
-	"$(CARGO_TARGET_DIR)/dist/pasarela" bench all --peers "$(CARGO_TARGET_DIR)/peers" --out benches/report --commit "$$(git rev-parse --short HEAD 2>/dev/null)" $(BENCH)
+	"$(CARGO_TARGET_DIR)/dist/pasarela-bench" all --peers "$(CARGO_TARGET_DIR)/peers" --out benches/report --commit "$$(git rev-parse --short HEAD 2>/dev/null)" $(BENCH)

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use tikv_jemallocator::Jemalloc;
 
 /// What a request allocates is mostly freed by another thread, which it takes better than others
-/// (ARCHITECTURE.md, "Decisions"). How many arenas it makes is in `.cargo/config.toml`.
+/// (docs/decisions/0077-jemalloc.md). How many arenas it makes is in `.cargo/config.toml`.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 

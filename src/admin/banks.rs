@@ -1,5 +1,5 @@
 //! The catalogue of banks with what tenants do not see of it; the operator's changes, and the
-//! refresh from a feed, weekly and at once (`contract.md`, sections 3, 14 and 18).
+//! refresh from a feed, weekly and at once (`docs/contract.md, 14.5`).
 
 use super::call::{Call, Done, Outcome};
 use crate::server::ask::{self, Changed};

@@ -1,5 +1,5 @@
-//! USDT payouts that wait for an operator, and what the operator says of them (`contract.md`,
-//! sections 3 and 10).
+//! USDT payouts that wait for an operator, and what the operator says of them
+//! (`docs/contract.md, 10.3`).
 
 use super::call::{Call, Done, Outcome};
 use super::chargebacks::tell;

@@ -1,4 +1,4 @@
-//! Idempotency-Keys of operators (`contract.md`, sections 1 and 17): what a call was answered is in
+//! Idempotency-Keys of operators (`docs/contract.md, 1.13`): what a call was answered is in
 //! the record of what it did, and in one of its own where no rule decided.
 //!
 //! Operators' keys have a place of their own in the index, which is looked into before a body is

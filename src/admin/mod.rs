@@ -1,4 +1,4 @@
-//! The operators' API, on a listener of its own (`contract.md`, section 3): tenants, keys,
+//! The operators' API, on a listener of its own (`docs/contract.md, 3.1, 3.2`): tenants, keys,
 //! corrections, rates, the state of the server.
 //!
 //! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `guard.rs` what

@@ -1,5 +1,5 @@
 //! Operations at banks that need an operator: those of which a bank said both that they were done
-//! and that they were not (`contract.md`, "Operations").
+//! and that they were not (`docs/contract.md, 5.13`).
 
 use super::call::{Call, Done, Outcome};
 use crate::server::history::{self, Read, Unreadable};

@@ -1,5 +1,5 @@
 //! The way of an operator's request: host and origin, path, method, token, body, handler, log line,
-//! answer; the same order as that of tenants (`contract.md`, section 17, "Order of checks").
+//! answer; the same order as that of tenants (`docs/contract.md, 1.12, 3.1`).
 
 use super::call::{Call, Done, Outcome};
 use super::description;

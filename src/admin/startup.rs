@@ -16,7 +16,7 @@ const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=128;
 /// Characters of a fixed key.
 const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
 
-/// A tenant of the first start (`contract.md`, section 2).
+/// A tenant of the first start (`docs/contract.md, 2.4`).
 #[derive(Clone, Default)]
 pub struct BootstrapTenant {
     /// Its name.

@@ -1,5 +1,4 @@
-//! The balance in bolívares and its movements (`service.md`, "Balances and ledger"; `contract.md`,
-//! section 6).
+//! The balance in bolívares and its movements (`docs/contract.md, 6.1, 6.2`).
 
 use crate::plan::{Call, Movements, Plan};
 use crate::problem::Problem;

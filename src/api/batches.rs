@@ -1,5 +1,5 @@
 //! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and
-//! showing what became of each (`contract.md`, sections 5, 7 and 17).
+//! showing what became of each (`docs/contract.md, 7.9, 7.10`).
 
 use crate::fields::{Bad, Fields};
 use crate::payouts::{self, Form, read_new};

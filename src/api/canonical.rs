@@ -3,8 +3,8 @@
 //!
 //! Members are in the order of their names, white space is gone, strings are decoded and written
 //! anew, and a number is its exact decimal value, however large: `1e1`, `10.0` and `10` are one,
-//! `1e400` and `1e401` are two. Two payloads are told apart by these bytes (`contract.md`, section
-//! 1, "same payload"), so no library's idea of a number may decide them.
+//! `1e400` and `1e401` are two. Two payloads are told apart by these bytes
+//! (`docs/contract.md, 1.7`), so no library's idea of a number may decide them.
 
 use super::json::{self, Member, Shape};
 

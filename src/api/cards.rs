@@ -1,4 +1,4 @@
-//! POST /v1/payments/vpos: collecting by card (`contract.md`, sections 5 and 17, "Payments").
+//! POST /v1/payments/vpos: collecting by card (`docs/contract.md, 5.6`).
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
 use crate::fields::{Bad, Fields};

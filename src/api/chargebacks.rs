@@ -1,5 +1,5 @@
 //! Chargebacks: reading and listing them, and the calls by which test mode plays the bank
-//! (`service.md`, "Chargeback"; `contract.md`, section 8).
+//! (`docs/contract.md, 8`).
 
 use crate::fields::{Fields, Got, Sound};
 use crate::plan::{Call, Plan};

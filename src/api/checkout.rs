@@ -1,5 +1,5 @@
 //! What the page of a hosted checkout calls, with the session's client secret as its only key
-//! (`contract.md`, section 18, "Checkout"): bodies in, answers out. The page itself is `checkout/`.
+//! (`docs/contract.md, 12.6`): bodies in, answers out. The page itself is `checkout/`.
 
 use crate::cop_payments::{GotBuyer, below_minimum};
 use crate::fields::{Bad, Fields, Got, Sound};
@@ -104,7 +104,7 @@ pub struct Offer {
 }
 
 /// The ways to pay so much that are shown. Where the buyer `chooses` the quantity, pesos are shown
-/// also when they cannot be used (`service.md`, "Hosted checkout").
+/// also when they cannot be used (`docs/contract.md, 12.7`).
 pub fn offers(
     amount: Usd,
     chooses: bool,

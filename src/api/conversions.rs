@@ -1,5 +1,5 @@
 //! Conversions: quotes, accepting and ending them, reading and listing, and what of the settings a
-//! tenant may change (`service.md`, "Conversions"; `contract.md`, section 9).
+//! tenant may change (`docs/contract.md, 9`).
 
 use crate::fields::{Bad, Fields};
 use crate::number;

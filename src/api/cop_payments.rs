@@ -1,5 +1,5 @@
-//! Payments in Colombian pesos (`service.md`, "Colombian pesos (COP)"; `contract.md`, sections 11
-//! and 18). Under /v1/cop they speak lower case; among all payments, upper case.
+//! Payments in Colombian pesos (`docs/contract.md, 11`).
+//! Under /v1/cop they speak lower case; among all payments, upper case.
 
 use crate::fields::{Bad, Fields, Got, Sound};
 use crate::merchants::email;
@@ -244,7 +244,7 @@ fn next(payment: &CopPayment) -> Option<Vec<u8>> {
     })
 }
 
-/// A payment in pesos, as JSON (`service.md`, "COP payment"; `contract.md`, section 11).
+/// A payment in pesos, as JSON (`docs/contract.md, 11.1`).
 pub fn show(payment: &CopPayment) -> Vec<u8> {
     show_with(payment, next(payment).as_deref())
 }
@@ -282,7 +282,7 @@ fn pesos(body: Object, payment: &CopPayment) -> Object {
 }
 
 /// What one for a hosted checkout says besides: its price, and how that became pesos
-/// (`contract.md`, section 18, "Checkout").
+/// (`docs/contract.md, 12.7`).
 fn priced(body: Object, payment: &CopPayment) -> Object {
     let Some(checkout) = payment.checkout.as_deref() else { return body };
     body.plain("amountUsd", checkout.usd)
@@ -290,8 +290,8 @@ fn priced(body: Object, payment: &CopPayment) -> Object {
         .plain("copMarketRate", with_four_decimals(checkout.market_rate.0))
 }
 
-/// The same among all payments: the members of every payment, and those of pesos (`contract.md`,
-/// section 5, "Record").
+/// The same among all payments: the members of every payment, and those of pesos
+/// (`docs/contract.md, 5.1`).
 pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();
     let body = Object::with_capacity(1536)
@@ -341,7 +341,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
 }
 
 /// What an event says of it: the payment in pesos, its name among all payments, and what a refund
-/// is among reversals (`contract.md`, section 18, "Conversions, COP, USDT").
+/// is among reversals (`docs/contract.md, 13.8`).
 pub fn event_data(payment: &CopPayment, kind: EventKind) -> Vec<u8> {
     let body = Object::reopened(show(payment)).plain("paymentId", payment.id).plain("currency", "COP");
     match kind {

@@ -1,5 +1,5 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
-//! (`contract.md`, sections 3 and 18).
+//! (`docs/contract.md, 11.8`).
 
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;

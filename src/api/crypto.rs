@@ -1,5 +1,5 @@
 //! USDT: its balance, payouts to wallets, deposit addresses, and the calls by which test mode plays
-//! the network and the operator (`contract.md`, sections 10 and 18).
+//! the network and the operator (`docs/contract.md, 10`).
 
 use crate::conversions::read_reason;
 use crate::fields::{Bad, Fields};

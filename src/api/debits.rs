@@ -1,5 +1,5 @@
 //! POST /v1/payments/debit/otp and /v1/payments/debit: immediate debit with a code of the payer's
-//! bank (`contract.md`, sections 5 and 17, "Payments").
+//! bank (`docs/contract.md, 5.7`).
 
 use crate::fields::{Bad, Fields, Got, Sound};
 use crate::payments::create_charge;

@@ -1,6 +1,6 @@
-//! Events: GET /v1/events and /v1/events/:id, and what each event says (`service.md`, "Events";
-//! `contract.md`, section 13). The data is rendered from the record in which the event happened, so
-//! it says how things stood then, whenever it is read.
+//! Events: GET /v1/events and /v1/events/:id, and what each event says
+//! (`docs/contract.md, 13.5, 13.7`). The data is rendered from the record in which the event
+//! happened, so it says how things stood then, whenever it is read.
 
 use crate::chargebacks::{outcome, show_in_payment};
 use crate::page::bad_cursor;
@@ -167,7 +167,7 @@ fn of_merchant(merchant: Vec<u8>, event: &Event, extra: &Extra) -> Vec<u8> {
 }
 
 /// What a chargeback, its end, and the reversal that it may be say; their fields are given one by
-/// one in `service.md`.
+/// one in `docs/contract.md, 13.8`.
 fn of_chargeback(
     record: &Record,
     time: Timestamp,

@@ -1,5 +1,4 @@
-//! Payment links (`service.md`, "Products and payment links"; `contract.md`, sections 12 and 18,
-//! "Checkout"). A link is part of its product.
+//! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
 use crate::fields::{Bad, Fields};
 use crate::page::list_json;

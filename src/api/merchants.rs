@@ -1,4 +1,4 @@
-//! Merchants and their payout methods (`service.md`, "Merchants"; `contract.md`, section 7).
+//! Merchants and their payout methods (`docs/contract.md, 7.2, 7.4`).
 //! Registered data are shown in clear.
 
 use crate::fields::{Bad, Fields};

@@ -1,5 +1,5 @@
-//! GET /v1/payment-methods: by what the account can collect bolívares now (`contract.md`, section
-//! 5).
+//! GET /v1/payment-methods: by what the account can collect bolívares now
+//! (`docs/contract.md, 5.14`).
 
 use crate::page::list_json;
 use crate::plan::{Call, Plan};

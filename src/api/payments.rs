@@ -1,5 +1,5 @@
-//! Payments: C2P request, execute and reverse; reading payments of every method (`service.md`, "C2P
-//! collection"; `contract.md`, section 5).
+//! Payments: C2P request, execute and reverse; reading payments of every method
+//! (`docs/contract.md, 5.4, 5.5`).
 
 use crate::chargebacks::show_in_payment;
 use crate::cop_payments;
@@ -269,8 +269,7 @@ pub fn settled(payment: &Payment) -> Rendered {
     (status, show(payment))
 }
 
-/// The answer to a charge without an intent, or to a repeat of one (`contract.md`, section 1,
-/// "Status of a create").
+/// The answer to a charge without an intent, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn charged(payment: &Payment, new: bool) -> Rendered {
     let status = match (new, &payment.phase) {
         (false, _) => 200,
@@ -295,7 +294,7 @@ pub fn reversal_type(payment: &Payment) -> Option<&'static str> {
     (payment.status == Status::Reversed).then_some(kind)
 }
 
-/// A payment, as JSON (`contract.md`, section 5, "Record").
+/// A payment, as JSON (`docs/contract.md, 5.1`).
 pub fn show(payment: &Payment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();
     let debtor = payment.debtor();

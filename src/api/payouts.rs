@@ -1,5 +1,5 @@
-//! Payouts in bolívares of every kind: creating, reading and listing them (`service.md`, "Payouts
-//! (VES)"; `contract.md`, sections 5, "Credits", and 7).
+//! Payouts in bolívares of every kind: creating, reading and listing them
+//! (`docs/contract.md, 7.7, 7.10`).
 
 use crate::fields::{Bad, Fields, Invalid, Sound};
 use crate::plan::{Call, Plan};
@@ -188,8 +188,7 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::List { kind: Kind::Payout, facets, page: page.get(&sound), show: show_entity })
 }
 
-/// The answer to a new payout, or to a repeat of one (`contract.md`, section 1, "Status of a
-/// create").
+/// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn created(payout: &Payout, new: bool) -> Rendered {
     let status = match (new, payout.status) {
         (false, _) => 200,

@@ -1,4 +1,4 @@
-//! Products (`service.md`, "Products and payment links"; `contract.md`, section 12).
+//! Products (`docs/contract.md, 12.1`).
 
 use crate::fields::{Bad, Fields};
 use crate::links;

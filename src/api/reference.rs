@@ -12,7 +12,7 @@ use domain::buckets::{price, ticks};
 use domain::money::{Rate, Usd, Ves};
 use domain::refusal::Refusal;
 
-/// GET /v1/banks: a bare array, sorted by code, without hidden banks (`contract.md`, section 14).
+/// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
 pub fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let mut body = vec![b'['];
@@ -36,7 +36,7 @@ fn show_bank(bank: &Bank) -> Vec<u8> {
 }
 
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate
-/// (`service.md`, "BCV quote").
+/// (`docs/contract.md, 14.4`).
 pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let usd = query.required("usdAmount", |text| {

@@ -1,5 +1,5 @@
-//! Checkout sessions, as the tenant sees them (`service.md`, "Hosted checkout"; `contract.md`,
-//! section 12). What the buyer's page calls is `api/checkout.rs`.
+//! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
+//! What the buyer's page calls is `api/checkout.rs`.
 
 use crate::fields::{Bad, Fields};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
@@ -125,7 +125,7 @@ pub fn show(session: &Session, status: Status) -> Vec<u8> {
         .end()
 }
 
-/// What a payment says of its session (`service.md`, "Events").
+/// What a payment says of its session (`docs/contract.md, 12.5`).
 pub fn show_in_payment(sale: &Sale) -> Vec<u8> {
     Object::new()
         .plain("id", sale.session)

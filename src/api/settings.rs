@@ -1,4 +1,4 @@
-//! The settings of a tenant in JSON, nested at the dots of their names (`contract.md`, section 3):
+//! The settings of a tenant in JSON, nested at the dots of their names (`docs/contract.md, 3.5`):
 //! shown whole, changed in part.
 
 use super::fields::{Bad, Fields, Got};

@@ -1,5 +1,5 @@
 //! Where a webhook may go: the rules of its address, and of the addresses that a name leads to
-//! (`contract.md`, sections 13 and 18, "Webhooks"). The same rules hold when an endpoint is
+//! (`docs/contract.md, 13.2`). The same rules hold when an endpoint is
 //! registered and when something is sent to it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! Calls that exist in test mode alone: the clock and test money (`contract.md`, section 4).
+//! Calls that exist in test mode alone: the clock and test money (`docs/contract.md, 4.2`).
 
 use crate::fields::{Bad, Fields};
 use crate::number;

@@ -1,5 +1,5 @@
 //! POST /v1/payments/pago-movil/verify: a transfer that the payer made is looked for, and pays once
-//! (`contract.md`, sections 5 and 17, "Payments").
+//! (`docs/contract.md, 5.8`).
 
 use crate::debits::offering;
 use crate::fields::{Bad, Fields};

@@ -1,5 +1,5 @@
 //! Addresses of the web that a tenant gives: https, or http to loopback in test mode
-//! (`contract.md`, section 12).
+//! (`docs/contract.md, 1.6`).
 
 use super::fields::Bad;
 use super::value::Value;

@@ -1,4 +1,4 @@
-//! Webhook endpoints and their deliveries (`contract.md`, sections 13 and 18, "Webhooks"). A secret
+//! Webhook endpoints and their deliveries (`docs/contract.md, 13.1, 13.3`). A secret
 //! is never rendered here: it is added on the way out, so that what is kept for an Idempotency-Key
 //! does not hold it.
 

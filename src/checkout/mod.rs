@@ -1,5 +1,5 @@
 //! What buyers see: the hosted checkout, its pages, and the calls that a page may make
-//! (`service.md`, "Hosted checkout"; `contract.md`, sections 12 and 18, "Checkout").
+//! (`docs/contract.md, 12.6, 12.9`).
 //!
 //! In reading order: `visit.rs` finds a session, `steps.rs` takes the steps of a payment,
 //! `calls.rs` answers what a page's script asks in JSON, `forms.rs` what a page's forms send

@@ -1,5 +1,5 @@
-//! `pasarela admin NOUN VERB`: the operators' API from the command line (`contract.md`, section
-//! 18). It talks to the running server at the configured address with the configured token.
+//! `pasarela admin NOUN VERB`: the operators' API from the command line (`docs/contract.md, 3.9`).
+//! It talks to the running server at the configured address with the configured token.
 //!
 //! The table in `verbs.rs` says which verb makes which call; everything else is done once for all
 //! of them.

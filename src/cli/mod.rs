@@ -5,7 +5,6 @@
 
 mod admin;
 mod backup;
-pub mod bench;
 mod caller;
 mod listen;
 mod progress;
@@ -36,7 +35,6 @@ struct CommandLine {
 enum Command {
     Admin(admin::Admin),
     Backup(backup::Backup),
-    Bench(bench::BenchArgs),
     Completions(shell::Completions),
     Listen(listen::Listen),
     #[command(hide = true)]
@@ -137,7 +135,6 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 pub fn run() -> ExitCode {
     privacy::keep_new_files_private();
     let outcome = match CommandLine::parse().command {
-        Command::Bench(bench) => return bench::run(bench),
         Command::Completions(completions) => completions.run(),
         Command::Listen(listen) => listen.run(),
         Command::Manual(manual) => manual.run(),

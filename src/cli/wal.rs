@@ -1,5 +1,5 @@
 //! `pasarela wal …`: looking into the log, proving it right, and making other worlds from it
-//! (`contract.md`, section 16). The log is only read, also beside a running server: up to the last
+//! (`docs/contract.md, 16.1`). The log is only read, also beside a running server: up to the last
 //! durable sequence seen at the start.
 
 mod diff;

@@ -1,5 +1,5 @@
-//! Test money and the operator's corrections: movements of type `adjustment` (`contract.md`,
-//! sections 3 and 4).
+//! Test money and the operator's corrections: movements of type `adjustment`
+//! (`docs/contract.md, 3.7, 4.4`).
 
 use crate::book::Book;
 use crate::decision::{Draft, Outcome, Turn};

@@ -15,8 +15,8 @@ use crate::phone::MobilePhone;
 use crate::time::Timestamp;
 use crate::token::Token;
 
-/// The first look at a bank that stayed silent comes so long after the call (`contract.md`, section
-/// 4).
+/// The first look at a bank that stayed silent comes so long after the call
+/// (`docs/contract.md, 5.11`).
 pub const POLL_MS: i64 = 60_000;
 
 /// Looks get rarer, down to one an hour.

@@ -121,8 +121,8 @@ impl Book {
         self.accounts.get(&currency).unwrap_or(&NOTHING)
     }
 
-    /// What may be paid out: the ledger less the reserve and what is held (`service.md`,
-    /// "Balance"). In cents; may be negative.
+    /// What may be paid out: the ledger less the reserve and what is held
+    /// (`docs/contract.md, 6.1`). In cents; may be negative.
     pub fn available_ves(&self) -> i64 {
         self.account(Currency::Ves).free() - self.sheet.settings.reserve.minor()
     }

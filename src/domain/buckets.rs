@@ -1,5 +1,5 @@
 //! Hours and days of a line of prices: what is kept of them, and the one price that a history shows
-//! for each (`contract.md`, section 18, "Rates and fees").
+//! for each (`docs/contract.md, 15.3`).
 //!
 //! Prices are whole numbers of hundred-millionths here, so that sums are exact and an average is
 //! rounded once, half up. Buckets join in any order to the same result: a sample that comes late

@@ -1,4 +1,4 @@
-//! A Colombian payer: mobile phone and identity document (`service.md`, "Colombian pesos (COP)").
+//! A Colombian payer: mobile phone and identity document (`docs/contract.md, 1.5`).
 //!
 //! Both are personal data: they have no Display, their Debug is masked, and whoever shows one in
 //! clear says so by calling `clear`.

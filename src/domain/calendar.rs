@@ -1,5 +1,5 @@
-//! Business days in Caracas: Monday to Friday less the configured holidays (`contract.md`, sections
-//! 3 and 17, "Time").
+//! Business days in Caracas: Monday to Friday less the configured holidays
+//! (`docs/contract.md, 6.5`).
 
 use crate::date::Date;
 use crate::time::{DAY_MS, Timestamp, Zone};

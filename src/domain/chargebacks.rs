@@ -1,5 +1,5 @@
 //! Chargebacks: a bank takes a card sale back, whole or in part, and the dispute about it is won or
-//! lost (`contract.md`, sections 8 and 17).
+//! lost (`docs/contract.md, 8`).
 //!
 //! A chargeback belongs to its payment: whether it fits depends on the others, so the payment
 //! decides, and its state holds them all. Each one is also an entity of its own, written in the

@@ -1,6 +1,5 @@
 //! Hosted checkout: a session says what is to be paid, and never changes. Whether it is paid is
-//! what the payments made for it say (`service.md`, "Hosted checkout"; `contract.md`, sections 12
-//! and 18, "Checkout").
+//! what the payments made for it say (`docs/contract.md, 12.4, 12.5`).
 //!
 //! That is the whole argument for "paid once, and never forgotten": there is no second place that
 //! would have to be told that a payment completed, hence no moment in which it does not know.
@@ -313,8 +312,7 @@ impl Attempts {
     }
 }
 
-/// What a checkout adds to the market's rate of pesos (`service.md`, "Limits", "COP checkout FX
-/// margin").
+/// What a checkout adds to the market's rate of pesos (`docs/contract.md, 12.7`).
 const COP_MARGIN: Decimal = Decimal::from_parts(1_025, 0, 0, false, 3);
 
 /// A price in pesos.

@@ -1,5 +1,5 @@
-//! Conversions of bolívares and pesos to USDT (`service.md`, "Conversions"; `contract.md`, sections
-//! 9 and 18). One entity from its quote on: a quote that is accepted is the conversion, so
+//! Conversions of bolívares and pesos to USDT (`docs/contract.md, 9`).
+//! One entity from its quote on: a quote that is accepted is the conversion, so
 //! accepting is one record about one entity, and nobody can accept it twice. A conversion that the
 //! gateway makes by itself ([`auto`]) begins as one that waits for a rate.
 
@@ -24,11 +24,11 @@ pub mod spend;
 mod tests;
 pub mod totals;
 
-/// A quote can be accepted for so long (`service.md`, "Limits").
+/// A quote can be accepted for so long (`docs/contract.md, 9.2`).
 pub const QUOTE_MS: i64 = 60 * SECOND_MS;
 /// What the tenant's cancel gives as the reason.
 pub const CANCELED_BY_TENANT: &str = "canceled_by_tenant";
-/// In test mode a conversion with such a reference waits (`contract.md`, section 4).
+/// In test mode a conversion with such a reference waits (`docs/contract.md, 4.5`).
 const WAITS: &str = "test_pending";
 /// The facet of what is in no list: quotes, and what only the gateway knows of.
 pub const UNLISTED: u8 = 0xFF;
@@ -306,7 +306,7 @@ pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, t
 }
 
 /// The price of a quote that may be accepted, if the money is there. The order of the refusals is
-/// `contract.md`, section 17, "Order of checks".
+/// `docs/contract.md, 1.12`.
 fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Result<&'a Price, Refusal> {
     let settings = &book.sheet.settings;
     let price = match &conversion.stage {

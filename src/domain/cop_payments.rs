@@ -1,5 +1,5 @@
 //! Payments in Colombian pesos: by QR code or transfer key, by a push to the buyer's app, or by an
-//! SMS code (`service.md`, "Colombian pesos (COP)"; `contract.md`, sections 11 and 18).
+//! SMS code (`docs/contract.md, 11`).
 //!
 //! The processor is told to collect once the record that says so is durable. Whatever it is told
 //! about a collection afterwards (a code, a cancellation), it answers how the collection stands
@@ -24,9 +24,9 @@ use bincode::{Decode, Encode};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The least that can be collected (`service.md`, "Limits").
+/// The least that can be collected (`docs/contract.md, 11.2`).
 pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
-/// The most that an amount may be (`contract.md`, section 17, "Values").
+/// The most that an amount may be (`docs/contract.md, 1.3`).
 pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 
 /// How the buyer pays.
@@ -53,7 +53,7 @@ impl Channel {
         }
     }
 
-    /// How long the buyer has (`contract.md`, section 11, "Expiry").
+    /// How long the buyer has (`docs/contract.md, 11.3`).
     pub const fn lifetime_ms(self) -> i64 {
         match self {
             Channel::Qr => 15 * MINUTE_MS,

@@ -1,6 +1,5 @@
 //! Payouts of pesos to a bank in Colombia: the operator asks for one, it is debited at once, and
-//! the operator says what became of it (`service.md`, "Colombian pesos (COP)"; `contract.md`,
-//! sections 3 and 18).
+//! the operator says what became of it (`docs/contract.md, 11.8`).
 
 use crate::book::Book;
 use crate::buyer::{DocumentNumber, DocumentType};

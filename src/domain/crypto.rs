@@ -1,5 +1,5 @@
-//! USDT: in through deposit addresses, out to wallets (`service.md`, "USDT payouts"; `contract.md`,
-//! sections 10 and 18). The balance itself is an account like the others.
+//! USDT: in through deposit addresses, out to wallets (`docs/contract.md, 10`).
+//! The balance itself is an account like the others.
 
 pub mod address;
 pub mod deposits;

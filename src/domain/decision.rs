@@ -75,7 +75,7 @@ impl Draft {
         }
     }
 
-    /// Adds one side of the double entry; nothing is not written (`contract.md`, section 17: no
+    /// Adds one side of the double entry; nothing is not written (`docs/contract.md, 6.2`: no
     /// movement of 0.00).
     pub fn post(&mut self, posting: Posting) {
         if posting.minor != 0 {

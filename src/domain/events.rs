@@ -6,7 +6,7 @@ use crate::ids::{EntityId, Id};
 use crate::money::{Cop, Usdt, Ves};
 use bincode::{Decode, Encode};
 
-/// The names of `service.md`, "Events". New ones are added at the end.
+/// The names of `docs/contract.md, 13.7`. New ones are added at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum EventKind {
     /// A payment completed.

@@ -1,5 +1,5 @@
 //! The caller's own name for what it asks for: trimmed, 1 to 64 characters, never made up here
-//! (`contract.md`, section 1).
+//! (`docs/contract.md, 1.7`).
 
 use crate::free_text::is_bidi_control;
 use bincode::{Decode, Encode};

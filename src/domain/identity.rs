@@ -1,5 +1,5 @@
-//! Venezuelan identity documents: `V`, `E`, `J`, `P` or `G` and 5 to 9 digits (`contract.md`,
-//! section 1).
+//! Venezuelan identity documents: `V`, `E`, `J`, `P` or `G` and 5 to 9 digits
+//! (`docs/contract.md, 1.5`).
 //!
 //! A document is personal data: it has no Display, its Debug is masked, and whoever shows it in
 //! clear says so by calling `clear`.

@@ -1,5 +1,5 @@
 //! Kept answers: what an Idempotency-Key was answered, written in the record of the money it speaks
-//! of (`contract.md`, sections 1 and 17, "Idempotency").
+//! of (`docs/contract.md, 1.13`).
 
 use crate::ids::Id;
 use crate::time::Timestamp;

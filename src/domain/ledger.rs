@@ -28,7 +28,7 @@ pub enum Ledger {
     Exchange,
 }
 
-/// The types of movements (`contract.md`, section 6), in the order of their list facets. New ones
+/// The types of movements (`docs/contract.md, 6.2`), in the order of their list facets. New ones
 /// are added at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 #[repr(u8)]

@@ -1,5 +1,5 @@
 //! Merchants: the tenant's sellers, their payout methods, and the proof of a method by two
-//! micro-deposits (`service.md`, "Merchants"; `contract.md`, sections 7 and 17).
+//! micro-deposits (`docs/contract.md, 7.1, 7.5`).
 
 use crate::bank::{Answer, Effect, Heard, How, Order};
 use crate::banks::BankCode;
@@ -168,8 +168,7 @@ pub struct Registration {
     pub method: Option<(BankCode, MobilePhone)>,
 }
 
-/// A new merchant, or the four rules for one whose reference is known (`service.md`, "Rules for
-/// externalRef").
+/// A new merchant, or the four rules for one whose reference is known (`docs/contract.md, 7.3`).
 pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Outcome {
     let Some(merchant) = existing else { return created(ask, turn) };
     if merchant.methods.is_empty() {

@@ -34,7 +34,7 @@ impl Currency {
         }
     }
 
-    /// Amounts beyond this many minor units are refused (`contract.md`, section 17: up to
+    /// Amounts beyond this many minor units are refused (`docs/contract.md, 1.3`: up to
     /// 999999999999.99).
     pub const fn amount_minor_max(self) -> i64 {
         match self {
@@ -124,8 +124,8 @@ macro_rules! money {
                 Self::rounded(value)
             }
 
-            /// `value` rounded half up (away from zero) to the minor unit (`contract.md`, section
-            /// 1, "Rounding").
+            /// `value` rounded half up (away from zero) to the minor unit
+            /// (`docs/contract.md, 1.3`).
             pub fn rounded(value: Decimal) -> Option<Self> {
                 Self::with(value, RoundingStrategy::MidpointAwayFromZero)
             }

@@ -1,5 +1,5 @@
 //! The tenant's own payout account, one per mode: where instant payouts go once it is proved
-//! (`contract.md`, sections 7 and 17).
+//! (`docs/contract.md, 7.11`).
 
 use crate::bank::{Answer, Effect, Heard, How, Order};
 use crate::banks::BankCode;

@@ -1,8 +1,8 @@
 //! Payments: money collected from a payer. C2P in three steps (an intent, the payer's code, the
 //! charge) and its reversal; cards, debits and transfers in one.
 //!
-//! States and transitions are `service.md`, "States and transitions"; fields and edges
-//! `contract.md`, sections 5 and 17.
+//! States and transitions are `docs/contract.md, 5.2`; fields and edges
+//! `docs/contract.md, 5.1`.
 
 pub mod c2p;
 pub mod charge;

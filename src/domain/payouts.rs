@@ -1,6 +1,5 @@
 //! Payouts in bolívares of every kind: to merchants, to phones, to accounts. All are debited before
-//! the bank hears of them, and paid back when the bank says no (`contract.md`, sections 5,
-//! "Credits", and 7).
+//! the bank hears of them, and paid back when the bank says no (`docs/contract.md, 7.8`).
 
 use crate::account::AccountNumber;
 use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
@@ -272,7 +271,7 @@ pub struct NewPayout {
 }
 
 /// The names of the fields in which a repeat differs from the payout on its reference
-/// (`contract.md`, section 1, "Same payload").
+/// (`docs/contract.md, 1.7`).
 fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
     let to_phone = |to: &PhoneHolder| {
         let (bank, phone, identity) = match payout.destination {
@@ -390,7 +389,7 @@ fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
 }
 
 /// The payout that is asked for, if it may be paid but for the balance. The order of the refusals
-/// is `contract.md`, section 17, "Order of checks".
+/// is `docs/contract.md, 1.12`.
 fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
     let to_phone =
         |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };

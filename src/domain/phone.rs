@@ -1,4 +1,4 @@
-//! Venezuelan mobile phones (`contract.md`, section 1): `04`, an operator's two digits, seven more.
+//! Venezuelan mobile phones (`docs/contract.md, 1.5`): `04`, an operator's two digits, seven more.
 //!
 //! A phone is personal data: it has no Display, its Debug is masked, and whoever shows it in clear
 //! says so by calling `clear`.

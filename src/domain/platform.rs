@@ -1,5 +1,5 @@
 //! Tenants and their API keys: the book of tenant key 0, which belongs to the operator
-//! (`contract.md`, section 3).
+//! (`docs/contract.md, 3.2, 3.3`).
 
 use crate::acts::{Act, BackedUp, Deed};
 use crate::banks::{BankBook, BankCode, Catalogue, Edit, Listed};

@@ -1,5 +1,4 @@
-//! Products and their payment links (`service.md`, "Products and payment links"; `contract.md`,
-//! sections 12 and 18, "Checkout").
+//! Products and their payment links (`docs/contract.md, 12.1, 12.2`).
 //!
 //! A product holds its links: one actor decides about all of them, and deleting the product deletes
 //! them in the same record. The id of a link is the product's with a number in its lowest bits, so
@@ -221,7 +220,7 @@ pub fn delete(book: &Book, product: &Product) -> Outcome {
     Outcome::write(draft)
 }
 
-/// One more link. The order of the refusals is `contract.md`, section 17, "Order of checks".
+/// One more link. The order of the refusals is `docs/contract.md, 1.12`.
 pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Outcome {
     if unknown_seller(book, new.marketplace) {
         return Outcome::refuse(Refusal::NotFound);

@@ -195,8 +195,8 @@ impl Refusal {
         matches!(self, Refusal::InvalidOtp | Refusal::ProcessorUnavailable)
     }
 
-    /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422 (`contract.md`, section
-    /// 17, "Idempotency").
+    /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422
+    /// (`docs/contract.md, 1.13`).
     pub const fn is_kept(&self) -> bool {
         !matches!(
             self,

@@ -124,7 +124,7 @@ impl Series {
         self.is_bcv() || self.pair == Pair::USD_VES && self.side.as_deref() == Some(OFFICIAL)
     }
 
-    /// The same without the way of paying: what a history is kept by (`contract.md`, section 18:
+    /// The same without the way of paying: what a history is kept by (`docs/contract.md, 14.1`:
     /// one series per source, method and side).
     pub fn line(&self) -> Series {
         Series { payment_method: None, ..self.clone() }

@@ -1,5 +1,5 @@
 //! Sellers' balances: what is told when one changes, and the record that a release is told by
-//! (`contract.md`, sections 6 and 13). The money itself is in the sale, its reversal and the holds;
+//! (`docs/contract.md, 6.5`). The money itself is in the sale, its reversal and the holds;
 //! a hold ends at its instant with or without a record.
 
 use crate::book::Book;
@@ -11,7 +11,7 @@ use crate::money::{Cop, Currency, Usdt, Ves};
 use crate::record::Cause;
 use crate::time::Timestamp;
 
-/// A seller's balance (`service.md`, "Balance").
+/// A seller's balance (`docs/contract.md, 6.5`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SellerBalance {
     /// The seller.

@@ -1,4 +1,4 @@
-//! What an operator sets per tenant (`contract.md`, section 3), and the sheet by which a book
+//! What an operator sets per tenant (`docs/contract.md, 3.5`), and the sheet by which a book
 //! learns of it.
 
 use crate::money::{Rate, Usdt, Ves};
@@ -19,7 +19,7 @@ pub struct Fee {
 
 impl Fee {
     /// The fee of `amount`: percentage rounded half up, plus the fixed sum, never more than the
-    /// amount (`contract.md`, section 5, "Fee").
+    /// amount (`docs/contract.md, 5.3`).
     pub fn of(&self, amount: Ves) -> Option<Ves> {
         let share = Ves::rounded(self.percent.percent_of(amount.decimal())?)?;
         Some(share.plus(self.fixed)?.min(amount))

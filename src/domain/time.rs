@@ -1,4 +1,4 @@
-//! Instants in milliseconds, as the API writes them (`contract.md`, section 1): RFC 3339, UTC,
+//! Instants in milliseconds, as the API writes them (`docs/contract.md, 1.4`): RFC 3339, UTC,
 //! three decimals, `Z`.
 //!
 //! An instant always fits the years 0000 to 9999, so its text always has 24 bytes. This module

@@ -1,5 +1,5 @@
 //! The proof that a phone at a bank is whose it should be: two small deposits, whose amounts its
-//! owner tells (`contract.md`, sections 7 and 17). The same for the payout methods of merchants and
+//! owner tells (`docs/contract.md, 7.5`). The same for the payout methods of merchants and
 //! for the tenant's own account.
 
 use crate::bank::{Answer, How, POLL_MS, next_poll};

@@ -57,7 +57,7 @@ pub enum View {
     Banks(Box<BankBook>),
 }
 
-/// The balance in pesos (`service.md`, "Balance").
+/// The balance in pesos (`docs/contract.md, 11.7`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopBalance {
     /// The sum of all movements.
@@ -81,7 +81,7 @@ pub fn cop_balance(book: &Book) -> CopBalance {
     }
 }
 
-/// The balance in bolívares (`service.md`, "Balance").
+/// The balance in bolívares (`docs/contract.md, 6.1`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
     /// The sum of all movements.

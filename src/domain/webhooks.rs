@@ -1,5 +1,5 @@
 //! Webhook endpoints: which events they are due, how far their deliveries are, and the rules of
-//! changing them (`contract.md`, sections 13 and 18, "Webhooks").
+//! changing them (`docs/contract.md, 13.1`).
 //!
 //! A delivery is due by the log: an event is due to an endpoint that was enabled and listed it when
 //! it happened. Nothing is written for what is due; the endpoint's state says up to which event

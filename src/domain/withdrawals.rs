@@ -1,5 +1,6 @@
-//! What a withdrawal from the operator's app costs, in US cents (`contract.md`, section 15): fee
-//! policies in tiers, network fees, and what a Pago Móvil withdrawal would bring. Referential only.
+//! What a withdrawal from the operator's app costs, in US cents
+//! (`docs/contract.md, 15.4, 15.6, 15.7`): fee policies in tiers, network fees, and what a Pago
+//! Móvil withdrawal would bring. Referential only.
 
 use crate::money::{Rate, Ves};
 use crate::samples::PRICE_DECIMALS;

@@ -1,5 +1,5 @@
-//! What the market asks for a USDT: the rate that conversions are charged by (`contract.md`,
-//! section 9).
+//! What the market asks for a USDT: the rate that conversions are charged by
+//! (`docs/contract.md, 9.1`).
 
 use super::board::RateBoard;
 use domain::money::{Currency, Rate};

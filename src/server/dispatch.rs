@@ -1,7 +1,6 @@
 //! The one way of a request of interface B (those of A go to `public.rs`), in written order: route,
 //! key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done
-//! (`dispatch/doing.rs`). Nothing else waits for a request (`contract.md`, section 17, "Order of
-//! checks").
+//! (`dispatch/doing.rs`). Nothing else waits for a request (`docs/contract.md, 1.12`).
 
 mod doing;
 

@@ -161,7 +161,7 @@ impl Public {
 
 /// Pairs that are asked for before there is a sample of them.
 const PAIRS: [Pair; 3] = [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP];
-/// Sources and sides that `service.md` names.
+/// Sources and sides that `docs/contract.md, 14.1` names.
 const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
 
 /// What a bank tells us is between it and us.

@@ -1,6 +1,6 @@
 //! What comes with a write beside its body: its Idempotency-Key, and parameters that do not belong
-//! there. What is bad about them is told together with what is bad in the body (`contract.md`,
-//! section 1).
+//! there. What is bad about them is told together with what is bad in the body
+//! (`docs/contract.md, 1.2`).
 
 use api::plan::Plan;
 use api::problem::{BadField, Problem};

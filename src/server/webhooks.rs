@@ -1,5 +1,5 @@
 //! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and
-//! trying out (`contract.md`, sections 13 and 18).
+//! trying out (`docs/contract.md, 13.3, 13.6`).
 
 use crate::server::ask::entity_patiently;
 use crate::server::dispatch::failure;

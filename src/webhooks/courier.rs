@@ -5,6 +5,8 @@
 //! are known; an event counts as done (`reached`) only when its outcome is in the same record or it
 //! is among the `open`; so what has no outcome after a crash is sent again, and nothing else is.
 
+mod counted;
+
 use super::backlog::{self, Happened};
 use super::line::{Line, Rest, WRITE_EVERY};
 use super::pace;
@@ -15,6 +17,7 @@ use crate::server::history::{self, Unreadable};
 use crate::server::services::Services;
 use actors::Failure;
 use api::events::{World, envelope};
+use counted::{Counted, Presence};
 use domain::commands::Ask;
 use domain::ids::{EntityId, Id};
 use domain::record::Entity;
@@ -32,7 +35,7 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit};
 use tokio::task::{JoinError, JoinSet, yield_now};
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// Deliveries on their way at once to one endpoint (`contract.md`, section 18).
+/// Deliveries on their way at once to one endpoint (`docs/contract.md, 13.3`).
 const WINDOW: usize = 8;
 /// And before it is known whether it answers at all: the unknown must not fill the server with
 /// waiting.
@@ -74,34 +77,6 @@ pub fn begin(webhooks: &Arc<Webhooks>, line: Arc<Line>, position: u64) {
             }
         }
     });
-}
-
-/// Counts a courier, and replaces one that breaks off: what it had on its way has no outcome and is
-/// sent again.
-struct Presence {
-    webhooks: Arc<Webhooks>,
-    line: Arc<Line>,
-}
-
-impl Presence {
-    fn new(webhooks: &Arc<Webhooks>, line: &Arc<Line>) -> Presence {
-        webhooks.couriers.fetch_add(1, Ordering::SeqCst);
-        Presence { webhooks: Arc::clone(webhooks), line: Arc::clone(line) }
-    }
-}
-
-impl Drop for Presence {
-    fn drop(&mut self) {
-        self.webhooks.couriers.fetch_sub(1, Ordering::SeqCst);
-        if std::thread::panicking() {
-            tracing::error!(tenant = self.line.tenant, webhook = %self.line.id, "deliveries to an endpoint broke off; they begin again");
-            let (webhooks, line) = (Arc::clone(&self.webhooks), Arc::clone(&self.line));
-            self.webhooks.spawner.spawn(async move {
-                sleep(PAUSE).await;
-                begin(&webhooks, line, 0);
-            });
-        }
-    }
 }
 
 /// Something to be delivered.
@@ -496,26 +471,6 @@ impl Courier {
                 }
             }
         }
-    }
-}
-
-/// One of those that are counted while they last: a delivery on its way, outcomes being written.
-/// Also when it is cut off.
-struct Counted {
-    webhooks: Arc<Webhooks>,
-    counter: fn(&Webhooks) -> &AtomicUsize,
-}
-
-impl Counted {
-    fn new(webhooks: &Arc<Webhooks>, counter: fn(&Webhooks) -> &AtomicUsize) -> Counted {
-        counter(webhooks).fetch_add(1, Ordering::Relaxed);
-        Counted { webhooks: Arc::clone(webhooks), counter }
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        (self.counter)(&self.webhooks).fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Delivers events to webhook endpoints (`contract.md`, sections 13 and 18, "Webhooks").
+//! Delivers events to webhook endpoints (`docs/contract.md, 13.3`).
 //!
 //! What is due is in the log: an endpoint's entity says how far its deliveries are and what it was
 //! due when (`domain/webhooks.rs`). A record that somebody waits for rings the endpoint's

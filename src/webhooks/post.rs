@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// An endpoint has so long to answer, connecting included (`service.md`, "Limits").
+/// An endpoint has so long to answer, connecting included (`docs/contract.md, 13.3`).
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// An unused connection is kept so long: shorter than receivers keep theirs, so that nothing is
 /// sent into one that is being closed.

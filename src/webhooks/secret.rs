@@ -1,4 +1,4 @@
-//! Signing secrets, and the headers that they sign (`contract.md`, section 13).
+//! Signing secrets, and the headers that they sign (`docs/contract.md, 13.4`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

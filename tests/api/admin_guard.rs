@@ -1,5 +1,5 @@
 //! Pages of other sites do not reach the operators' listener, and operators have a token
-//! (`operations.md`, sections 1 and 7).
+//! (`docs/contract.md, 2.3, 3.1`).
 
 use crate::harness::client::Api;
 use crate::harness::server::{ADMIN_TOKEN, Server};

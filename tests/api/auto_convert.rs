@@ -1,5 +1,5 @@
-//! Auto-convert: a part of what a peso payment brings becomes USDT by itself (`service.md`,
-//! "Auto-convert"; `contract.md`, sections 9 and 18).
+//! Auto-convert: a part of what a peso payment brings becomes USDT by itself
+//! (`docs/contract.md, 9.9`).
 
 use crate::harness::check::{assert_texts, decimal, list, text};
 use crate::harness::client::Api;

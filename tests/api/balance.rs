@@ -1,5 +1,5 @@
-//! The balance: its figures, the hold to the millisecond, the reserve, the past (`contract.md`,
-//! sections 6 and 17, "Time").
+//! The balance: its figures, the hold to the millisecond, the reserve, the past
+//! (`docs/contract.md, 6.1, 6.4, 6.8`).
 
 use crate::harness::check::{assert_money, assert_texts, instant, text};
 use crate::harness::flows::{DAY, MS, SECOND, figures};

@@ -1,5 +1,5 @@
 //! The catalogue of banks: what tenants see, what operators change, and the refresh from a feed
-//! (`contract.md`, sections 3, 14 and 18).
+//! (`docs/contract.md, 14.5`).
 
 use crate::harness::client::Api;
 use crate::harness::server::Server;

@@ -1,5 +1,5 @@
 //! Batches: one record debits what fits, each item has a fate of its own, and nothing is paid twice
-//! (`contract.md`, sections 5, 7 and 17).
+//! (`docs/contract.md, 7.9`).
 
 use crate::credits::{account_body, credit_body};
 use crate::harness::check::{assert_id, assert_movements, assert_texts, list, race, sum, text};

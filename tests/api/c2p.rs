@@ -1,5 +1,5 @@
-//! C2P: the intent, its execution, and everything that may become of it (`contract.md`, sections 4,
-//! 5 and 17, "Payments").
+//! C2P: the intent, its execution, and everything that may become of it
+//! (`docs/contract.md, 5.4, 5.5`).
 //!
 //! 200 VES a dollar, fee 1.5 %: 10 USD are 2000.00 VES, fee 30.00, net 1970.00.
 

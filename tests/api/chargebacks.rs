@@ -1,5 +1,4 @@
-//! Chargebacks of card payments: whole, in part, several, won and lost (`service.md`, "Chargeback";
-//! `contract.md`, sections 8 and 17).
+//! Chargebacks of card payments: whole, in part, several, won and lost (`docs/contract.md, 8`).
 //!
 //! 200 VES a dollar, fee 1.5 %: 10 USD are 2000.00 VES, fee 30.00, net 1970.00.
 

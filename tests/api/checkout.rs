@@ -1,5 +1,5 @@
-//! Checkout sessions and what their pages call, over HTTP and without a browser (`service.md`,
-//! "Hosted checkout"; `contract.md`, sections 12 and 18, "Checkout").
+//! Checkout sessions and what their pages call, over HTTP and without a browser
+//! (`docs/contract.md, 12.4, 12.6`).
 
 use crate::harness::buyers::{Page, of, session};
 use crate::harness::check::{assert_movements, list, race, text};

@@ -1,5 +1,5 @@
-//! Checkout sessions paid in pesos and in USDT, and by several ways at once (`service.md`, "Hosted
-//! checkout"; `contract.md`, section 18, "Checkout").
+//! Checkout sessions paid in pesos and in USDT, and by several ways at once
+//! (`docs/contract.md, 12.5, 12.7, 12.8`).
 
 use crate::harness::buyers::{Page, of, session};
 use crate::harness::check::{list, race, text};

@@ -1,5 +1,4 @@
-//! The test clock: forward only, durable, and nothing due is left behind (`contract.md`, sections 4
-//! and 17, "Time").
+//! The test clock: forward only, durable, and nothing due is left behind (`docs/contract.md, 4.3`).
 
 use crate::harness::check::{assert_texts, instant, text};
 use crate::harness::flows::SECOND;

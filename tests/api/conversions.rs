@@ -1,5 +1,4 @@
-//! Conversions of bolívares and pesos to USDT (`service.md`, "Conversions"; `contract.md`, sections
-//! 9 and 18).
+//! Conversions of bolívares and pesos to USDT (`docs/contract.md, 9`).
 //!
 //! Market 245 VES and 4000 COP; spreads 1.5 % and 2 %: a USDT costs 248.6750 VES or 4080.0000 COP.
 

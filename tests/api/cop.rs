@@ -1,5 +1,5 @@
-//! Payments in Colombian pesos: asking, paying, declining, codes, cancelling, time (`service.md`,
-//! "Colombian pesos (COP)"; `contract.md`, sections 11 and 18).
+//! Payments in Colombian pesos: asking, paying, declining, codes, cancelling, time
+//! (`docs/contract.md, 11`).
 
 use crate::harness::check::{
     assert_id, assert_nulls, assert_number, assert_texts, instant, list, race, stamp, text,

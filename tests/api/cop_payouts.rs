@@ -1,4 +1,4 @@
-//! Payouts of pesos by the operator (`contract.md`, sections 3 and 18, "Conversions, COP, USDT").
+//! Payouts of pesos by the operator (`docs/contract.md, 11.8`).
 
 use crate::harness::check::{assert_id, assert_nulls, assert_texts, race, text};
 use crate::harness::flows::{UNKNOWN, merged};

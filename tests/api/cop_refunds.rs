@@ -1,5 +1,5 @@
-//! Refunds in pesos: whole, with the fee, within 96 hours, of money that is there (`service.md`,
-//! "Colombian pesos (COP)"; `contract.md`, section 18).
+//! Refunds in pesos: whole, with the fee, within 96 hours, of money that is there
+//! (`docs/contract.md, 11.6`).
 
 use crate::harness::check::{assert_nulls, assert_texts, instant, race, text};
 use crate::harness::client::Api;

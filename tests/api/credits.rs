@@ -1,5 +1,5 @@
 //! Credits: to a phone, to an account, as change; all of them payouts, debited before the bank
-//! hears of them (`contract.md`, sections 5, "Credits", and 17).
+//! hears of them (`docs/contract.md, 7.10`).
 
 use crate::harness::check::{assert_movements, assert_nulls, assert_texts, race, text};
 use crate::harness::client::Api;

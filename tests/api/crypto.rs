@@ -1,5 +1,4 @@
-//! USDT: payouts to wallets, reviews, deposit addresses and deposits (`contract.md`, sections 10
-//! and 18).
+//! USDT: payouts to wallets, reviews, deposit addresses and deposits (`docs/contract.md, 10`).
 //!
 //! Network fees: TRC20 1.00, ERC20 5.00, BEP20 0.50, POLYGON 0.20. Payouts above 500.00 are
 //! reviewed.

@@ -1,5 +1,4 @@
-//! Immediate debit: the code, the charge, its outcomes and repeats (`contract.md`, sections 4, 5
-//! and 17, "Payments").
+//! Immediate debit: the code, the charge, its outcomes and repeats (`docs/contract.md, 5.7`).
 //!
 //! 200 VES a dollar, fee 1.5 %: 100.00 VES are 0.50 USD, fee 1.50, net 98.50.
 

@@ -1,5 +1,4 @@
-//! What every call answers when it is asked for something wrong (`contract.md`, sections 1 and 17,
-//! "Order of checks", "Values").
+//! What every call answers when it is asked for something wrong (`docs/contract.md, 1.11, 1.12`).
 
 use crate::harness::check::text;
 use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged, payout_body};

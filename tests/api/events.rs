@@ -1,5 +1,5 @@
 //! Events: numbered without gaps, read from any point, each with the data of its moment
-//! (`service.md`, "Events"; `contract.md`, section 13).
+//! (`docs/contract.md, 13.5, 13.7`).
 
 use crate::harness::check::{
     assert_id, assert_nulls, assert_number, assert_texts, instant, list, race, text,

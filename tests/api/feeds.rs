@@ -1,5 +1,5 @@
 //! Feeds over HTTP: sources that are good, and sources that are slow, wrong, endless or gone
-//! (`contract.md`, section 14).
+//! (`docs/contract.md, 14.1`).
 
 use crate::harness::check::{assert_number, decimal, list};
 use crate::harness::server::Server;

@@ -1,4 +1,4 @@
-//! Interface A: the latest rate and its history (`contract.md`, sections 14, 15 and 18), and what
+//! Interface A: the latest rate and its history (`docs/contract.md, 15.2, 15.3`), and what
 //! browsers and caches see of it.
 
 use crate::harness::check::{assert_nulls, assert_number, assert_texts, decimal, instant, list};

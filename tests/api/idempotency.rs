@@ -1,5 +1,5 @@
-//! The Idempotency-Key: the first answer again, to the byte, also after a crash (`contract.md`,
-//! sections 1 and 17).
+//! The Idempotency-Key: the first answer again, to the byte, also after a crash
+//! (`docs/contract.md, 1.13`).
 
 use crate::harness::check::{instant, race, text};
 use crate::harness::client::Answer;

@@ -1,4 +1,4 @@
-//! The tenant's own payout account, and paying to it (`contract.md`, sections 7 and 17).
+//! The tenant's own payout account, and paying to it (`docs/contract.md, 7.11`).
 
 use crate::harness::check::{assert_nulls, assert_texts, instant, race, text};
 use crate::harness::client::Api;

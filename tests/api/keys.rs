@@ -1,4 +1,4 @@
-//! API keys: who may do what, until when (`contract.md`, sections 3 and 17, "Scopes").
+//! API keys: who may do what, until when (`docs/contract.md, 3.3, 3.4`).
 
 use crate::harness::check::{list, text};
 use crate::harness::client::Api;

@@ -1,5 +1,5 @@
 //! Sellers' balances: pending, then available, or back; paid out, and never what is not there
-//! (`service.md`, "Marketplace rules"; `contract.md`, section 6).
+//! (`docs/contract.md, 5.9, 6.5`).
 
 use crate::harness::check::{assert_movements, assert_texts, decimal, instant, list, race, sum, text};
 use crate::harness::client::Api;

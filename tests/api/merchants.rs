@@ -1,5 +1,5 @@
-//! Merchants: registration, the rules of their reference, activity, deletion (`contract.md`,
-//! sections 7 and 17).
+//! Merchants: registration, the rules of their reference, activity, deletion
+//! (`docs/contract.md, 7.2, 7.3`).
 
 use crate::harness::check::{assert_id, assert_texts, instant, list, race, text};
 use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged};

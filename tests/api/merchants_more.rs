@@ -1,5 +1,5 @@
 //! Merchants, the hard way: references that come back, keys on what the bank refuses, deletion
-//! against everything else (`contract.md`, sections 7 and 17).
+//! against everything else (`docs/contract.md, 7.2, 7.3`).
 
 use crate::harness::check::{list, race, text};
 use crate::harness::flows::{fresh, merchant_body, merged, method_path};

@@ -1,5 +1,5 @@
-//! Payout methods: two small deposits that prove them, the default, deletion (`contract.md`,
-//! sections 4, 7 and 17).
+//! Payout methods: two small deposits that prove them, the default, deletion
+//! (`docs/contract.md, 7.4, 7.5`).
 
 use crate::harness::check::{assert_texts, list, text};
 use crate::harness::flows::{UNKNOWN, merchant_body, merged, method_path};

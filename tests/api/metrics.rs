@@ -1,4 +1,4 @@
-//! The figures that Prometheus reads (`contract.md`, sections 2 and 18, "Configuration").
+//! The figures that Prometheus reads (`docs/contract.md, 2.6`).
 
 use crate::harness::client::Api;
 use crate::harness::flows::fresh;

@@ -1,5 +1,5 @@
 //! The rows of the ledger: what they say, how they are filtered, and pages that do not shift
-//! (`contract.md`, section 6).
+//! (`docs/contract.md, 6.2`).
 
 use crate::harness::check::{assert_id, assert_movements, instant, list, stamp, sum, text};
 use crate::harness::flows::{MS, UNKNOWN, fresh};

@@ -1,5 +1,5 @@
 //! Idempotency-Keys on operators' calls: every POST once, whatever happens in between
-//! (`contract.md`, sections 1 and 17, "Idempotency").
+//! (`docs/contract.md, 1.13, 3.1`).
 
 use crate::harness::check::{list, text};
 use crate::harness::client::{Answer, Api};

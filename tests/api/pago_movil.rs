@@ -1,5 +1,4 @@
-//! Pago Móvil: a transfer is looked for, and pays once (`contract.md`, sections 4, 5 and 17,
-//! "Payments").
+//! Pago Móvil: a transfer is looked for, and pays once (`docs/contract.md, 5.8`).
 
 use crate::harness::check::{assert_number, assert_texts, race, text};
 use crate::harness::client::{Answer, Api};

@@ -1,5 +1,5 @@
 //! Single payouts: every outcome of the bank, references, fees, sellers' balances, races
-//! (`contract.md`, sections 4, 7 and 17).
+//! (`docs/contract.md, 7.7, 7.8`).
 
 use crate::harness::check::{
     assert_id, assert_movements, assert_nulls, assert_texts, instant, list, race, sum, text,

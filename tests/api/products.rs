@@ -1,5 +1,4 @@
-//! Products and payment links (`service.md`, "Products and payment links"; `contract.md`, section
-//! 12).
+//! Products and payment links (`docs/contract.md, 12.1, 12.2`).
 
 use crate::harness::check::{list, race, text};
 use crate::harness::client::{Answer, Api};

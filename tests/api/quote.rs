@@ -1,5 +1,5 @@
-//! GET /v1/quote: what payments are priced by, and the median with a bank's word (`service.md`,
-//! "BCV quote"; `contract.md`, sections 14 and 18).
+//! GET /v1/quote: what payments are priced by, and the median with a bank's word
+//! (`docs/contract.md, 14.4`).
 
 use crate::harness::check::{assert_number, assert_texts, instant};
 use crate::harness::server::Server;

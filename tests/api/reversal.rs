@@ -1,4 +1,4 @@
-//! Giving back a C2P payment (`contract.md`, sections 5 and 17, "Payments").
+//! Giving back a C2P payment (`docs/contract.md, 5.10`).
 
 use crate::harness::check::{assert_movements, assert_nulls, assert_texts, instant, race, text};
 use crate::harness::flows::{SECOND, UNKNOWN};

@@ -1,6 +1,5 @@
 //! A bank that takes longer than a request may: the request is answered 202 in bounded time, and
-//! what the bank says counts when it comes, also after a crash (`contract.md`, sections 1 and 17,
-//! "Idempotency").
+//! what the bank says counts when it comes, also after a crash (`docs/contract.md, 1.13, 5.11`).
 
 use crate::harness::check::{assert_texts, list, race, text};
 use crate::harness::client::{Answer, Api};

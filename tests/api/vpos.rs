@@ -1,5 +1,5 @@
-//! Cards: one charge, its outcomes, repeats, and what is never kept of a card (`contract.md`,
-//! sections 4, 5 and 17, "Payments").
+//! Cards: one charge, its outcomes, repeats, and what is never kept of a card
+//! (`docs/contract.md, 1.16, 5.6`).
 //!
 //! 200 VES a dollar, fee 1.5 %: 10 USD are 2000.00 VES, fee 30.00, net 1970.00.
 

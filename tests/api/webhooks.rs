@@ -1,5 +1,4 @@
-//! Webhooks: endpoints, what is delivered to them and how it is signed (`contract.md`, sections 13,
-//! 17 and 18, "Webhooks").
+//! Webhooks: endpoints, what is delivered to them and how it is signed (`docs/contract.md, 13`).
 
 use crate::harness::check::{assert_id, list, text};
 use crate::harness::client::Api;

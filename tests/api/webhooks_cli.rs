@@ -1,5 +1,5 @@
 //! `pasarela trigger` and `pasarela listen`, and signatures as another language's library sees them
-//! (`contract.md`, section 13; https://www.standardwebhooks.com).
+//! (`docs/contract.md, 13.4`; https://www.standardwebhooks.com).
 
 use crate::harness::check::text;
 use crate::harness::receiver::{Arrived, Receiver};

@@ -1,5 +1,5 @@
 //! Webhooks when receivers misbehave, when addresses are not what they seem, and when much waits
-//! (`contract.md`, sections 13 and 18, "Webhooks").
+//! (`docs/contract.md, 13.2, 13.3`).
 
 use crate::harness::check::{list, text};
 use crate::harness::client::Api;

@@ -1,5 +1,5 @@
-//! Interface A: what a withdrawal costs and what one by Pago Móvil brings (`contract.md`, sections
-//! 15 and 18). All figures are worked out by hand.
+//! Interface A: what a withdrawal costs and what one by Pago Móvil brings
+//! (`docs/contract.md, 15.4, 15.6, 15.7`). All figures are worked out by hand.
 
 use crate::harness::check::{assert_number, assert_texts, instant, list};
 use crate::harness::client::Api;

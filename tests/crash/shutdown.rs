@@ -1,5 +1,5 @@
 //! An orderly end: what was read completely is answered, nothing unanswered has happened
-//! (`contract.md`, sections 2 and 17, "Recovery").
+//! (`docs/contract.md, 2.7`).
 
 use crate::harness::check::{sum, text};
 use crate::harness::flows::fresh;

@@ -49,24 +49,24 @@ impl World {
             Step::Collect { by, usd_cents, seller, bank } => self.collect(*by, *usd_cents, *seller, *bank),
             Step::Intent { usd_cents } => drop(self.intent(*usd_cents)),
             Step::Execute { n, bank } => {
-                drop(self.one(Kind::Payment, *n).map(|id| self.execute(id, None, *bank)))
+                let _ = self.one(Kind::Payment, *n).map(|id| self.execute(id, None, *bank));
             }
             Step::Supersede { n } => drop(self.one(Kind::Payment, *n).map(|id| self.supersede(id))),
             Step::Repeat { n, other } => self.repeat(*n, *other),
             Step::Ask { n, bank } => self.ask_bank(*n, *bank),
             Step::Reverse { n, bank } => drop(self.one(Kind::Payment, *n).map(|id| self.reverse(id, *bank))),
             Step::ChargeBack { n, thousandths } => {
-                drop(self.one(Kind::Payment, *n).map(|id| self.charge_back(id, *thousandths)))
+                let _ = self.one(Kind::Payment, *n).map(|id| self.charge_back(id, *thousandths));
             }
             Step::Close { n, nth, won } => {
-                drop(self.one(Kind::Payment, *n).map(|id| self.close(id, *nth, *won)))
+                let _ = self.one(Kind::Payment, *n).map(|id| self.close(id, *nth, *won));
             }
             Step::Pay { to, cents, bank } => self.pay(*to, *cents, *bank),
             Step::Batch { to, bank } => self.batch(to, *bank),
             Step::Register { shell } => self.register(*shell),
             Step::AddMethod { n } => drop(pick(&self.shops, *n).map(|shop| self.add_method(shop))),
             Step::Prove { n, nth, bank } => {
-                drop(pick(&self.shops, *n).map(|shop| self.prove(shop, *nth, *bank)))
+                let _ = pick(&self.shops, *n).map(|shop| self.prove(shop, *nth, *bank));
             }
             Step::SetDefault { n, nth } => self.set_default(*n, *nth),
             Step::DeleteMethod { n, nth } => self.delete_method(*n, *nth),

@@ -1,5 +1,5 @@
 //! What comes in and what goes out: the members that the gateway takes and answers. The peers and
-//! the server that does nothing (`src/cli/bench/do_nothing.rs`) read and write the very same, so
+//! the server that does nothing (`benches/load/src/do_nothing.rs`) read and write the very same, so
 //! that what differs between them is what they do.
 
 use serde::{Deserialize, Serialize};

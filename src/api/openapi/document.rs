@@ -1,12 +1,17 @@
 //! Puts a document together: the rows of a route table, the descriptions of their operations,
 //! schemas by name. It knows how OpenAPI 3.1 is written.
 
+mod refusals;
+mod shared;
+
 use super::codes::meaning;
 use super::operation::{Answer, Operation, Parameter};
 use super::schema::{Schema, named};
 use super::values;
 use crate::writer::{Object, text};
 use hyper::{Method, StatusCode};
+use refusals::{show_refusal, usual_refusals};
+use shared::{headers, shown_headers, shown_parameters};
 use std::collections::BTreeMap;
 
 /// Who may call an operation.
@@ -344,63 +349,6 @@ fn show_parameter(parameter: &Parameter) -> Vec<u8> {
     out.json("schema", &schema.to_json()).end()
 }
 
-/// What every call of a row may be refused for, before what is its own.
-fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
-    let reads = row.method == Method::GET;
-    let mut refusals: Vec<(u16, Vec<&'static str>)> = Vec::new();
-    let mut add = |status, codes: &[&'static str]| refusals.push((status, codes.to_vec()));
-    if row.errors == ErrorShape::Public {
-        return refusals;
-    }
-    match row.access {
-        Access::Open => return refusals,
-        Access::Key { test_only, .. } => {
-            add(401, &["unauthorized"]);
-            add(403, &["live_mode_not_activated", "scope_missing"]);
-            if test_only {
-                add(403, &["test_mode_only"]);
-            } else if !reads {
-                add(503, &["clock_stepped"]);
-            }
-            add(429, &["rate_limited"]);
-        }
-        Access::Operator => {
-            add(401, &["unauthorized"]);
-            add(403, &["cross_site"]);
-            add(421, &["misdirected"]);
-        }
-        Access::Buyer => add(401, &["unauthorized"]),
-    }
-    add(400, if reads { &["invalid_data"] } else { &["invalid_json", "invalid_data"] });
-    if row.path.contains(':') {
-        add(404, &["not_found"]);
-    }
-    if !reads {
-        add(408, &["request_timeout"]);
-        add(413, &["payload_too_large", "record_too_large"]);
-        add(415, &["unsupported_media_type"]);
-    }
-    if row.takes_key {
-        add(409, &["idempotency_in_progress"]);
-        add(422, &["idempotency_key_reused"]);
-    }
-    add(500, &["internal_error"]);
-    if matches!(row.access, Access::Key { .. } | Access::Buyer)
-        || (matches!(row.access, Access::Operator) && !reads)
-    {
-        add(503, &["account_halted"]);
-    }
-    add(
-        503,
-        if reads {
-            &["overloaded", "shutting_down"]
-        } else {
-            &["overloaded", "shutting_down", "storage_unavailable"]
-        },
-    );
-    refusals
-}
-
 fn responses(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
     let mut refusals: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
     for (status, codes) in operation.refusals.iter().cloned().chain(usual_refusals(row)) {
@@ -417,14 +365,6 @@ fn responses(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Sch
     }
     for (status, codes) in refusals {
         out = out.json(&status.to_string(), &show_refusal(row, status, &codes));
-    }
-    out.end()
-}
-
-fn headers(names: &[(&str, &str)]) -> Vec<u8> {
-    let mut out = Object::with_capacity(256);
-    for (header, component) in names {
-        out = out.json(header, &reference("headers", component));
     }
     out.end()
 }
@@ -449,124 +389,4 @@ fn show_answer(row: &Row, answer: &Answer, find: &dyn Fn(&str) -> Option<Schema>
             out.json("content", &Object::new().json(answer.media, &content).end()).end()
         }
     }
-}
-
-fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Vec<u8> {
-    let mut names = vec![("X-Request-Id", "RequestId")];
-    if matches!(status, 429 | 503) {
-        names.push(("Retry-After", "RetryAfter"));
-    }
-    if row.takes_key && matches!(status, 409 | 410 | 422) {
-        names.push(("Idempotent-Replayed", "IdempotentReplayed"));
-    }
-    let lines: Vec<String> = codes
-        .iter()
-        .map(|code| format!("- `{code}`: {}", meaning(status, code).unwrap_or_default()))
-        .collect();
-    let mut examples = Object::with_capacity(1 << 10);
-    for code in codes {
-        let body = match row.errors {
-            ErrorShape::Public => public_example(status, code),
-            ErrorShape::Gateway => example(status, code),
-        };
-        examples = examples.json(&key(code), &Object::new().json("value", &body).end());
-    }
-    let schema = match row.errors {
-        ErrorShape::Public => named("PublicError").to_json(),
-        // Validators read what stands beside the reference; generators of clients read the
-        // reference.
-        ErrorShape::Gateway => {
-            let error = Object::new().list("enum", codes.iter().map(|code| text(code))).end();
-            let narrowed = Object::new().json("error", &error).end();
-            Object::reopened(named("Error").to_json()).json("properties", &narrowed).end()
-        }
-    };
-    let content = Object::new().json("schema", &schema).json("examples", &examples.end()).end();
-    let content = Object::new().json("application/json", &content).end();
-    Object::with_capacity(1 << 10)
-        .text("description", lines.join("\n"))
-        .json("headers", &headers(&names))
-        .json("content", &content)
-        .end()
-}
-
-/// A refusal with this code, as a caller sees it.
-fn example(status: u16, code: &str) -> Vec<u8> {
-    let words = meaning(status, code).unwrap_or_default().replace('`', "");
-    let body = Object::with_capacity(256)
-        .text("error", code)
-        .text("message", words)
-        .plain("requestId", "2t6cw1h7xk3vd");
-    let id = "01975a2e-7c00-7000-8000-000000000000";
-    match code {
-        "invalid_data" => {
-            let field = Object::new()
-                .plain("field", "externalRef")
-                .plain("message", "must be a text of 1 to 64 characters")
-                .end();
-            body.list("fields", [field])
-        }
-        "external_ref_conflict" => body.plain("existingId", id).list("differs", [text("monto")]),
-        "insufficient_balance" => body.plain("availableVes", "12.40"),
-        "scope_missing" => body.plain("scope", "payments:write"),
-        "amounts_mismatch" => body.number("attemptsLeft", 2),
-        "merchant_has_payouts" => body.number("payoutCount", 3),
-        _ => body,
-    }
-    .end()
-}
-
-/// The same of the public interface, which names the status instead of a code.
-fn public_example(status: u16, code: &str) -> Vec<u8> {
-    let reason =
-        StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
-    Object::with_capacity(128)
-        .number("statusCode", status)
-        .text("error", reason)
-        .text("message", meaning(status, code).unwrap_or(code))
-        .end()
-}
-
-fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
-    let show = |name: &str, place: &str, about: &str, required: bool, schema: Schema| {
-        let out = Object::new()
-            .plain("name", name)
-            .plain("in", place)
-            .boolean("required", required)
-            .text("description", about);
-        out.json("schema", &schema.to_json()).end()
-    };
-    let plain = super::schema::text;
-    let mut out = Object::new()
-        .json("RequestId", &show("X-Request-Id", "header", "Your own name for the request, 1 to 64 visible ASCII characters; it comes back on the response and is in the server's log. Another one gets a name of ours.", false, plain()))
-        .json("IdempotencyKey", &show("Idempotency-Key", "header", "The same key with the same body within 24 hours answers the first response again, with `Idempotent-Replayed: true`, also after a crash of the server. Always send one.", false, values::idempotency_key()))
-        .json("Limit", &show("limit", "query", "Items on a page.", false, super::schema::integer().range("1", "100").default("25")))
-        .json("Cursor", &show("cursor", "query", "The `nextCursor` of the page before, with the same filters.", false, plain().chars(1..=512)));
-    if with_webhooks {
-        out = out
-            .json("EventId", &show("Svc-Event-Id", "header", "The event's id, as in `webhook-id`; here it is not signed.", true, values::uuid()))
-            .json("EventSequence", &show("Svc-Event-Sequence", "header", "The event's number: without gaps per account and mode.", true, super::schema::integer().at_least("1")))
-            .json("Signature", &show("Svc-Signature", "header", "Lower-case hex HMAC-SHA256 of the raw body under the endpoint's whole secret. It covers neither id nor time, so a replay passes it: verify `webhook-signature`. On `merchant.*` and `payout.*` it stands in `X-Webhook-Signature` too.", true, plain().pattern("^[0-9a-f]{64}$")))
-            .json("WebhookId", &show("webhook-id", "header", "As Standard Webhooks names the event's id, the same on every delivery of it: deduplicate on it.", true, values::uuid()))
-            .json("WebhookTimestamp", &show("webhook-timestamp", "header", "Seconds since 1970 at which it was sent; refuse what is five minutes off.", true, plain().pattern("^[0-9]+$")))
-            .json("WebhookSignature", &show("webhook-signature", "header", "`v1,` and the signature of Standard Webhooks over id, time and body in base64; its key is the base64 after `whsec_`.", true, plain()));
-    }
-    out.end()
-}
-
-fn shown_headers() -> Vec<u8> {
-    let show = |about: &str, schema: Schema| {
-        Object::new().text("description", about).json("schema", &schema.to_json()).end()
-    };
-    let count = || super::schema::integer().at_least("1");
-    Object::new()
-        .json("RequestId", &show("The name of the request: your own, if you sent a fit one.", values::request_id()))
-        .json("WalSeq", &show("The sequence of the durable record that holds what the response speaks of; there if something was written.", count()))
-        .json("ServerTiming", &show("Where the time went, in ms: `queue`, `apply`, `wal`; there if something was written.", super::schema::text()))
-        .json(
-            "IdempotentReplayed",
-            &show("`true` if this is the kept response of an earlier request with the same key.", super::schema::text().constant("true")),
-        )
-        .json("RetryAfter", &show("Seconds after which to ask again.", count()))
-        .end()
 }

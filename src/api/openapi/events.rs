@@ -148,7 +148,8 @@ fn chargeback() -> Schema {
         .member("livemode", livemode())
 }
 
-/// A reversal says the whole payment; one by chargebacks the members that `service.md` names.
+/// A reversal says the whole payment; one by chargebacks the members that `docs/contract.md, 13.8`
+/// names.
 fn reversed() -> Schema {
     object()
         .member("paymentId", uuid())

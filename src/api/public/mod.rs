@@ -1,5 +1,5 @@
-//! Interface A: rates and fees for everybody, read-only, without a key (`service.md`, part A;
-//! `contract.md`, section 15). Pure, like the rest of the API.
+//! Interface A: rates and fees for everybody, read-only, without a key (`docs/contract.md, 15`).
+//! Pure, like the rest of the API.
 //!
 //! In reading order: [`routes`] is the table, then a file per resource: [`latest`], [`history`],
 //! [`fees`]. A failure is a [`Problem`] that `server/public.rs` writes in the public shape.

@@ -1,5 +1,8 @@
 //! Which page a session shows.
 
+mod choices;
+mod receipt;
+
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
 use super::{ANEW, Manner, Shell, Typed, Wish, page};
 use crate::checkout::form::Form;
@@ -11,6 +14,7 @@ use crate::server::services::Services;
 use api::checkout::{Offer, page_status};
 use api::sessions::client_secret;
 use askama::Template;
+use choices::{Choosable, UsdtPanel, bank_options, document_options, network_name, usdt_panel};
 use domain::banks::{BankCode, Catalogue, Service, sends_otp};
 use domain::buyer::{ColombianPhone, DocumentType};
 use domain::checkout::{Session, Status, Way};
@@ -21,6 +25,7 @@ use domain::ids::Id;
 use domain::money::{Usd, Usdt};
 use domain::payments::{Debtor, Means, Payment, Phase, Status as PaymentStatus};
 use domain::platform::is_live;
+use receipt::{failure, receipt};
 
 /// What is being paid.
 struct Bill {
@@ -57,14 +62,6 @@ pub(super) struct Choice {
     chosen: bool,
 }
 
-/// An option of a list.
-struct Choosable {
-    code: String,
-    name: String,
-    help: &'static str,
-    chosen: bool,
-}
-
 /// The panel of a bank.
 struct C2pPanel {
     ves: Option<String>,
@@ -81,12 +78,6 @@ struct PesosPanel {
     channels: [(&'static str, &'static str, &'static str); 2],
     documents: Vec<Choosable>,
     other: String,
-}
-
-/// The panel of USDT: the networks.
-struct UsdtPanel {
-    networks: Vec<Choosable>,
-    assets: Vec<Choosable>,
 }
 
 #[derive(Template)]
@@ -426,57 +417,6 @@ fn usdt_page(
     .render()
 }
 
-/// Why an attempt did not pay; `None` while it still may.
-fn failure(attempt: &Tried, w: &'static Words) -> Option<&'static str> {
-    let (status, pesos) = match attempt {
-        Tried::Payment(payment) => (payment.status, None),
-        Tried::Pesos(payment) => (payment.status, Some(payment.failure)),
-    };
-    match (status, pesos) {
-        (PaymentStatus::Failed, Some(Some(Failure::Expired))) => Some(w.failed_expired),
-        (PaymentStatus::Failed, Some(Some(Failure::OtpAttemptsExhausted))) => Some(w.failed_codes),
-        (PaymentStatus::Failed, Some(_)) => Some(w.failed_rejected),
-        (PaymentStatus::Canceled, Some(_)) => Some(w.failed_replaced),
-        (PaymentStatus::Failed, None) => Some(match attempt.failure_code() {
-            Some("AM04" | "51") => w.failed_funds,
-            Some("TKCM" | "15" | "55") => w.failed_key,
-            Some("AB01" | "05" | "87") => w.failed_time,
-            _ => w.failed_other,
-        }),
-        (PaymentStatus::Canceled, None) => Some(w.failed_superseded),
-        (PaymentStatus::Pending | PaymentStatus::Completed | PaymentStatus::Reversed, _) => None,
-    }
-}
-
-fn receipt(paid: &Tried, language: Language) -> Vec<(&'static str, String)> {
-    let w = language.words();
-    match paid {
-        Tried::Payment(payment) => {
-            let mut lines = match &payment.means {
-                Means::Usdt { amount, tx_hash, .. } => {
-                    vec![(w.paid_amount, usdt(*amount, language)), (w.transaction, tx_hash.clone())]
-                }
-                _ => vec![(w.paid_amount, bolivares(payment.ves, language))],
-            };
-            lines.extend(payment.completed_at.map(|at| (w.date, in_caracas(at))));
-            lines.extend(payment.bank_reference.clone().map(|reference| (w.bank_reference, reference)));
-            lines.push((w.payment_number, payment.id.to_string()));
-            lines
-        }
-        Tried::Pesos(payment) => in_pesos(payment, language),
-    }
-}
-
-fn in_pesos(payment: &CopPayment, language: Language) -> Vec<(&'static str, String)> {
-    let w = language.words();
-    let mut lines = vec![(w.paid_amount, pesos(payment.amount, language))];
-    lines.extend(payment.checkout.as_ref().map(|checkout| (w.rate, rate(checkout.rate, language))));
-    lines.extend(payment.completed_at.map(|at| (w.date, in_caracas(at))));
-    lines.extend(payment.processor_reference.clone().map(|reference| (w.bank_reference, reference)));
-    lines.push((w.payment_number, payment.id.to_string()));
-    lines
-}
-
 pub(super) fn choices(offers: &[Offer], amount: Usd, chosen: Option<Way>, language: Language) -> Vec<Choice> {
     let w = language.words();
     let choice = |offer: &Offer| {
@@ -505,82 +445,4 @@ pub(super) fn choices(offers: &[Offer], amount: Usd, chosen: Option<Way>, langua
         }
     };
     offers.iter().map(choice).collect()
-}
-
-fn bank_options(banks: &Catalogue, typed: &str, language: Language) -> Vec<Choosable> {
-    let option = |code: BankCode, name: &str| {
-        let code_text = code.to_string();
-        Choosable {
-            chosen: code_text == typed,
-            help: key_help(code, language),
-            name: format!("{name} ({code_text})"),
-            code: code_text,
-        }
-    };
-    let mut options: Vec<Choosable> = banks
-        .shown()
-        .filter(|bank| banks.offers(bank.code, Service::C2p))
-        .map(|bank| option(bank.code, &bank.name))
-        .collect();
-    options.sort_by(|a, b| a.name.cmp(&b.name));
-    options
-}
-
-fn document_options(channel: Option<Channel>, typed: &str, language: Language) -> Vec<Choosable> {
-    let documents: &[DocumentType] =
-        if channel == Some(Channel::Sms) { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
-    let w = language.words();
-    let option = |document: &DocumentType| {
-        let name = match document {
-            DocumentType::Cc => w.document_cc,
-            DocumentType::Ce => w.document_ce,
-            DocumentType::Ti => w.document_ti,
-            DocumentType::Nit => w.document_nit,
-            DocumentType::Pp => w.document_pp,
-        };
-        Choosable {
-            code: document.name().to_owned(),
-            name: name.to_owned(),
-            help: "",
-            chosen: document.name() == typed,
-        }
-    };
-    documents.iter().map(option).collect()
-}
-
-/// A network, as wallets call it.
-const fn network_name(network: Network) -> &'static str {
-    match network {
-        Network::Trc20 => "TRON (TRC20)",
-        Network::Erc20 => "Ethereum (ERC20)",
-        Network::Bep20 => "BNB Smart Chain (BEP20)",
-        Network::Polygon => "Polygon",
-    }
-}
-
-fn usdt_panel(chosen: Option<(Network, Asset)>, language: Language) -> UsdtPanel {
-    let w = language.words();
-    let chosen = chosen.unwrap_or((Network::Trc20, Asset::Usdt));
-    let option = |code: &str, name: &str, chosen| Choosable {
-        code: code.to_owned(),
-        name: name.to_owned(),
-        help: "",
-        chosen,
-    };
-    UsdtPanel {
-        networks: Network::NAMES
-            .into_iter()
-            .map(|(code, network)| option(code, network_name(network), network == chosen.0))
-            .collect(),
-        assets: Asset::NAMES
-            .into_iter()
-            .map(|(code, asset)| {
-                option(
-                    code,
-                    if asset == Asset::Usdt { w.asset_usdt } else { w.asset_usdc },
-                    asset == chosen.1,
-                )
-            })
-            .collect(),
-    }
 }

@@ -1,5 +1,5 @@
 //! The catalogue of banks as the operator keeps it: what a feed lists, and on top of it what the
-//! operator changed, which no refresh undoes (`contract.md`, sections 3, 14 and 18).
+//! operator changed, which no refresh undoes (`docs/contract.md, 14.5`).
 
 use super::{Bank, BankCode, Catalogue, Services};
 use crate::time::Timestamp;

@@ -1,5 +1,5 @@
 //! Conversions that the gateway makes by itself: a percentage of what a peso payment brings
-//! (`service.md`, "Auto-convert"; `contract.md`, sections 9 and 18). The record of the payment
+//! (`docs/contract.md, 9.9`). The record of the payment
 //! creates one that waits; the rate is asked for after that, so it is tried again every minute, for
 //! 24 hours, until there is one. Whatever else stands in the way ends it, and the pesos stay pesos.
 

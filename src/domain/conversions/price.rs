@@ -1,5 +1,5 @@
 //! What a conversion costs: in integers, so that "rounded down" and "rounded up" are exact to the
-//! last digit (`service.md`, "Conversions"; `contract.md`, section 9).
+//! last digit (`docs/contract.md, 9.1`).
 
 use super::Source;
 use crate::money::{Currency, Rate, Usdt};

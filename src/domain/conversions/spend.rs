@@ -1,5 +1,5 @@
 //! What a conversion may spend: what is available, and then what is held, in the order in which it
-//! would be released (`contract.md`, section 9).
+//! would be released (`docs/contract.md, 9.4`).
 
 use crate::book::Book;
 use crate::ids::Id;

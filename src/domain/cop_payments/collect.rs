@@ -48,8 +48,8 @@ pub struct NewCopPayment {
     pub checkout: Option<(Box<ForSession>, Timestamp)>,
 }
 
-/// A payment, and the processor told to collect it. The order of the refusals is `contract.md`,
-/// section 17, "Order of checks".
+/// A payment, and the processor told to collect it. The order of the refusals is
+/// `docs/contract.md, 1.12`.
 pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     match new_payment(book, new, kept, turn) {
         Ok(payment) => {

@@ -1,6 +1,5 @@
 //! Refund of a payment in pesos: the money is set aside, the processor is asked, and only then it
-//! goes back, whole and with its fee (`service.md`, "Colombian pesos (COP)"; `contract.md`, section
-//! 18, "Conversions, COP, USDT").
+//! goes back, whole and with its fee (`docs/contract.md, 11.6`).
 
 use super::{COLLECT, CopPayment, Phase, sale};
 use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
@@ -19,8 +18,8 @@ use crate::time::{HOUR_MS, Timestamp};
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
-/// From so long after its completion on, a payment cannot be refunded any more (`service.md`,
-/// "Limits").
+/// From so long after its completion on, a payment cannot be refunded any more
+/// (`docs/contract.md, 11.6`).
 pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 
 /// A part of a hold, in pesos.

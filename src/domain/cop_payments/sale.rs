@@ -1,5 +1,5 @@
 //! What a payment in pesos does to the ledger when the money comes: the sale, the fee, the seller's
-//! share, and the holds (`service.md`, "Colombian pesos (COP)", "Fee").
+//! share, and the holds (`docs/contract.md, 6.3, 11.5`).
 
 use super::{CopPayment, ForSession, Marketplace, Phase};
 use crate::bank::Effect;
@@ -53,7 +53,7 @@ pub fn figures(amount: Cop, commission_percent: Option<Rate>) -> Option<Figures>
 
 /// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the
 /// commission, so the lower percentage counts; what the tenant keeps is never negative
-/// (`contract.md`, section 18, "Checkout").
+/// (`docs/contract.md, 12.3`).
 fn platform_fee(book: &Book, payment: &CopPayment, fee: Cop) -> Option<Cop> {
     payment.checkout.as_ref()?.sale.link?;
     let percent = book.sheet.settings.fees.link_percent;

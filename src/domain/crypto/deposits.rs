@@ -1,5 +1,5 @@
 //! Deposit addresses, one per customer, network and asset, and what comes in through them: credited
-//! 1:1 in USDT and held for 24 hours (`contract.md`, section 10). The addresses of a checkout
+//! 1:1 in USDT and held for 24 hours (`docs/contract.md, 10.4`). The addresses of a checkout
 //! session are one entity, [`Till`], whatever their number: what comes to any of them is counted
 //! there alone.
 
@@ -171,7 +171,7 @@ pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, t
     Outcome::write(draft)
 }
 
-/// The order of the refusals is `contract.md`, section 17, "Order of checks".
+/// The order of the refusals is `docs/contract.md, 1.12`.
 fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Refusal> {
     let marketplace = new.till.as_ref().and_then(|till| till.marketplace);
     if unknown_seller(book, marketplace) {

@@ -1,6 +1,6 @@
 //! USDT sent to wallets. Amount and network fee are debited before the network hears of it, and
 //! paid back when it, or an operator, says no. A payout above the tenant's limit waits for an
-//! operator first (`contract.md`, sections 10 and 18).
+//! operator first (`docs/contract.md, 10.2, 10.3`).
 
 use super::address::{Network, canonical};
 use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
@@ -164,7 +164,7 @@ pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Outcome {
 }
 
 /// Debits it and has the network send it, or an operator look at it. The order of the refusals is
-/// `contract.md`, section 17, "Order of checks".
+/// `docs/contract.md, 1.12`.
 pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     let settings = &book.sheet.settings;
     if !settings.usdt_enabled {

@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::token::Token;
 use std::sync::Arc;
 
-/// An intent lives so long (`service.md`, "Limits").
+/// An intent lives so long (`docs/contract.md, 5.4`).
 pub const INTENT_MS: i64 = 15 * 60 * 1000;
 
 /// What is asked of an intent.
@@ -144,7 +144,7 @@ pub fn give_up(payment: &Payment) -> Outcome {
     }
 }
 
-/// The payer's code has come: charge (`contract.md`, sections 5 and 17, "Payments").
+/// The payer's code has come: charge (`docs/contract.md, 5.5`).
 pub fn execute(
     book: &Book,
     payment: &Payment,

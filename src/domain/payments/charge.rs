@@ -129,7 +129,7 @@ pub struct NewCharge {
 }
 
 /// A charge on a reference that nothing was asked for under. The order of the refusals is
-/// `contract.md`, section 17, "Order of checks".
+/// `docs/contract.md, 1.12`.
 pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     match new_payment(book, &new, kept, turn) {
         Ok(charging) => {
@@ -238,7 +238,7 @@ pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Outcome {
     Outcome::refuse(Refusal::ExternalRefConflict { existing: payment.id, differs })
 }
 
-/// The names of the members in which a repeat differs (`contract.md`, section 1, "Same payload").
+/// The names of the members in which a repeat differs (`docs/contract.md, 1.7`).
 fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
     let same_price = match again.price {
         Price::Usd(usd) => payment.usd == usd,

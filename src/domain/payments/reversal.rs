@@ -1,5 +1,5 @@
 //! Reversal of a C2P payment: the money is set aside, the bank is asked, and only then it goes back
-//! (`contract.md`, sections 5 and 17, "Payments").
+//! (`docs/contract.md, 5.10`).
 
 use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, sale::HOLD_MS};
 use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};

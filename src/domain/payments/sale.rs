@@ -1,5 +1,5 @@
 //! What a completed payment does to the ledger: the sale, the fee, the seller's share, and the
-//! holds (`contract.md`, section 6).
+//! holds (`docs/contract.md, 6.3, 6.4`).
 
 use super::{Marketplace, Method, Payment, Phase, Status};
 use crate::book::Book;
@@ -14,7 +14,7 @@ use crate::record::{Cause, Entity};
 use crate::sellers;
 use crate::time::Timestamp;
 
-/// Every completed payment is held so long (`service.md`, "Balances and ledger").
+/// Every completed payment is held so long (`docs/contract.md, 6.3`).
 pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What a sale comes to, by the settings in force.
@@ -55,7 +55,7 @@ pub fn figures(book: &Book, payment: &Payment) -> Option<Figures> {
 
 /// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the
 /// commission, so the lower percentage counts; what the tenant keeps is never negative
-/// (`contract.md`, section 18, "Checkout").
+/// (`docs/contract.md, 12.3`).
 fn platform_fee(book: &Book, payment: &Payment, fee: Ves) -> Option<Ves> {
     let percent = book.sheet.settings.fees.link_percent;
     let percent = payment.marketplace.as_ref().map_or(percent, |sale| sale.commission_percent.min(percent));

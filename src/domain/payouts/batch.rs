@@ -1,7 +1,6 @@
 //! Batches of payouts: one record debits every item that may be paid, in order, against the balance
 //! as the items before left it. Each item is a payout of its own with a fate of its own; what is
-//! refused is answered in its place and its reference stays free (`contract.md`, sections 7 and
-//! 17).
+//! refused is answered in its place and its reference stays free (`docs/contract.md, 7.9`).
 
 use super::{NewPayout, Payout, afford, conflict, debit, prepare};
 use crate::book::Book;

@@ -1,4 +1,4 @@
-//! The end of a payment link's address: 3 to 64 of a–z, 0–9 and dash (`contract.md`, section 12),
+//! The end of a payment link's address: 3 to 64 of a–z, 0–9 and dash (`docs/contract.md, 12.2`),
 //! made from the product's name when none is given.
 
 use crate::ids::Id;

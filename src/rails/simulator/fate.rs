@@ -73,7 +73,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The bank's code for it (`reference/rails.md`, sections 2.3 and 2.4).
+    /// The bank's code for it (`docs/contract.md, 21.4, 21.5`).
     pub const fn code(self) -> &'static str {
         match self {
             Refusal::TimeOut => "AB01",

@@ -1,4 +1,4 @@
-//! The bank of test mode (`contract.md`, section 4, "Magic values").
+//! The bank of test mode (`docs/contract.md, 4.5`).
 //!
 //! It is another party: what it did is in books of its own, which a crash of the gateway does not
 //! touch, and which show whether the gateway ever sent an operation twice. It answers at once,

@@ -1,0 +1,159 @@
+//! What must be gone when the benchmark ends, however it ends: child processes and data. Dropping
+//! them does it; on a signal, or when the time is up, a thread of its own does.
+
+use crate::Outcome;
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The children, and whether each is asked before it is killed.
+static CHILDREN: Mutex<Vec<(Arc<Mutex<Child>>, bool)>> = Mutex::new(Vec::new());
+static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// How long a process that was asked to end may take.
+const LAST_WORDS: Duration = Duration::from_secs(8);
+
+/// Attempts to remove a directory in which somebody may still write.
+const REMOVALS_MAX: usize = 5;
+
+static WATCH: Once = Once::new();
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Watches from now on: a signal, or the end of `limit`, ends the children, removes the data and
+/// ends this process.
+pub fn watch(limit: Duration) {
+    WATCH.call_once(|| {
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let why =
+                runtime.map_or("there is no runtime to watch with", |runtime| runtime.block_on(ended(limit)));
+            eprintln!("pasarela-bench: {why}");
+            for (child, is_asked) in locked(&CHILDREN).drain(..) {
+                if is_asked { ask_to_end(&child) } else { end(&child) }
+            }
+            for directory in locked(&DIRECTORIES).drain(..) {
+                // Again when a file came meanwhile from a part that does not know yet.
+                let _ = (0..REMOVALS_MAX).find(|_| std::fs::remove_dir_all(&directory).is_ok());
+            }
+            std::process::exit(1);
+        });
+    });
+}
+
+async fn ended(limit: Duration) -> &'static str {
+    let (Ok(mut interrupted), Ok(mut terminated)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return "signals cannot be heard";
+    };
+    tokio::select! {
+        _ = interrupted.recv() => "interrupted",
+        _ = terminated.recv() => "terminated",
+        () = tokio::time::sleep(limit) => "it takes too long",
+    }
+}
+
+fn end(child: &Mutex<Child>) {
+    let mut child = locked(child);
+    // An error means that it has ended already.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// SIGQUIT, which asks PostgreSQL to end at once and to clean up behind itself; what does not
+/// listen is killed.
+fn ask_to_end(child: &Mutex<Child>) {
+    let is_over = || !matches!(locked(child).try_wait(), Ok(None));
+    let pid = i32::try_from(locked(child).id()).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid.filter(|_| !is_over()) {
+        let _ = kill_process(pid, Signal::QUIT);
+        let deadline = Instant::now() + LAST_WORDS;
+        while Instant::now() < deadline && !is_over() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    end(child);
+}
+
+/// A child process that ends with us.
+pub struct Ward {
+    child: Arc<Mutex<Child>>,
+    /// Whether it is asked before it is killed.
+    is_asked: bool,
+}
+
+impl Ward {
+    /// Takes care of it.
+    pub fn new(child: Child) -> Ward {
+        Ward::of(child, false)
+    }
+
+    /// Takes care of one that has children of its own: it is asked to end before it is killed.
+    pub fn of_parent(child: Child) -> Ward {
+        Ward::of(child, true)
+    }
+
+    fn of(child: Child, is_asked: bool) -> Ward {
+        let child = Arc::new(Mutex::new(child));
+        locked(&CHILDREN).push((Arc::clone(&child), is_asked));
+        Ward { child, is_asked }
+    }
+
+    /// The process itself.
+    pub fn child(&self) -> MutexGuard<'_, Child> {
+        locked(&self.child)
+    }
+
+    /// SIGKILL, as a crash would; returns when it is gone.
+    pub fn kill(&self) {
+        end(&self.child);
+    }
+}
+
+impl Drop for Ward {
+    fn drop(&mut self) {
+        if self.is_asked {
+            ask_to_end(&self.child)
+        } else {
+            end(&self.child)
+        }
+        locked(&CHILDREN).retain(|(child, _)| !Arc::ptr_eq(child, &self.child));
+    }
+}
+
+/// A directory of our own, with everything in it gone at the end.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new one in `parent`, which is made if it is not there.
+    pub fn new(parent: &Path, name: &str) -> Outcome<Scratch> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let nth = COUNT.fetch_add(1, Ordering::Relaxed);
+        let fail = |error| format!("{}: {error}", parent.display());
+        std::fs::create_dir_all(parent).map_err(fail)?;
+        let path = parent.canonicalize().map_err(fail)?.join(format!("{name}-{}-{nth}", std::process::id()));
+        std::fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        locked(&DIRECTORIES).push(path.clone());
+        Ok(Scratch(path))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            eprintln!("pasarela-bench: {} could not be removed: {error}", self.0.display());
+        }
+        locked(&DIRECTORIES).retain(|path| *path != self.0);
+    }
+}

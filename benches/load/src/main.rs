@@ -1,0 +1,153 @@
+//! `pasarela-bench`: how fast Pasarela is here, each figure beside a baseline of the same run.
+//!
+//! What is measured runs as it does in production: the gateway is a child process of the binary
+//! that operators install, the data is on the disk that is named, every answer is checked. The load comes from the same
+//! machine, so absolute figures say as much about the machine as about the program; the ratios to
+//! the baselines are what to look at.
+//!
+//! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
+//! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·
+//! `latency`, `overload` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
+//! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `webhooks`,
+//! `receiver` · `load`, `open_loop` the generators · `requests`, `conversions`, `reads` what they
+//! send, `connection` how · `prepare` the tenants · `do_nothing`, `plain_file` the baselines ·
+//! `peers` PostgreSQL (`benches/peers/`) · `server` child processes · `cleanup` what ends with us ·
+//! `machine`.
+
+mod chart;
+mod cleanup;
+mod connection;
+mod contest;
+mod do_nothing;
+mod fill;
+mod growth;
+mod http;
+mod in_process;
+mod latency;
+mod load;
+mod machine;
+mod memory;
+mod open_loop;
+mod overload;
+mod pause;
+mod peers;
+mod plain_file;
+mod prepare;
+mod prepared;
+mod rates;
+mod reads;
+mod receiver;
+mod report;
+mod requests;
+mod restart;
+mod server;
+mod slow_disk;
+mod suite;
+mod table;
+mod webhooks;
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tikv_jemallocator::Jemalloc;
+
+/// The allocator of the gateway, so that what runs in this process runs as it does there.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
+/// What the benchmark comes to: nothing, or why it could not be finished.
+pub(crate) type Outcome<T> = Result<T, String>;
+
+/// Measures how fast Pasarela is here, beside baselines of the same run.
+#[derive(Debug, Parser)]
+#[command(name = "pasarela-bench", version, propagate_version = true, arg_required_else_help = true)]
+struct CommandLine {
+    /// The gateway to measure [default: `pasarela` beside this binary]
+    #[arg(long, global = true, value_name = "FILE")]
+    server: Option<PathBuf>,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Everything, and one report of it
+    All(suite::All),
+    /// Payouts, conversions and collections over HTTP, beside a server that does nothing and
+    /// PostgreSQL
+    Http(http::Http),
+    /// The same on a disk whose syncs take longer
+    SlowDisk(slow_disk::SlowDisk),
+    /// Latency at fixed rates, server and generator on cores of their own
+    Latency(latency::Latency),
+    /// Twice as much load as it can take, and what comes after
+    Overload(overload::Overload),
+    /// Debits on one balance in process, beside a plain file
+    Engine(in_process::InProcess),
+    /// What a snapshot of a balance with many holds does to its debits
+    Pause(pause::Pause),
+    /// Throughput, memory, disk and restart with more tenants, holds and history
+    Growth(growth::Growth),
+    /// Seconds until a server with this many records is ready
+    Restart(restart::Restart),
+    /// Memory per idle tenant and per finished payout
+    Memory(memory::Memory),
+    /// Deliveries to webhook endpoints, and what they cost
+    Webhooks(webhooks::Webhooks),
+    /// The latest rate and its history, over a million samples, beside a server that does nothing
+    Rates(rates::Rates),
+    /// The server that the figures over HTTP are compared with
+    DoNothing(do_nothing::DoNothing),
+    /// Fills a data directory and waits to be killed
+    #[command(hide = true)]
+    Fill(fill::Fill),
+}
+
+/// Where the data goes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Place {
+    /// Directory for the data; it is removed at the end
+    #[arg(long, default_value = "target/bench")]
+    dir: PathBuf,
+}
+
+impl Place {
+    /// The directory, which is made if it is not there.
+    fn made(&self) -> Outcome<PathBuf> {
+        std::fs::create_dir_all(&self.dir).map_err(|error| format!("{}: {error}", self.dir.display()))?;
+        Ok(self.dir.clone())
+    }
+}
+
+/// Figures go to stdout as Markdown, progress to stderr.
+fn main() -> ExitCode {
+    let line = CommandLine::parse();
+    let outcome = server::measure(line.server).and_then(|()| match line.what {
+        What::All(all) => all.run(),
+        What::Http(http) => http.run(),
+        What::SlowDisk(slow_disk) => slow_disk.run(),
+        What::Latency(latency) => latency.run(),
+        What::Overload(overload) => overload.run(),
+        What::Engine(engine) => engine.run(),
+        What::Pause(pause) => pause.run(),
+        What::Growth(growth) => growth.run(),
+        What::Restart(restart) => restart.run(),
+        What::Memory(memory) => memory.run(),
+        What::Webhooks(webhooks) => webhooks.run(),
+        What::Rates(rates) => rates.run(),
+        What::DoNothing(server) => server.run(),
+        What::Fill(fill) => fill.run(),
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("pasarela-bench: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Says on stderr what is going on.
+pub(crate) fn progress(what: &str) {
+    eprintln!("… {what}");
+}

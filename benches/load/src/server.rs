@@ -1,0 +1,319 @@
+//! Servers as child processes: the gateway on a data directory, of this very binary the one that
+//! does nothing, and the peers over their database.
+
+use crate::cleanup::Ward;
+use crate::machine::Spent;
+use crate::peers::Database;
+use crate::prepare::Client;
+use crate::{Outcome, machine};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// The operators' token of every server here.
+pub const ADMIN_TOKEN: &str = "bench-admin-token-0123456789-0123";
+
+/// How long a look at a server may take.
+const PROBE: Duration = Duration::from_secs(2);
+
+/// Between two looks.
+const PROBE_EVERY: Duration = Duration::from_millis(5);
+
+/// How long a server may take to end by itself.
+const STOP: Duration = Duration::from_secs(60);
+
+/// Fixed rates, so that nothing is fetched from outside, and no holidays.
+const CONFIG: &str = r#"
+[[rates.feeds]]
+pair = "USD/VES"
+source = "bcv"
+side = "OFFICIAL"
+kind = "fixed"
+price = "200.00000000"
+every_seconds = 60
+
+[[rates.feeds]]
+pair = "USDT/VES"
+source = "p2p"
+side = "FLOOR"
+method = "p2p_floor"
+kind = "fixed"
+price = "245.00000000"
+every_seconds = 60
+
+[calendar]
+holidays = []
+"#;
+
+/// In what surroundings a server runs.
+#[derive(Clone, Debug, Default)]
+pub struct Setting {
+    /// The cores that it may use; all if there are none here.
+    pub cores: Vec<usize>,
+    /// The library that makes the disk slower, and by how many microseconds.
+    pub slow_sync: Option<(PathBuf, u64)>,
+}
+
+impl Setting {
+    /// What the environment of a process has to say for its disk to be slow.
+    pub fn slow_disk(&self) -> Vec<(&'static str, String)> {
+        let Some((library, us)) = &self.slow_sync else { return Vec::new() };
+        vec![("LD_PRELOAD", library.display().to_string()), ("SLOW_SYNC_US", us.to_string())]
+    }
+}
+
+/// A server that answers.
+pub struct Server {
+    ward: Ward,
+    pid: u32,
+    /// What else works for it.
+    database: Option<Arc<Database>>,
+    /// Where its API listens.
+    pub api: SocketAddr,
+    /// Where its operators' API listens.
+    pub admin: SocketAddr,
+    /// From the start of the process to the first "ready".
+    pub ready_after: Duration,
+    log: PathBuf,
+}
+
+impl Server {
+    /// The gateway on `dir/data`; what it logs goes to `dir/server.log`.
+    pub fn gateway(dir: &Path, patience: Duration) -> Outcome<Server> {
+        Server::gateway_in(dir, patience, &Setting::default())
+    }
+
+    /// The same in other surroundings.
+    pub fn gateway_in(dir: &Path, patience: Duration, setting: &Setting) -> Outcome<Server> {
+        let config = dir.join("config.toml");
+        std::fs::write(&config, CONFIG).map_err(|error| format!("{}: {error}", config.display()))?;
+        let (api, admin) = (free_address()?, free_address()?);
+        let mut command = gateway_binary()?;
+        command.arg("serve").arg("--config").arg(config);
+        for (name, value) in [
+            ("PASARELA__SERVER__LISTEN", api.to_string()),
+            ("PASARELA__ADMIN__LISTEN", admin.to_string()),
+            ("PASARELA__ADMIN__TOKEN", ADMIN_TOKEN.to_owned()),
+            ("PASARELA__STORAGE__PATH", dir.join("data").display().to_string()),
+            ("PASARELA__LOG__LEVEL", "warn".to_owned()),
+            // What it wrote is asked of the kernel.
+            ("PASARELA__SERVER__TRACEABLE", "true".to_owned()),
+            ("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true".to_owned()),
+        ] {
+            command.env(name, value);
+        }
+        command.envs(setting.slow_disk());
+        machine::on_cores(&setting.cores, || {
+            Server::start(command, api, admin, dir.join("server.log"), patience, None)
+        })
+    }
+
+    /// The server that does nothing.
+    pub fn do_nothing(dir: &Path) -> Outcome<Server> {
+        let api = free_address()?;
+        let mut command = this_binary()?;
+        command.args(["do-nothing", "--listen"]).arg(api.to_string());
+        Server::start(command, api, api, dir.join("do-nothing.log"), Duration::from_secs(10), None)
+    }
+
+    /// The server that writes every request to a plain file before it answers.
+    pub fn plain_file(dir: &Path, setting: &Setting) -> Outcome<Server> {
+        let api = free_address()?;
+        let mut command = this_binary()?;
+        command.args(["do-nothing", "--listen"]).arg(api.to_string()).arg("--file").arg(dir.join("plain"));
+        command.envs(setting.slow_disk());
+        Server::start(command, api, api, dir.join("plain-file.log"), Duration::from_secs(10), None)
+    }
+
+    /// A peer over a database; the command lacks the address.
+    pub fn peer(mut command: Command, database: &Arc<Database>, log: PathBuf) -> Outcome<Server> {
+        let api = free_address()?;
+        command.arg("--listen").arg(api.to_string());
+        Server::start(command, api, api, log, Duration::from_secs(60), Some(Arc::clone(database)))
+    }
+
+    fn start(
+        mut command: Command,
+        api: SocketAddr,
+        admin: SocketAddr,
+        log: PathBuf,
+        patience: Duration,
+        database: Option<Arc<Database>>,
+    ) -> Outcome<Server> {
+        let fail = |error: std::io::Error| format!("{}: {error}", log.display());
+        let out = File::options().create(true).append(true).open(&log).map_err(fail)?;
+        let errors = out.try_clone().map_err(fail)?;
+        let began = Instant::now();
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(errors)
+            .spawn()
+            .map_err(|error| format!("the server cannot be started: {error}"))?;
+        let pid = child.id();
+        let mut server =
+            Server { ward: Ward::new(child), pid, database, api, admin, ready_after: Duration::ZERO, log };
+        while !is_ready(api) {
+            if let Ok(Some(status)) = server.ward.child().try_wait() {
+                return Err(format!("the server ended with {status}: {}", server.last_words()));
+            }
+            if began.elapsed() > patience {
+                return Err(format!("the server was not ready within {patience:?}: {}", server.last_words()));
+            }
+            std::thread::sleep(PROBE_EVERY);
+        }
+        server.ready_after = began.elapsed();
+        Ok(server)
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// What it and its database have used so far.
+    pub fn spent(&self) -> Outcome<Spent> {
+        let own = machine::spent(self.pid)?;
+        self.database
+            .as_ref()
+            .map_or(Ok(own), |database| Ok(own.and(machine::spent_by_family(database.pid)?)))
+    }
+
+    /// What the gateway has written so far.
+    pub fn log_status(&self) -> Outcome<LogStatus> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let status = runtime.block_on(async {
+            let mut client = Client::open(self.admin).await?;
+            client.get(&format!("authorization: Bearer {ADMIN_TOKEN}"), "/admin/status", 200).await
+        })?;
+        let number = |name: &str| {
+            status["log"][name].as_u64().ok_or_else(|| format!("/admin/status says no {name}: {status}"))
+        };
+        Ok(LogStatus { records: number("records")?, batches: number("batches")?, bytes: number("bytes")? })
+    }
+
+    /// Asks it to end and waits until it has.
+    pub fn stop(self) -> Outcome<()> {
+        let asked = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
+        if !asked.is_ok_and(|status| status.success()) {
+            return Err("the server cannot be asked to end".to_owned());
+        }
+        let deadline = Instant::now() + STOP;
+        while Instant::now() < deadline {
+            match self.ward.child().try_wait() {
+                Ok(Some(status)) if ExitStatus::success(&status) => return Ok(()),
+                Ok(Some(status)) => {
+                    return Err(format!("the server ended with {status}: {}", self.last_words()));
+                }
+                Ok(None) => std::thread::sleep(PROBE_EVERY),
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Err(format!("the server did not end within {STOP:?}"))
+    }
+
+    /// The end of what it logged.
+    pub fn last_words(&self) -> String {
+        let text = std::fs::read(&self.log).unwrap_or_default();
+        String::from_utf8_lossy(&text[text.len().saturating_sub(2_000)..]).trim().to_owned()
+    }
+
+    /// Waits until it does next to nothing, so that what is left of one case is not counted in the
+    /// next; not for ever.
+    pub fn rest(&self) -> Outcome<()> {
+        for _ in 0..50 {
+            let before = self.spent()?.cpu;
+            std::thread::sleep(Duration::from_millis(100));
+            if self.spent()?.cpu <= before + Duration::from_millis(10) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the gateway says of its log.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogStatus {
+    /// Durable records.
+    pub records: u64,
+    /// Synced writes.
+    pub batches: u64,
+    /// Bytes in those: keys and values.
+    pub bytes: u64,
+}
+
+impl LogStatus {
+    /// What was written since `before`.
+    pub fn since(self, before: LogStatus) -> LogStatus {
+        LogStatus {
+            records: self.records.saturating_sub(before.records),
+            batches: self.batches.saturating_sub(before.batches),
+            bytes: self.bytes.saturating_sub(before.bytes),
+        }
+    }
+}
+
+/// The gateway that is measured.
+static GATEWAY: OnceLock<PathBuf> = OnceLock::new();
+
+/// Chooses the gateway that is measured: `pasarela` beside this binary unless it is named. Called
+/// once, before anything is measured; fails where there is no such file.
+pub fn measure(gateway: Option<PathBuf>) -> Outcome<()> {
+    let path = match gateway {
+        Some(path) => path,
+        None => this_path()?.with_file_name("pasarela"),
+    };
+    if !path.is_file() {
+        return Err(format!("{} is not there: build it, or name the gateway with --server", path.display()));
+    }
+    GATEWAY.set(path).map_err(|_| "the gateway is chosen once".to_owned())
+}
+
+fn gateway_binary() -> Outcome<Command> {
+    Ok(clean(GATEWAY.get().ok_or("no gateway was chosen")?))
+}
+
+/// This binary, to be run as something else.
+pub fn this_binary() -> Outcome<Command> {
+    Ok(clean(&this_path()?))
+}
+
+fn this_path() -> Outcome<PathBuf> {
+    std::env::current_exe().map_err(|error| format!("this binary cannot be found: {error}"))
+}
+
+/// A command that does not see what was meant for us.
+fn clean(path: &Path) -> Command {
+    let mut command = Command::new(path);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PASARELA__"))
+    {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn free_address() -> Outcome<SocketAddr> {
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| format!("no free port: {error}"))?;
+    listener.local_addr().map_err(|error| format!("no free port: {error}"))
+}
+
+fn is_ready(address: SocketAddr) -> bool {
+    let look = || -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect_timeout(&address, PROBE)?;
+        stream.set_read_timeout(Some(PROBE))?;
+        stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+        let mut start = [0; 12];
+        stream.read_exact(&mut start)?;
+        Ok(start.ends_with(b" 200"))
+    };
+    look().unwrap_or(false)
+}

@@ -1,0 +1,136 @@
+//! What may be refused at a route, with an example that is true there.
+
+use super::*;
+
+/// What every call of a row may be refused for, before what is its own.
+pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
+    let reads = row.method == Method::GET;
+    let mut refusals: Vec<(u16, Vec<&'static str>)> = Vec::new();
+    let mut add = |status, codes: &[&'static str]| refusals.push((status, codes.to_vec()));
+    if row.errors == ErrorShape::Public {
+        return refusals;
+    }
+    match row.access {
+        Access::Open => return refusals,
+        Access::Key { test_only, .. } => {
+            add(401, &["unauthorized"]);
+            add(403, &["live_mode_not_activated", "scope_missing"]);
+            if test_only {
+                add(403, &["test_mode_only"]);
+            } else if !reads {
+                add(503, &["clock_stepped"]);
+            }
+            add(429, &["rate_limited"]);
+        }
+        Access::Operator => {
+            add(401, &["unauthorized"]);
+            add(403, &["cross_site"]);
+            add(421, &["misdirected"]);
+        }
+        Access::Buyer => add(401, &["unauthorized"]),
+    }
+    add(400, if reads { &["invalid_data"] } else { &["invalid_json", "invalid_data"] });
+    if row.path.contains(':') {
+        add(404, &["not_found"]);
+    }
+    if !reads {
+        add(408, &["request_timeout"]);
+        add(413, &["payload_too_large", "record_too_large"]);
+        add(415, &["unsupported_media_type"]);
+    }
+    if row.takes_key {
+        add(409, &["idempotency_in_progress"]);
+        add(422, &["idempotency_key_reused"]);
+    }
+    add(500, &["internal_error"]);
+    if matches!(row.access, Access::Key { .. } | Access::Buyer)
+        || (matches!(row.access, Access::Operator) && !reads)
+    {
+        add(503, &["account_halted"]);
+    }
+    add(
+        503,
+        if reads {
+            &["overloaded", "shutting_down"]
+        } else {
+            &["overloaded", "shutting_down", "storage_unavailable"]
+        },
+    );
+    refusals
+}
+
+pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Vec<u8> {
+    let mut names = vec![("X-Request-Id", "RequestId")];
+    if matches!(status, 429 | 503) {
+        names.push(("Retry-After", "RetryAfter"));
+    }
+    if row.takes_key && matches!(status, 409 | 410 | 422) {
+        names.push(("Idempotent-Replayed", "IdempotentReplayed"));
+    }
+    let lines: Vec<String> = codes
+        .iter()
+        .map(|code| format!("- `{code}`: {}", meaning(status, code).unwrap_or_default()))
+        .collect();
+    let mut examples = Object::with_capacity(1 << 10);
+    for code in codes {
+        let body = match row.errors {
+            ErrorShape::Public => public_example(status, code),
+            ErrorShape::Gateway => example(status, code),
+        };
+        examples = examples.json(&key(code), &Object::new().json("value", &body).end());
+    }
+    let schema = match row.errors {
+        ErrorShape::Public => named("PublicError").to_json(),
+        // Validators read what stands beside the reference; generators of clients read the
+        // reference.
+        ErrorShape::Gateway => {
+            let error = Object::new().list("enum", codes.iter().map(|code| text(code))).end();
+            let narrowed = Object::new().json("error", &error).end();
+            Object::reopened(named("Error").to_json()).json("properties", &narrowed).end()
+        }
+    };
+    let content = Object::new().json("schema", &schema).json("examples", &examples.end()).end();
+    let content = Object::new().json("application/json", &content).end();
+    Object::with_capacity(1 << 10)
+        .text("description", lines.join("\n"))
+        .json("headers", &headers(&names))
+        .json("content", &content)
+        .end()
+}
+
+/// A refusal with this code, as a caller sees it.
+fn example(status: u16, code: &str) -> Vec<u8> {
+    let words = meaning(status, code).unwrap_or_default().replace('`', "");
+    let body = Object::with_capacity(256)
+        .text("error", code)
+        .text("message", words)
+        .plain("requestId", "2t6cw1h7xk3vd");
+    let id = "01975a2e-7c00-7000-8000-000000000000";
+    match code {
+        "invalid_data" => {
+            let field = Object::new()
+                .plain("field", "externalRef")
+                .plain("message", "must be a text of 1 to 64 characters")
+                .end();
+            body.list("fields", [field])
+        }
+        "external_ref_conflict" => body.plain("existingId", id).list("differs", [text("monto")]),
+        "insufficient_balance" => body.plain("availableVes", "12.40"),
+        "scope_missing" => body.plain("scope", "payments:write"),
+        "amounts_mismatch" => body.number("attemptsLeft", 2),
+        "merchant_has_payouts" => body.number("payoutCount", 3),
+        _ => body,
+    }
+    .end()
+}
+
+/// The same of the public interface, which names the status instead of a code.
+fn public_example(status: u16, code: &str) -> Vec<u8> {
+    let reason =
+        StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
+    Object::with_capacity(128)
+        .number("statusCode", status)
+        .text("error", reason)
+        .text("message", meaning(status, code).unwrap_or(code))
+        .end()
+}

@@ -1,0 +1,95 @@
+//! The choices that a page offers: banks, documents, networks.
+
+use super::*;
+
+/// An option of a list.
+pub(super) struct Choosable {
+    pub(super) code: String,
+    pub(super) name: String,
+    pub(super) help: &'static str,
+    pub(super) chosen: bool,
+}
+
+pub(super) fn bank_options(banks: &Catalogue, typed: &str, language: Language) -> Vec<Choosable> {
+    let option = |code: BankCode, name: &str| {
+        let code_text = code.to_string();
+        Choosable {
+            chosen: code_text == typed,
+            help: key_help(code, language),
+            name: format!("{name} ({code_text})"),
+            code: code_text,
+        }
+    };
+    let mut options: Vec<Choosable> = banks
+        .shown()
+        .filter(|bank| banks.offers(bank.code, Service::C2p))
+        .map(|bank| option(bank.code, &bank.name))
+        .collect();
+    options.sort_by(|a, b| a.name.cmp(&b.name));
+    options
+}
+
+pub(super) fn document_options(channel: Option<Channel>, typed: &str, language: Language) -> Vec<Choosable> {
+    let documents: &[DocumentType] =
+        if channel == Some(Channel::Sms) { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
+    let w = language.words();
+    let option = |document: &DocumentType| {
+        let name = match document {
+            DocumentType::Cc => w.document_cc,
+            DocumentType::Ce => w.document_ce,
+            DocumentType::Ti => w.document_ti,
+            DocumentType::Nit => w.document_nit,
+            DocumentType::Pp => w.document_pp,
+        };
+        Choosable {
+            code: document.name().to_owned(),
+            name: name.to_owned(),
+            help: "",
+            chosen: document.name() == typed,
+        }
+    };
+    documents.iter().map(option).collect()
+}
+
+/// A network, as wallets call it.
+pub(super) const fn network_name(network: Network) -> &'static str {
+    match network {
+        Network::Trc20 => "TRON (TRC20)",
+        Network::Erc20 => "Ethereum (ERC20)",
+        Network::Bep20 => "BNB Smart Chain (BEP20)",
+        Network::Polygon => "Polygon",
+    }
+}
+
+/// The panel of USDT: the networks.
+pub(super) struct UsdtPanel {
+    pub(super) networks: Vec<Choosable>,
+    pub(super) assets: Vec<Choosable>,
+}
+
+pub(super) fn usdt_panel(chosen: Option<(Network, Asset)>, language: Language) -> UsdtPanel {
+    let w = language.words();
+    let chosen = chosen.unwrap_or((Network::Trc20, Asset::Usdt));
+    let option = |code: &str, name: &str, chosen| Choosable {
+        code: code.to_owned(),
+        name: name.to_owned(),
+        help: "",
+        chosen,
+    };
+    UsdtPanel {
+        networks: Network::NAMES
+            .into_iter()
+            .map(|(code, network)| option(code, network_name(network), network == chosen.0))
+            .collect(),
+        assets: Asset::NAMES
+            .into_iter()
+            .map(|(code, asset)| {
+                option(
+                    code,
+                    if asset == Asset::Usdt { w.asset_usdt } else { w.asset_usdc },
+                    asset == chosen.1,
+                )
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,111 @@
+//! Documents: their links, the files that they name, the length of the map.
+
+use crate::{files_with, root};
+use regex::Regex;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Words after which the map is none.
+const MAP_WORDS_MAX: usize = 2_000;
+
+/// The documents: what stands in the root and in these folders.
+fn documents() -> Vec<PathBuf> {
+    let at_root = fs::read_dir(root()).expect("the root").flatten().map(|entry| entry.path());
+    let at_root = at_root.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    at_root.chain(["docs", "benches"].into_iter().flat_map(|folder| files_with(folder, "md"))).collect()
+}
+
+/// The text of a document without its blocks of code.
+fn prose(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("a readable file");
+    text.split("\n```").step_by(2).collect::<Vec<_>>().join("\n")
+}
+
+/// The anchor that GitHub gives to a heading.
+fn anchor(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn links_of_documents_lead_somewhere() {
+    let link = Regex::new(r"\]\(([^)\s]+)\)").expect("a pattern");
+    let heading = Regex::new(r"(?m)^#+ (.+)$").expect("a pattern");
+    let mut links = 0;
+    for path in documents() {
+        for link in link.captures_iter(&prose(&path)) {
+            let target = &link[1];
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            links += 1;
+            let (file, fragment) = target.split_once('#').unwrap_or((target, ""));
+            let file = match file {
+                "" => path.clone(),
+                file => path.parent().expect("a folder").join(file),
+            };
+            assert!(file.exists(), "{} links to {target}, which is not there", path.display());
+            let is_known =
+                |text: &str| heading.captures_iter(text).any(|found| anchor(&found[1]) == fragment);
+            assert!(
+                fragment.is_empty() || is_known(&prose(&file)),
+                "{} links to {target}, and there is no such heading",
+                path.display()
+            );
+        }
+    }
+    assert!(links > 50, "only {links} links: are these the documents?");
+}
+
+#[test]
+fn files_that_documents_name_exist() {
+    let folders = "src|actors|wal|tests|benches|docs|pgo|deploy|\\.cargo|\\.ci";
+    let named = Regex::new(&format!("`((?:{folders})/[A-Za-z0-9_./-]*)`")).expect("a pattern");
+    for path in documents() {
+        // What was true once, and what is quoted from elsewhere, names files that are not here.
+        let below = path.strip_prefix(root()).expect("a path below the root");
+        if ["CHANGELOG.md", "benches", "docs/experiments"].iter().any(|history| below.starts_with(history)) {
+            continue;
+        }
+        for named in named.captures_iter(&prose(&path)) {
+            let file = &named[1];
+            assert!(root().join(file).exists(), "{} names {file}, which is not there", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_map_is_short() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let words = map.split_whitespace().count();
+    assert!(words < MAP_WORDS_MAX, "ARCHITECTURE.md has {words} words: decisions and experiments have pages");
+}
+
+/// Where the tests are that a document calls by the first word of their path.
+fn tests_of(word: &str) -> PathBuf {
+    match word {
+        "wal" => root().join("wal/tests/wal"),
+        "host" => root().join("actors/tests/host"),
+        binary => root().join("tests").join(binary),
+    }
+}
+
+#[test]
+fn every_test_that_the_crash_matrix_names_is_there() {
+    let matrix = fs::read_to_string(root().join("docs/crash-matrix.md")).expect("the matrix");
+    let rows = matrix.lines().filter(|line| line.starts_with("| ") && !line.contains("| shown by |"));
+    let mut named = 0;
+    for row in rows {
+        let tests: Vec<&str> = row.split('`').filter(|word| word.contains("::")).collect();
+        assert!(!tests.is_empty() || row.contains("no test: "), "nothing shows this: {row}");
+        for test in tests {
+            let (file, name) = test.rsplit_once("::").expect("a path");
+            let (first, inside) = file.split_once("::").unwrap_or((file, "main"));
+            let file = tests_of(first).join(inside.replace("::", "/")).with_extension("rs");
+            let code = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{test}: {error}"));
+            assert!(code.contains(&format!("fn {name}(")), "{} has no {name}", file.display());
+            named += 1;
+        }
+    }
+    assert!(named > 50, "the matrix names {named} tests");
+}

@@ -1,0 +1,76 @@
+//! What files may import, how long they get, what they are called, and that nothing is left unfinished.
+
+use crate::{code, root, rust_files};
+use std::fs;
+
+/// Lines after which a file should have become a folder.
+const LINES_MAX: usize = 700;
+
+fn assert_absent(folder: &str, words: &[&str], why: &str) {
+    for path in rust_files(folder) {
+        let code = code(&path);
+        for word in words {
+            assert!(!code.contains(word), "{} has `{word}`: {why}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_domain_is_pure() {
+    let words =
+        ["tokio::", "std::fs", "std::net", "std::time::", "SystemTime", "Instant::now", "async fn", "now_v7"];
+    assert_absent("src/domain", &words, "the domain knows no clock, randomness, socket, disk or async");
+}
+
+#[test]
+fn the_api_is_pure() {
+    let words = ["tokio::", "std::fs", "TcpStream", "UdpSocket", "SystemTime", "Instant::now", "async fn"];
+    assert_absent("src/api", &words, "the api translates; it does not wait and knows nothing that does");
+}
+
+#[test]
+fn the_crates_below_do_not_know_money() {
+    let words = ["payment", "payout", "merchant", "pasarela::", "hyper::"];
+    assert_absent("wal/src", &words, "the log knows bytes, not money");
+    assert_absent("actors/src", &["pasarela::", "hyper::", "rust_decimal"], "the engine hosts any machine");
+}
+
+#[test]
+fn files_have_one_subject() {
+    for folder in ["src", "actors/src", "wal/src"] {
+        for path in rust_files(folder) {
+            let lines = fs::read_to_string(&path).expect("a readable file").lines().count();
+            assert!(lines <= LINES_MAX, "{} has {lines} lines", path.display());
+        }
+    }
+}
+
+#[test]
+fn files_say_what_they_are_for_and_nothing_is_left_unfinished() {
+    let unfinished =
+        [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!("), concat!("todo", "!(")];
+    for folder in ["src", "actors/src", "wal/src", "tests", "benches"] {
+        if !root().join(folder).exists() {
+            continue;
+        }
+        for path in rust_files(folder) {
+            let text = fs::read_to_string(&path).expect("a readable file");
+            assert!(text.starts_with("//!"), "{} does not say what it is for", path.display());
+            for word in unfinished {
+                assert!(!text.contains(word), "{} has `{word}`", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn modules_have_names_of_the_domain() {
+    for path in rust_files("src") {
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        assert!(
+            !["utils", "util", "helpers", "helper", "manager", "common", "misc"].contains(&name.as_str()),
+            "{}",
+            path.display()
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! What the compiler does not keep: who may import whom, how long files get, which words names use,
+//! that documents point at what exists, that nothing is left unfinished, and that every dependency
+//! may be used.
+
+mod citations;
+mod documents;
+mod files;
+mod licences;
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn rust_files(folder: &str) -> Vec<PathBuf> {
+    files_with(folder, "rs")
+}
+
+fn files_with(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    assert!(folders[0].is_dir(), "there is no {folder}");
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Lines of code, without comments: what may be imported is said in code.
+fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("a readable file");
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}

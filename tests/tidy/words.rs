@@ -1,0 +1,131 @@
+//! Words of public names: those of docs/glossary.md.
+
+use crate::{code, root, rust_files};
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Public names that still use a private word of docs/glossary.md. The list only gets shorter: a
+/// new name is given another word, one that is gone is struck out.
+const STILL_THERE: &[&str] = &[
+    "actors/src/alarm.rs Rings",
+    "actors/src/asker.rs Asker",
+    "actors/src/asker.rs told",
+    "actors/src/at_hand.rs AtHand",
+    "actors/src/entity.rs EntitySlot",
+    "actors/src/errands.rs Errands",
+    "actors/src/image.rs Image",
+    "actors/src/jump.rs Leg",
+    "actors/src/rider.rs Rider",
+    "actors/src/slot.rs BookSlot",
+    "actors/src/slot.rs Ring",
+    "actors/src/slot.rs ring",
+    "actors/src/teller.rs teller",
+    "benches/load/src/open_loop.rs Told",
+    "src/app/door.rs Door",
+    "src/domain/bank.rs Heard",
+    "src/domain/bank.rs Told",
+    "src/domain/conversions/auto.rs heard",
+    "src/domain/cop_payments/collect.rs heard",
+    "src/domain/cop_payments/refund.rs heard",
+    "src/domain/crypto/payouts.rs heard",
+    "src/domain/merchants.rs heard",
+    "src/domain/own_account.rs heard",
+    "src/domain/payments/charge.rs heard",
+    "src/domain/payments/otp.rs heard",
+    "src/domain/payments/reversal.rs heard",
+    "src/domain/payouts.rs heard",
+    "src/domain/record.rs Was",
+    "src/domain/settings.rs Sheet",
+    "src/domain/verification.rs told",
+    "src/recovery/mod.rs past",
+    "src/recovery/past.rs Past",
+    "src/server/desk.rs Desk",
+    "src/server/listen/seldom.rs Seldom",
+    "src/server/mod.rs desk",
+    "src/server/mod.rs newest",
+    "src/server/mod.rs sheets",
+    "src/server/mod.rs strays",
+    "src/server/newest.rs Newest",
+    "src/server/sheets.rs push_sheet",
+    "src/server/sheets.rs set_sheet",
+    "src/server/strays.rs stray_parameters",
+    "src/server/strays.rs without_strays",
+    "src/telemetry/spans.rs Told",
+    "src/webhooks/line.rs Line",
+    "wal/src/log.rs open_told_by",
+    "wal/src/sorter.rs Sorter",
+    "wal/src/told.rs Finished",
+    "wal/src/told.rs Teller",
+];
+
+/// A word that the glossary calls private: a picture that nobody outside could search for.
+struct PrivateWord {
+    words: Vec<String>,
+    /// The folder in which it has the private meaning; empty for everywhere.
+    folder: String,
+    /// Whether a name has to be the word alone to be refused.
+    whole: bool,
+}
+
+impl PrivateWord {
+    fn is_in(&self, file: &str, name: &[String]) -> bool {
+        file.starts_with(&self.folder)
+            && match self.whole {
+                true => name == self.words,
+                false => name.windows(self.words.len()).any(|part| part == self.words),
+            }
+    }
+}
+
+/// The table "Private words" of docs/glossary.md, so that the document and the check are one list.
+fn private_words() -> Vec<PrivateWord> {
+    let glossary = fs::read_to_string(root().join("docs/glossary.md")).expect("docs/glossary.md");
+    let row =
+        Regex::new(r"(?m)^\| `([a-z ]+)` \| `([a-z/*]+)` \| (part|whole) \| \S.* \|$").expect("a pattern");
+    let of = |row: regex::Captures<'_>| PrivateWord {
+        words: row[1].split(' ').map(singular).collect(),
+        folder: row[2].replace('*', ""),
+        whole: &row[3] == "whole",
+    };
+    row.captures_iter(&glossary).map(of).collect()
+}
+
+/// The words of a name in camel case or with underscores.
+fn words_of(name: &str) -> Vec<String> {
+    let word = Regex::new("[A-Z]+[a-z0-9]*|[a-z0-9]+").expect("a pattern");
+    word.find_iter(name).map(|word| singular(&word.as_str().to_lowercase())).collect()
+}
+
+fn singular(word: &str) -> String {
+    word.trim_end_matches('s').to_owned()
+}
+
+#[test]
+fn public_names_use_the_words_of_the_glossary() {
+    let private = private_words();
+    assert!(private.len() > 20, "only {} private words: is this the glossary's table?", private.len());
+    let named = Regex::new(concat!(
+        r"(?m)^\s*pub(?:\([^)]*\))? (?:(?:const|async|unsafe) )*",
+        r"(?:fn|struct|enum|mod|const|static|trait|type) ([A-Za-z_][A-Za-z0-9_]*)",
+    ))
+    .expect("a pattern");
+    let mut found = BTreeSet::new();
+    for path in ["src", "actors/src", "wal/src", "benches/load/src"].into_iter().flat_map(rust_files) {
+        let file = path.strip_prefix(root()).expect("a path below the root").display().to_string();
+        for name in named.captures_iter(&code(&path)) {
+            let words = words_of(&name[1]);
+            if private.iter().any(|word| word.is_in(&file, &words)) {
+                found.insert(format!("{file} {}", &name[1]));
+            }
+        }
+    }
+    let still_there: BTreeSet<String> = STILL_THERE.iter().map(|entry| (*entry).to_owned()).collect();
+    let new: Vec<&String> = found.difference(&still_there).collect();
+    assert!(
+        new.is_empty(),
+        "these names use a private word; docs/glossary.md has the standard one: {new:#?}"
+    );
+    let gone: Vec<&String> = still_there.difference(&found).collect();
+    assert!(gone.is_empty(), "these names are gone; strike them from STILL_THERE: {gone:#?}");
+}
