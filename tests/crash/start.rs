@@ -14,8 +14,7 @@ fn at_every_step(
     mut prepare: impl FnMut(&mut Server),
     check: impl Fn(&Server),
 ) {
-    let mut killed = 0;
-    for step in steps() {
+    for (killed, step) in steps().enumerate() {
         let Some(wrapper) = strace(calls, KILLED, step) else { return };
         prepare(server);
         server.wrap(&wrapper.iter().map(String::as_str).collect::<Vec<_>>());
@@ -31,7 +30,6 @@ fn at_every_step(
             assert!(killed > 3, "only {killed} starts were killed");
             return;
         }
-        killed += 1;
     }
 }
 
