@@ -255,10 +255,10 @@ async fn start(
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let clock = Clock::system();
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
-    let simulator = Arc::new(
-        Simulator::open(&data.join(SIMULATOR_DIRECTORY), delay, config.rails.simulator_fault)
-            .map_err(|error| error.to_string())?,
-    );
+    let books = data.join(SIMULATOR_DIRECTORY);
+    let simulator = Simulator::open(&books, delay, config.rails.simulator_fault)
+        .map_err(|error| format!("{}: {error}", books.display()))?;
+    let simulator = Arc::new(simulator);
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));

@@ -10,6 +10,7 @@ use super::directory::{self, BALLAST_FILE, CARD_KEY_FILE, ENDED_BADLY_FILE, LOG_
 use super::past::{MARKER, Past};
 use super::{Failed, Progress, at};
 use crate::config::TOKEN_FILE;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -86,8 +87,10 @@ pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, 
         done += bytes;
         progress("copy", done, all);
     }
-    for directory in [into.to_path_buf(), into.join(LOG_DIRECTORY)] {
-        File::open(&directory).and_then(|opened| opened.sync_all()).map_err(at(&directory))?;
+    let folders: BTreeSet<&Path> = files.iter().filter_map(|(file, _)| file.parent()).collect();
+    for folder in folders {
+        let folder = into.join(folder);
+        File::open(&folder).and_then(|opened| opened.sync_all()).map_err(at(&folder))?;
     }
     let tip = Reader::open_read_only(into.join(LOG_DIRECTORY))?.tip();
     if let Some(expected) = copied.and_then(|past| past.tip)

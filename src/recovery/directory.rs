@@ -8,6 +8,7 @@ pub mod halted;
 
 use super::{Failed, Progress, at};
 use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
+use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -22,6 +23,9 @@ pub const SIMULATOR_DIRECTORY: &str = "simulator";
 pub const RATES_DIRECTORY: &str = "rates";
 /// The secret of keyed hashes, inside the data directory.
 pub const MARK_KEY_FILE: &str = "mark.key";
+/// The fingerprint of the secret of keyed hashes, beside it: a damaged secret, or another
+/// directory's, reads as well as the right one.
+pub const MARK_CHECK_FILE: &str = "mark.check";
 /// The key of cards' hashes, inside the data directory unless the configuration has it elsewhere:
 /// no copy has it, so that who has a copy cannot try out card numbers.
 pub const CARD_KEY_FILE: &str = "card.key";
@@ -45,6 +49,7 @@ const OPEN_PAUSE: Duration = Duration::from_millis(20);
 /// Makes a directory that nobody uses yet; one that is there must be empty.
 pub fn make_empty(directory: &Path) -> Result<(), Failed> {
     fs::create_dir_all(directory).map_err(at(directory))?;
+    sync_parent(directory)?;
     match fs::read_dir(directory).map_err(at(directory))?.next() {
         None => Ok(()),
         Some(_) => Err(Failed::Other(format!("{}: is not empty; name a new directory", directory.display()))),
@@ -88,13 +93,29 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
         Failed::Other(format!("{}: {what}; {to_do}", path.display()))
     };
     match read_mark_key(directory)? {
-        Some(key) => key.try_into().map_err(|_| refused(&format!("is not {MARK_KEY_BYTES} bytes long"))),
+        Some(key) => {
+            let key: [u8; MARK_KEY_BYTES] =
+                key.try_into().map_err(|_| refused(&format!("is not {MARK_KEY_BYTES} bytes long")))?;
+            match read(&directory.join(MARK_CHECK_FILE))? {
+                Some(check) if check == mark_check(&key) => {}
+                Some(_) => {
+                    return Err(refused(&format!(
+                        "is not the one that this log was written with, or {MARK_CHECK_FILE} is damaged"
+                    )));
+                }
+                // A directory from before there was one. On a full disk it waits for the next start.
+                None => {
+                    if let Err(why) = write_mark_check(directory, &key) {
+                        tracing::warn!(%why, "a damaged {MARK_KEY_FILE} would not be noticed");
+                    }
+                }
+            }
+            Ok(key)
+        }
         None if has_log => Err(refused("is missing beside a log that was written with it")),
         None => {
-            let mut key = [0; MARK_KEY_BYTES];
-            getrandom::fill(&mut key).map_err(|error| Failed::Other(format!("no randomness: {error}")))?;
-            write_mark_key(directory, &key)?;
-            File::open(directory).and_then(|opened| opened.sync_all()).map_err(at(directory))?;
+            let key = make_key(&path)?;
+            write_mark_check(directory, &key)?;
             Ok(key)
         }
     }
@@ -104,7 +125,7 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
 /// a card payment from before reads as another payload, which is refused and charges nobody.
 pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf);
-    if let Some(key) = read_key(&path)? {
+    if let Some(key) = read(&path)? {
         return key.try_into().map_err(|_| {
             Failed::Other(format!(
                 "{}: is not {MARK_KEY_BYTES} bytes long; remove it or bring the right one",
@@ -112,45 +133,70 @@ pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_B
             ))
         });
     }
-    let mut key = [0; MARK_KEY_BYTES];
-    getrandom::fill(&mut key).map_err(|error| Failed::Other(format!("no randomness: {error}")))?;
-    // Whole from its first moment: half a key would stop every later start.
-    let part = path.with_extension("key.new");
-    match fs::remove_file(&part) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(&part)(error)),
-        _ => {}
-    }
-    write_key(&part, &key)?;
-    fs::rename(&part, &path).map_err(at(&path))?;
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))?;
+    let key = make_key(&path)?;
     if directory.join(LOG_DIRECTORY).join("CURRENT").is_file() {
         tracing::warn!(file = %path.display(), "a new key of cards' hashes was made beside an older log: repeats of earlier card payments are refused as other payloads");
     }
     Ok(key)
 }
 
-/// The secret, if there is one.
-pub fn read_mark_key(directory: &Path) -> Result<Option<Vec<u8>>, Failed> {
-    read_key(&directory.join(MARK_KEY_FILE))
+/// Makes a key and its file.
+fn make_key(path: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
+    let mut key = [0; MARK_KEY_BYTES];
+    getrandom::fill(&mut key).map_err(|error| Failed::Other(format!("no randomness: {error}")))?;
+    write_whole(path, &key)?;
+    Ok(key)
 }
 
-fn read_key(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
+/// The secret, if there is one.
+pub fn read_mark_key(directory: &Path) -> Result<Option<Vec<u8>>, Failed> {
+    read(&directory.join(MARK_KEY_FILE))
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
     match fs::read(path) {
-        Ok(key) => Ok(Some(key)),
+        Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(at(path)(error)),
     }
 }
 
-/// Writes the secret, for its owner alone.
+/// Writes the secret of a directory in the making, and its fingerprint.
 pub fn write_mark_key(directory: &Path, key: &[u8]) -> Result<(), Failed> {
-    write_key(&directory.join(MARK_KEY_FILE), key)
+    write_whole(&directory.join(MARK_KEY_FILE), key)?;
+    write_mark_check(directory, key)
 }
 
-fn write_key(path: &Path, key: &[u8]) -> Result<(), Failed> {
-    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path).map_err(at(path))?;
-    file.write_all(key).and_then(|()| file.sync_all()).map_err(at(path))
+fn write_mark_check(directory: &Path, key: &[u8]) -> Result<(), Failed> {
+    write_whole(&directory.join(MARK_CHECK_FILE), &mark_check(key))
+}
+
+/// The fingerprint of a secret, as a line: it says which one it is and gives nothing of it away.
+fn mark_check(key: &[u8]) -> Vec<u8> {
+    let digest = Sha256::new().chain_update(b"pasarela mark.check 1").chain_update(key).finalize();
+    format!("{}\n", hex::encode(&digest[..16])).into_bytes()
+}
+
+/// Writes a file for its owner alone, whole from its first moment: half a key would stop every
+/// later start.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".new");
+    let part = PathBuf::from(part);
+    match fs::remove_file(&part) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(&part)(error)),
+        _ => {}
+    }
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(&part).map_err(at(&part))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(at(&part))?;
+    fs::rename(&part, path).map_err(at(path))?;
+    sync_parent(path)
+}
+
+/// Makes the name of a file or directory survive a power cut.
+fn sync_parent(path: &Path) -> Result<(), Failed> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))
 }
 
 /// The names of the stores beside the log, in order.
@@ -263,6 +309,13 @@ mod tests {
         let refused = || mark_key(directory.path()).expect_err("refused").to_string();
         let made = mark_key(directory.path()).expect("made");
         assert_eq!(mark_key(directory.path()), Ok(made));
+        fs::write(&path, [9; MARK_KEY_BYTES]).expect("written");
+        assert!(refused().contains("is not the one"), "{}", refused());
+        // From before there was a check: it is made, and holds from then on.
+        fs::remove_file(directory.path().join(MARK_CHECK_FILE)).expect("removed");
+        assert_eq!(mark_key(directory.path()), Ok([9; MARK_KEY_BYTES]));
+        fs::write(&path, made).expect("written");
+        assert!(refused().contains("is not the one"), "{}", refused());
         fs::write(&path, b"half").expect("written");
         assert!(refused().contains("remove it and start again"), "{}", refused());
         fs::create_dir(&log).expect("a directory");

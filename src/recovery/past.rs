@@ -56,6 +56,11 @@ impl Past {
                 "{}: {made_by} broke off before this directory was finished; remove it and make it again",
                 directory.display()
             ))),
+            // The marker is the first thing that is made: without it there was nothing yet.
+            None if directory.join(UNDER_CONSTRUCTION).exists() => Err(Failed::Other(format!(
+                "{}: {UNDER_CONSTRUCTION}: what began to make this directory broke off; remove it and make it again",
+                directory.display()
+            ))),
             past => Ok(past),
         }
     }

@@ -1,9 +1,10 @@
 //! SIGKILL under load, many times: a set of writers keeps asking until each operation is answered,
 //! whatever happens to the server.
 //!
-//! What is checked: every acknowledged operation is there once with what was answered; the retry of
-//! one whose answer was lost answers the same or does it now; the movements add up to the balance;
-//! the bank was asked to do nothing twice.
+//! What is checked: after each start, that what was acknowledged since the one before is there as it
+//! was answered; at the end, that every acknowledged operation is there once; the retry of one whose
+//! answer was lost answers the same or does it now; the movements add up to the balance; the bank
+//! was asked to do nothing twice.
 
 use crate::harness::check::{assert_money, decimal, sum, text};
 use crate::harness::client::{Answer, Api};
@@ -17,11 +18,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often it is killed: more in a long run (`CRASHES=50`), few in an ordinary one.
+/// How often it is killed: more in a long run (`make soak`, `CRASHES=50`), few in an ordinary one.
 const CRASHES: usize = 5;
 const WRITERS: usize = 8;
-/// The longest a writer keeps asking for one operation.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest a writer keeps asking for one operation: several times as long as the client waits
+/// for one answer, as a request may be lost with the server that it was for.
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What a writer was told.
 struct Told {
@@ -118,6 +120,7 @@ fn nothing_acknowledged_is_lost_or_done_twice() {
     let merchant = api.merchant();
     api.fund("100000.00");
     let (stop, acknowledged, told) = (AtomicBool::new(false), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (began, mut checked) = (Instant::now(), 0);
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let (api, merchant, stop, acknowledged, told) = (&api, &merchant, &stop, &acknowledged, &told);
@@ -134,10 +137,17 @@ fn nothing_acknowledged_is_lost_or_done_twice() {
             sleep(Duration::from_millis(7 * (crash as u64 % 5)));
             server.kill();
             server.restart();
+            checked = check_newest(&api, &told, checked);
         }
         drop(stopping);
     });
     let told = told.into_inner().expect("no writer panicked");
+    println!(
+        "{} kills under load, {} operations acknowledged, {checked} of them checked after a start, {} s",
+        crashes(),
+        told.len(),
+        began.elapsed().as_secs()
+    );
     assert!(told.len() >= 40 * crashes());
     // The poller finds out about what was at the bank when the server died.
     api.advance(600);
@@ -145,6 +155,30 @@ fn nothing_acknowledged_is_lost_or_done_twice() {
     server.kill();
     server.restart();
     check(&server, &api, &told);
+}
+
+/// Where an operation is read by its reference, and the member that names it.
+fn place(told: &Told) -> (String, &'static str) {
+    match told.answer["payoutId"].is_string() {
+        true => (format!("/v1/payouts/by-ref/{}", told.reference), "payoutId"),
+        false => (format!("/v1/payments/by-ref/{}", told.reference), "paymentId"),
+    }
+}
+
+/// Looks for what was acknowledged after the first so many; how many there are now.
+fn check_newest(api: &Api, told: &Mutex<Vec<Told>>, checked: usize) -> usize {
+    let newest: Vec<(String, Value)> = told.lock().expect("no writer panicked")[checked..]
+        .iter()
+        .map(|told| {
+            let (path, id) = place(told);
+            (path, told.answer[id].clone())
+        })
+        .collect();
+    for (path, id) in &newest {
+        let found = api.get(path).expect(200);
+        assert!(found["payoutId"] == *id || found["paymentId"] == *id, "{path} was {id}, and is {found}");
+    }
+    checked + newest.len()
 }
 
 /// Ends the writers also when the test fails in between: a scope waits for them.
@@ -168,18 +202,14 @@ fn check(server: &Server, api: &Api, told: &[Told]) {
     let payouts = by_ref(&api.walk("/v1/payouts", &[], 100));
     let payments = by_ref(&api.walk("/v1/payments", &[("status", "COMPLETED")], 100));
     for told in told {
-        let (kept, id) = if told.answer["payoutId"].is_string() {
-            (&payouts, "payoutId")
-        } else {
-            (&payments, "paymentId")
-        };
+        let (path, id) = place(told);
+        let kept = if id == "payoutId" { &payouts } else { &payments };
         let found = kept
             .get(&told.reference)
             .unwrap_or_else(|| panic!("{} was acknowledged and is lost", told.reference));
         assert_eq!(found.len(), 1, "{} happened {} times", told.reference, found.len());
         assert_eq!(found[0][id], told.answer[id], "{} is another one now", told.reference);
-        let repeat = if id == "payoutId" { "/v1/payouts/by-ref/" } else { "/v1/payments/by-ref/" };
-        assert_eq!(api.get(&format!("{repeat}{}", told.reference)).expect(200)[id], told.answer[id]);
+        assert_eq!(api.get(&path).expect(200)[id], told.answer[id]);
     }
     for found in payouts.values().chain(payments.values()) {
         assert_eq!(found.len(), 1, "one reference, two operations: {found:?}");

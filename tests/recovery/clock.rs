@@ -1,5 +1,6 @@
 //! A wall clock that is set under a running server: money does not believe it.
 
+use crate::harness::check::instant;
 use crate::harness::client::Api;
 use crate::harness::server::Server;
 use crate::{shown, succeeds};
@@ -97,4 +98,53 @@ fn a_spike_ends_no_hold_and_live_money_waits_until_it_is_undone_or_confirmed() {
     create(live).expect(201);
     assert_eq!(held(test), "0.00", "a day has passed, as an operator says");
     is_about_now(test, DAY_MS);
+}
+
+#[test]
+fn a_clock_that_was_set_while_nothing_ran_loses_nothing_and_is_told_when_it_went_back() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("step");
+    step(&file, 0);
+    let mut server = Server::start_with(&[("PASARELA_TEST_CLOCK_STEP", shown(&file))]);
+    let tenant = server.tenant();
+    let active = json!({ "status": "active" });
+    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &active).expect(200);
+    let (test, live) = (&tenant.test, &tenant.live);
+    let held_at = |api: &Api| -> DateTime<Utc> {
+        let fund = json!({ "currency": "VES", "amount": "10.00", "held": true });
+        instant(&api.post("/v1/test/fund", &fund).expect(201)["createdAt"])
+    };
+    let before = held_at(test);
+    live.create_merchant(json!({})).expect(201);
+    let behind = "the log is ahead of the clock";
+    assert!(!server.log_tail().contains(behind));
+
+    // Back: no book's clock goes back with it, and the hold stays.
+    server.kill();
+    step(&file, -DAY_MS);
+    server.restart();
+    assert!(server.log_tail().contains(behind), "{}", server.log_tail());
+    assert!(clock(test) >= before, "a book's clock ran backwards");
+    assert_eq!(held(test), "10.00");
+    assert!(held_at(test) >= before, "a record is older than the one before it");
+    assert_eq!(held(test), "20.00");
+    live.create_merchant(json!({})).expect(201);
+    test.books();
+
+    // Ahead, which nobody can know: a day has passed, as far as anything says.
+    server.kill();
+    step(&file, 2 * DAY_MS);
+    server.restart();
+    assert_eq!(held(test), "0.00");
+    live.create_merchant(json!({})).expect(201);
+
+    // And right again: now it is known.
+    server.kill();
+    step(&file, 0);
+    server.restart();
+    assert!(server.log_tail().contains(behind), "{}", server.log_tail());
+    test.books();
+    // Nothing of this book was decided by the wrong clock, so nothing of its holds is over.
+    test.assert_books("20.00", "20.00", "0.00");
+    succeeds(&server, &["wal", "verify"]);
 }

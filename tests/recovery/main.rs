@@ -8,6 +8,8 @@ mod clock;
 mod contradictions;
 mod copies;
 mod corruption;
+mod files;
+mod interrupted;
 mod large;
 mod looking;
 mod operators;

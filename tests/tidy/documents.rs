@@ -80,3 +80,32 @@ fn the_map_is_short() {
     let words = map.split_whitespace().count();
     assert!(words < MAP_WORDS_MAX, "ARCHITECTURE.md has {words} words: decisions and experiments have pages");
 }
+
+/// Where the tests are that a document calls by the first word of their path.
+fn tests_of(word: &str) -> PathBuf {
+    match word {
+        "wal" => root().join("wal/tests/wal"),
+        "host" => root().join("actors/tests/host"),
+        binary => root().join("tests").join(binary),
+    }
+}
+
+#[test]
+fn every_test_that_the_crash_matrix_names_is_there() {
+    let matrix = fs::read_to_string(root().join("docs/crash-matrix.md")).expect("the matrix");
+    let rows = matrix.lines().filter(|line| line.starts_with("| ") && !line.contains("| shown by |"));
+    let mut named = 0;
+    for row in rows {
+        let tests: Vec<&str> = row.split('`').filter(|word| word.contains("::")).collect();
+        assert!(!tests.is_empty() || row.contains("no test: "), "nothing shows this: {row}");
+        for test in tests {
+            let (file, name) = test.rsplit_once("::").expect("a path");
+            let (first, inside) = file.split_once("::").unwrap_or((file, "main"));
+            let file = tests_of(first).join(inside.replace("::", "/")).with_extension("rs");
+            let code = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{test}: {error}"));
+            assert!(code.contains(&format!("fn {name}(")), "{} has no {name}", file.display());
+            named += 1;
+        }
+    }
+    assert!(named > 50, "the matrix names {named} tests");
+}

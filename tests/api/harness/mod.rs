@@ -10,6 +10,7 @@ pub mod buyers;
 pub mod check;
 pub mod client;
 pub mod conformance;
+pub mod faults;
 pub mod flows;
 pub mod pesos;
 pub mod receiver;

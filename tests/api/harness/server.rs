@@ -97,7 +97,16 @@ impl Server {
         Server::start_on(Some(data.to_path_buf()), &[])
     }
 
+    /// The same, or why it did not start.
+    pub fn try_on(data: &Path) -> Result<Server, String> {
+        Server::try_start_on(Some(data.to_path_buf()), &[])
+    }
+
     fn start_on(data: Option<PathBuf>, environment: &[(&str, &str)]) -> Server {
+        Server::try_start_on(data, environment).unwrap_or_else(|reason| panic!("{reason}"))
+    }
+
+    fn try_start_on(data: Option<PathBuf>, environment: &[(&str, &str)]) -> Result<Server, String> {
         let directory =
             tempfile::Builder::new().prefix("pasarela-").tempdir().expect("a temporary directory");
         std::fs::write(directory.path().join("config.toml"), CONFIG).expect("the configuration is written");
@@ -118,9 +127,9 @@ impl Server {
             // others are tried.
             (server.port, server.admin_port) = (free_port(), free_port());
             match server.run() {
-                Ok(()) => return server,
+                Ok(()) => return Ok(server),
                 Err(reason) if attempt < 3 && reason.to_lowercase().contains("address") => {}
-                Err(reason) => panic!("{reason}"),
+                Err(reason) => return Err(reason),
             }
         }
         unreachable!("the loop returns or panics");
@@ -143,6 +152,12 @@ impl Server {
         if let Err(reason) = self.run() {
             panic!("{reason}");
         }
+    }
+
+    /// The same, or why it did not come up.
+    pub fn try_restart(&mut self) -> Result<(), String> {
+        assert!(self.child.is_none(), "it is still running");
+        self.run()
     }
 
     /// Ends it at once, as a power cut or the kernel would: SIGKILL.
@@ -290,9 +305,19 @@ impl Server {
     /// Its resident memory in KiB.
     #[track_caller]
     pub fn memory_kib(&self) -> u64 {
-        let pid = self.child.as_ref().expect("it is running").id();
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("its state");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        self.figure_kib("VmRSS:")
+    }
+
+    /// The most that its resident memory ever was, in KiB.
+    #[track_caller]
+    pub fn memory_peak_kib(&self) -> u64 {
+        self.figure_kib("VmHWM:")
+    }
+
+    #[track_caller]
+    fn figure_kib(&self, name: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("its state");
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("its memory");
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
