@@ -35,7 +35,9 @@ use crate::server::listen::{Limits, Listener};
 use crate::server::meter::Meters;
 use crate::server::open_files;
 use crate::server::public::Public;
+use crate::server::read_pool::{self, ReadPool};
 use crate::server::services::{Ids, Services, system_now};
+use crate::server::shares::{self, Shares};
 use crate::server::tls::{self, Certificates, Files};
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
@@ -133,6 +135,8 @@ pub async fn run(
         }
     };
     let looking = tokio::spawn(room::watch(disk));
+    let asking = Arc::clone(&services);
+    let sweeping = tokio::spawn(async move { asking.shares.sweep().await });
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let home = home::page(&services.base_url, config.demo_key())
         .map_err(|error| format!("the page at /: {error}"))?;
@@ -187,6 +191,7 @@ pub async fn run(
     tracing::info!("stopping");
     notify::stopping();
     stop.send_replace(true);
+    services.read_pool.stop();
     for (name, listener) in [("server", serving), ("admin", administering)] {
         match listener.await {
             Ok(drained) if drained.cut_off > 0 => {
@@ -200,6 +205,7 @@ pub async fn run(
     selfcheck.stop();
     thinning.stop();
     services.webhooks.stop(WEBHOOKS_STOP).await;
+    sweeping.abort();
     banks.abort();
     looking.abort();
     renewing.abort();
@@ -302,8 +308,14 @@ async fn start(
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
     let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)
         .map_err(|why| format!("rates.feeds: {why}"))?;
+    let read_pool = ReadPool::start(read_pool::Bounds {
+        waiting_max: config.limits.long_reads_max,
+        per_tenant_max: config.limits.long_reads_per_tenant_max,
+    })?;
     let services = Arc::new(Services {
         engine,
+        shares: Shares::new(share_bounds(config)),
+        read_pool,
         directory: Directory::default(),
         desk: Arc::new(Desk::default()),
         board,
@@ -396,12 +408,29 @@ fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
     set_aside.iter().map(|tenant| (*tenant, why(tenant))).collect()
 }
 
+fn parts(config: &Config) -> actors::Shares {
+    actors::Shares {
+        percent: config.limits.share_percent,
+        reserve_percent: config.limits.live_reserve_percent,
+    }
+}
+
+fn share_bounds(config: &Config) -> shares::Bounds {
+    shares::Bounds {
+        live_slots: config.limits.live_slots,
+        test_slots: config.limits.test_slots,
+        waiting_max: config.limits.waiting_max,
+        parts: parts(config),
+    }
+}
+
 fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Config {
     let data = config.storage.path.clone();
     let set_aside = reasons(&data, set_aside);
     let halted = HaltedFile::new(data.clone());
     actors::Config {
         permits_max: config.engine.permits_max,
+        shares: parts(config),
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,

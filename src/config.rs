@@ -8,12 +8,14 @@
 mod admin;
 mod feeds;
 mod keys;
+mod limits;
 mod tenants;
 #[cfg(test)]
 mod tests;
 
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
+pub use limits::Limits;
 pub use tenants::{
     BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw,
 };
@@ -215,20 +217,6 @@ pub struct Rails {
     pub simulator_fault: Fault,
 }
 
-/// `[limits]`: requests per key, and what a client without a key may do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// In the long run; 0 = no limit.
-    pub requests_per_second: u32,
-    /// At once; 0 = as many as in a second.
-    pub burst: u32,
-    /// Checkout sessions and payment links that a client asks for and that are not there, in the
-    /// long run; 0 = no limit.
-    pub misses_per_minute: u32,
-    /// At once.
-    pub misses_burst: u32,
-}
-
 /// `[webhooks]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhooks {
@@ -366,7 +354,7 @@ impl Server {
             head_timeout_seconds: keys.integer("head_timeout_seconds", 10, 1..=300),
             head_bytes_max: keys.integer("head_bytes_max", 65_536, 8_192..=1_048_576),
             body_timeout_seconds: keys.integer("body_timeout_seconds", 30, 1..=300),
-            bodies_bytes_max: keys.integer("bodies_bytes_max", 64 << 20, 1 << 20..=64 << 30),
+            bodies_bytes_max: keys.integer("bodies_bytes_max", 64 << 20, 4 << 20..=64 << 30),
             idle_timeout_seconds: keys.integer("idle_timeout_seconds", 75, 1..=3_600),
             shutdown_seconds: keys.integer("shutdown_seconds", 10, 0..=300),
             worker_threads: keys.integer("worker_threads", 0, 0..=1_024),
@@ -412,19 +400,6 @@ impl Engine {
         let engine = Engine { permits_max: keys.integer("permits_max", 16_384, 1..=1_048_576) };
         keys.done();
         engine
-    }
-}
-
-impl Limits {
-    fn read(mut keys: Keys<'_>) -> Self {
-        let limits = Limits {
-            requests_per_second: keys.integer("requests_per_second", 0, 0..=1_000_000),
-            burst: keys.integer("burst", 0, 0..=1_000_000),
-            misses_per_minute: keys.integer("misses_per_minute", 60, 0..=1_000_000),
-            misses_burst: keys.integer("misses_burst", 60, 1..=1_000_000),
-        };
-        keys.done();
-        limits
     }
 }
 

@@ -8,7 +8,7 @@
 #[path = "../tests/toy/mod.rs"]
 mod toy;
 
-use actors::{Clock, Config, Engine};
+use actors::{Clock, Config, Engine, Shares};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +41,7 @@ async fn row(callers: usize) {
     let store = Box::new(RocksStore::open(dir.path()).expect("a store"));
     let config = Config {
         permits_max: 65_536,
+        shares: Shares::UNBOUNDED,
         snapshot_records: u64::MAX,
         snapshot_seconds: 3600,
         idle_seconds: 3600,

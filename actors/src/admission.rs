@@ -1,11 +1,21 @@
-//! How much may be under way: requests in all, and those of them that wait for their first record.
+//! How much may be under way: requests in all, those of them that wait for their first record, and
+//! of both what one tenant may have.
 //!
 //! The second are the ones that processors and disk have work with; the others wait for a bank,
 //! which takes as long as it takes. What comes beyond either bound would only wait for its turn,
 //! longer than anybody likes: it is refused at once.
+//!
+//! A tenant's share is a part of what it and the free places come to: alone it may have
+//! [`Shares::percent`] of all, two have less each, and whoever has nothing yet always finds a free
+//! place (dynamic thresholds, as switches share their buffers). Tenants that yield
+//! ([`Machine::yields`]) leave a reserve to the others besides.
+//!
+//! [`Machine::yields`]: crate::Machine::yields
 
+use dashmap::DashMap;
+use foldhash::fast::RandomState;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tokio::sync::Semaphore;
 
 /// Of the requests that may be under way, this part may wait for its first record.
@@ -13,46 +23,207 @@ const FIRST_RECORDS_PART: usize = 8;
 /// But at least so many: as many as a batch of the log is worth.
 const FIRST_RECORDS_MIN: usize = 1_024;
 
+/// What one tenant may have of the capacity.
+#[derive(Clone, Copy, Debug)]
+pub struct Shares {
+    /// Of its own places and the free ones together, in percent; 100: all that there are.
+    pub percent: usize,
+    /// What those who yield never take, in percent of all places.
+    pub reserve_percent: usize,
+}
+
+impl Shares {
+    /// No tenant leaves the others anything.
+    pub const UNBOUNDED: Shares = Shares { percent: 100, reserve_percent: 0 };
+
+    /// Whether a tenant that has `own` of all places may have more, when so many are left. Two who
+    /// ask at once may both be let in where one place of their share was left.
+    pub fn check(self, own: usize, left: usize, all: usize, yields: bool) -> Result<(), Refused> {
+        let reserve = if yields { all.saturating_mul(self.reserve_percent) / 100 } else { 0 };
+        match left.saturating_sub(reserve) {
+            0 => Err(Refused::Full),
+            free if own.saturating_mul(100 - self.percent) < free.saturating_mul(self.percent) => Ok(()),
+            _ => Err(Refused::ShareFull),
+        }
+    }
+}
+
+/// How a tenant stands when places are short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// The others can't go on without it: it has no share.
+    Essential,
+    /// It has a share.
+    First,
+    /// And leaves the reserve to the others.
+    Yields,
+}
+
+/// Why nobody is let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// There is no place left.
+    Full,
+    /// The tenant has its share.
+    ShareFull,
+}
+
 /// The bounds, and what is left of them.
 pub(crate) struct Gate {
+    /// What is left for all.
+    pub places: Arc<Places>,
+    /// What each tenant has that asked lately.
+    tenants: DashMap<u64, Arc<Share>, RandomState>,
+    shares: Shares,
+    /// Requests that were refused because their tenant had its share: of those who yield, and of
+    /// the others.
+    pub share_full: [AtomicU64; 2],
+}
+
+/// The places for all.
+pub(crate) struct Places {
     /// Requests that may be under way.
-    pub permits: Arc<Semaphore>,
+    pub permits: Semaphore,
+    permits_max: usize,
     /// Requests that wait for their first record.
     first_records: AtomicUsize,
     first_records_max: usize,
 }
 
+/// The places that a tenant has.
+struct Share {
+    places: Arc<Places>,
+    permits: AtomicUsize,
+    first_records: AtomicUsize,
+    /// It asked since the last sweep.
+    is_used: AtomicBool,
+}
+
 /// A request's part of the capacity, until it is answered. It travels with every record, so it is
 /// small.
 pub(crate) struct Admission {
-    gate: Arc<Gate>,
+    share: Arc<Share>,
     waits_for_record: bool,
 }
 
 impl Gate {
-    pub fn new(permits_max: usize) -> Arc<Gate> {
-        Arc::new(Gate {
-            permits: Arc::new(Semaphore::new(permits_max)),
-            first_records: AtomicUsize::new(0),
-            first_records_max: (permits_max / FIRST_RECORDS_PART).max(FIRST_RECORDS_MIN),
-        })
+    pub fn new(permits_max: usize, shares: Shares) -> Gate {
+        Gate {
+            places: Arc::new(Places {
+                permits: Semaphore::new(permits_max),
+                permits_max,
+                first_records: AtomicUsize::new(0),
+                first_records_max: (permits_max / FIRST_RECORDS_PART).max(FIRST_RECORDS_MIN),
+            }),
+            tenants: DashMap::default(),
+            shares,
+            share_full: [const { AtomicU64::new(0) }; 2],
+        }
     }
 
-    /// Whether nobody is let in now.
-    pub fn is_full(&self) -> bool {
-        self.first_records.load(Ordering::Relaxed) >= self.first_records_max
-            || self.permits.available_permits() == 0
+    /// Whether a request for a record would be refused now. A look that takes nothing; it finds the
+    /// tenant's places only when so many are taken that it might have its share.
+    pub fn refuses(&self, tenant: u64, standing: Standing) -> Option<Refused> {
+        let places = &self.places;
+        let (permits, first_records) = (places.permits_left(), places.first_records_left());
+        let check = |own_permits, own_first_records| {
+            self.check(standing, own_permits, permits, places.permits_max)
+                .and_then(|()| {
+                    self.check(standing, own_first_records, first_records, places.first_records_max)
+                })
+                .err()
+        };
+        // As if all that are taken were its own.
+        check(
+            places.permits_max - permits.min(places.permits_max),
+            places.first_records.load(Ordering::Relaxed),
+        )?;
+        let own = self.tenants.get(&tenant);
+        let own = |count: fn(&Share) -> &AtomicUsize| {
+            own.as_ref().map_or(0, |share| count(share).load(Ordering::Relaxed))
+        };
+        let refused = check(own(|share| &share.permits), own(|share| &share.first_records));
+        self.count(refused, standing);
+        refused
     }
 
     /// Lets a request in that will ask for a record.
-    pub fn admit(self: &Arc<Self>) -> Option<Admission> {
-        let permit = self.permits.try_acquire().ok()?;
-        if self.first_records.fetch_add(1, Ordering::Relaxed) >= self.first_records_max {
-            self.first_records.fetch_sub(1, Ordering::Relaxed);
-            return None;
+    pub fn admit(&self, tenant: u64, standing: Standing) -> Result<Admission, Refused> {
+        self.let_in(tenant, standing, true).inspect_err(|refused| self.count(Some(*refused), standing))
+    }
+
+    /// Lets a request in that will not.
+    pub fn admit_without_record(&self, tenant: u64, standing: Standing) -> Result<Admission, Refused> {
+        self.let_in(tenant, standing, false).inspect_err(|refused| self.count(Some(*refused), standing))
+    }
+
+    fn let_in(&self, tenant: u64, standing: Standing, asks_record: bool) -> Result<Admission, Refused> {
+        let share = self.share(tenant);
+        let places = &self.places;
+        let own = share.permits.load(Ordering::Relaxed);
+        self.check(standing, own, places.permits_left(), places.permits_max)?;
+        if asks_record {
+            let own = share.first_records.load(Ordering::Relaxed);
+            self.check(standing, own, places.first_records_left(), places.first_records_max)?;
+        }
+        let permit = places.permits.try_acquire().map_err(|_| Refused::Full)?;
+        if asks_record && places.first_records.fetch_add(1, Ordering::Relaxed) >= places.first_records_max {
+            places.first_records.fetch_sub(1, Ordering::Relaxed);
+            return Err(Refused::Full);
         }
         permit.forget();
-        Some(Admission { gate: Arc::clone(self), waits_for_record: true })
+        share.permits.fetch_add(1, Ordering::Relaxed);
+        share.first_records.fetch_add(usize::from(asks_record), Ordering::Relaxed);
+        Ok(Admission { share, waits_for_record: asks_record })
+    }
+
+    fn check(&self, standing: Standing, own: usize, left: usize, all: usize) -> Result<(), Refused> {
+        let shares = if standing == Standing::Essential { Shares::UNBOUNDED } else { self.shares };
+        shares.check(own, left, all, standing == Standing::Yields)
+    }
+
+    fn count(&self, refused: Option<Refused>, standing: Standing) {
+        if refused == Some(Refused::ShareFull) {
+            self.share_full[usize::from(standing == Standing::Yields)].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn share(&self, tenant: u64) -> Arc<Share> {
+        let known = self.tenants.get(&tenant).map(|share| Arc::clone(&share));
+        let share = known.unwrap_or_else(|| {
+            let new = || {
+                Arc::new(Share {
+                    places: Arc::clone(&self.places),
+                    permits: AtomicUsize::new(0),
+                    first_records: AtomicUsize::new(0),
+                    is_used: AtomicBool::new(true),
+                })
+            };
+            Arc::clone(&self.tenants.entry(tenant).or_insert_with(new))
+        });
+        // Read first: to write what is there already would take it from other processors' caches.
+        if !share.is_used.load(Ordering::Relaxed) {
+            share.is_used.store(true, Ordering::Relaxed);
+        }
+        share
+    }
+
+    /// Forgets the tenants that have nothing under way and did not ask since the last sweep.
+    pub fn sweep(&self) {
+        self.tenants.retain(|_, share| {
+            // Under the lock nobody else can take what only the map has.
+            share.is_used.swap(false, Ordering::Relaxed) || Arc::strong_count(share) > 1
+        });
+    }
+}
+
+impl Places {
+    fn permits_left(&self) -> usize {
+        self.permits.available_permits()
+    }
+
+    fn first_records_left(&self) -> usize {
+        self.first_records_max.saturating_sub(self.first_records.load(Ordering::Relaxed))
     }
 }
 
@@ -60,7 +231,8 @@ impl Admission {
     /// Its first record is durable.
     pub fn recorded(&mut self) {
         if std::mem::take(&mut self.waits_for_record) {
-            self.gate.first_records.fetch_sub(1, Ordering::Relaxed);
+            self.share.first_records.fetch_sub(1, Ordering::Relaxed);
+            self.share.places.first_records.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
@@ -68,6 +240,75 @@ impl Admission {
 impl Drop for Admission {
     fn drop(&mut self) {
         self.recorded();
-        self.gate.permits.add_permits(1);
+        self.share.permits.fetch_sub(1, Ordering::Relaxed);
+        self.share.places.permits.add_permits(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(percent: usize, reserve_percent: usize) -> Gate {
+        // As many permits as first records, so that either bound is the same.
+        Gate::new(FIRST_RECORDS_MIN, Shares { percent, reserve_percent })
+    }
+
+    /// As many as a tenant gets, and why no more.
+    fn fill(gate: &Gate, tenant: u64, standing: Standing) -> (Vec<Admission>, Refused) {
+        let mut taken = Vec::new();
+        loop {
+            assert_eq!(
+                gate.refuses(tenant, standing),
+                gate.admit(tenant, standing).map(|one| taken.push(one)).err()
+            );
+            if let Some(refused) = gate.refuses(tenant, standing) {
+                return (taken, refused);
+            }
+        }
+    }
+
+    #[test]
+    fn alone_a_tenant_has_its_percentage_and_the_next_ones_still_find_places() {
+        let gate = gate(75, 0);
+        let (one, refused) = fill(&gate, 2, Standing::First);
+        assert_eq!((one.len(), refused), (768, Refused::ShareFull));
+        let (two, refused) = fill(&gate, 4, Standing::First);
+        assert_eq!((two.len(), refused), (192, Refused::ShareFull));
+        assert_eq!(fill(&gate, 6, Standing::First).0.len(), 48);
+        drop((one, two));
+        assert_eq!(fill(&gate, 6, Standing::First).0.len(), 768);
+    }
+
+    #[test]
+    fn who_yields_leaves_the_reserve_however_many_there_are() {
+        let gate = gate(100, 25);
+        let taken: Vec<_> = (1..40).map(|tenant| fill(&gate, tenant, Standing::Yields)).collect();
+        assert!(taken.iter().all(|(_, refused)| *refused == Refused::Full));
+        assert_eq!(taken.iter().map(|(taken, _)| taken.len()).sum::<usize>(), 768);
+        assert_eq!(fill(&gate, 50, Standing::First).0.len(), 256);
+    }
+
+    #[test]
+    fn what_all_need_has_no_share() {
+        let gate = gate(50, 25);
+        let (_taken, _) = fill(&gate, 3, Standing::Yields);
+        let all = fill(&gate, 0, Standing::Essential);
+        assert_eq!((all.0.len(), all.1), (1_024 - 384, Refused::Full));
+    }
+
+    #[test]
+    fn only_tenants_that_asked_lately_are_remembered() {
+        let gate = gate(90, 0);
+        let admission = gate.admit_without_record(2, Standing::First).expect("a place");
+        drop(gate.admit(4, Standing::First).expect("a place"));
+        gate.sweep();
+        assert_eq!(gate.tenants.len(), 2);
+        gate.sweep();
+        assert_eq!(gate.tenants.len(), 1, "one has a request under way");
+        drop(admission);
+        gate.sweep();
+        assert!(gate.tenants.is_empty());
+        assert_eq!(gate.places.permits_left(), FIRST_RECORDS_MIN);
     }
 }

@@ -52,7 +52,11 @@ impl<M: Machine> Asker<M> {
         let Some(answer) = self.answer else { return };
         match (failure, self.durable) {
             (
-                Failure::Defect(_) | Failure::Overloaded | Failure::TooLarge | Failure::Halted,
+                Failure::Defect(_)
+                | Failure::Overloaded
+                | Failure::ShareFull
+                | Failure::TooLarge
+                | Failure::Halted,
                 Some(settled),
             ) => answer.send(Ok(settled)),
             (failure, _) => answer.send(Err(failure)),

@@ -1,6 +1,7 @@
 //! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next
 //! message at once; it never waits for the disk.
 
+use crate::admission::Admission;
 use crate::engine::{Engine, Shared};
 use crate::errands::Errands;
 use crate::image::{self, Image};
@@ -16,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 use wal::{Append, IndexOps, PAYLOAD_BYTES_MAX, Seq, Snapshot};
 
 /// Messages handled per ring before other actors get their turn.
@@ -201,7 +202,7 @@ impl<M: Machine> BookState<M> {
             BookMessage::View { .. } if self.shared().failed.get().is_some() => {
                 message.fail(self.shared().failure())
             }
-            BookMessage::View { query, to, permit } => self.view(query, to, permit),
+            BookMessage::View { query, to, admission } => self.view(query, to, admission),
             BookMessage::Wake => {
                 self.armed_ms = None;
                 self.fire(None);
@@ -292,19 +293,14 @@ impl<M: Machine> BookState<M> {
         self.fire(None);
     }
 
-    fn view(
-        &mut self,
-        query: M::Query,
-        to: oneshot::Sender<Result<M::View, Failure>>,
-        permit: OwnedSemaphorePermit,
-    ) {
+    fn view(&mut self, query: M::Query, to: oneshot::Sender<Result<M::View, Failure>>, admission: Admission) {
         let now_ms = self.now_ms();
         self.settle(now_ms);
         let shared = &self.engine.shared;
         match catch_unwind(AssertUnwindSafe(|| shared.machine.view(&self.book, query, now_ms))) {
-            Ok(view) => shared.log.fence(Rider::View { to, view, permit }),
+            Ok(view) => shared.log.fence(Rider::View { to, view, admission }),
             Err(_) => {
-                drop(permit);
+                drop(admission);
                 let _ = to.send(Err(Failure::Defect("a defect in a view; nothing changed".to_owned())));
             }
         }

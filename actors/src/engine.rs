@@ -1,6 +1,6 @@
 //! The handle to a running engine: what the rest of the program asks.
 
-use crate::admission::{Admission, Gate};
+use crate::admission::{Admission, Gate, Refused, Shares, Standing};
 use crate::alarm::Alarm;
 use crate::at_hand::AtHand;
 use crate::clock::Clock;
@@ -20,7 +20,7 @@ use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 use wal::{Log, OpenError, Reader, Seq, Store, Superfluous};
 
 /// Open entities whose states are kept at hand: some hundreds of megabytes if there are ever so
@@ -35,6 +35,8 @@ pub type OnHalt = Arc<dyn Fn(&[Halted]) + Send + Sync>;
 pub struct Config {
     /// Requests under way at once; one more is `Overloaded`.
     pub permits_max: usize,
+    /// What of them one tenant may have.
+    pub shares: Shares,
     /// A round of snapshots after so many records.
     pub snapshot_records: u64,
     /// A round of snapshots after so many seconds, if anything was written.
@@ -97,6 +99,10 @@ pub struct Status {
     pub permits_max: usize,
     /// Requests that were refused because there were so many.
     pub overloaded: u64,
+    /// Requests that were refused because their tenant had its share.
+    pub share_full: u64,
+    /// The same of tenants that yield.
+    pub share_full_yielding: u64,
     /// Records whose invariants were checked before they were written.
     pub checked: u64,
     /// How often one was broken, or a book was found that is not what its records lead to.
@@ -160,7 +166,7 @@ pub(crate) struct Shared<M: Machine> {
     /// new and nobody knows of.
     pub at_hand: AtHand<M::EntityId, M::Entity>,
     pub jumps: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
-    pub gate: Arc<Gate>,
+    pub gate: Gate,
     pub stopping: AtomicBool,
     /// The log is closed: books leave memory as soon as nobody asks them anything.
     pub closed: AtomicBool,
@@ -231,7 +237,7 @@ impl<M: Machine> Engine<M> {
             entities: DashMap::default(),
             at_hand: AtHand::new(AT_HAND_MAX),
             jumps: DashMap::new(),
-            gate: Gate::new(config.permits_max),
+            gate: Gate::new(config.permits_max, config.shares),
             stopping: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             failed: OnceLock::new(),
@@ -265,38 +271,55 @@ impl<M: Machine> Engine<M> {
     }
 
     /// Takes part of the engine's capacity, or says that there is none.
-    fn admit<P>(&self, take: impl FnOnce(&Arc<Gate>) -> Option<P>) -> Result<P, Failure> {
+    fn admit(
+        &self,
+        tenant: u64,
+        take: impl FnOnce(&Gate, Standing) -> Result<Admission, Refused>,
+    ) -> Result<Admission, Failure> {
         if self.shared.failed.get().is_some() {
             return Err(self.shared.failure());
         }
-        let taken = take(&self.shared.gate);
+        let taken = take(&self.shared.gate, self.standing(tenant));
         // Looked at with the permit in hand: whoever passes is seen by `stop`, which waits for all
         // permits after it raised this.
         if self.shared.stopping.load(Ordering::SeqCst) {
             return Err(Failure::ShuttingDown);
         }
-        taken.ok_or_else(|| self.overloaded())
+        taken.map_err(|refused| self.refused(refused))
     }
 
     /// The same for what asks for no record.
-    fn permit(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        self.admit(|gate| Arc::clone(&gate.permits).try_acquire_owned().ok())
+    fn permit(&self, tenant: u64) -> Result<Admission, Failure> {
+        self.admit(tenant, |gate, standing| gate.admit_without_record(tenant, standing))
     }
 
     /// The same for what does.
-    fn admission(&self) -> Result<Admission, Failure> {
-        self.admit(Gate::admit)
+    fn admission(&self, tenant: u64) -> Result<Admission, Failure> {
+        self.admit(tenant, |gate, standing| gate.admit(tenant, standing))
     }
 
-    /// Whether a request would be refused now for want of capacity: to be asked before work is put
-    /// into one. It counts as refused.
-    pub fn refuses(&self) -> bool {
-        // While it stops all permits are taken too, which is no overload.
-        let refuses = self.shared.gate.is_full() && !self.shared.is_over();
-        if refuses {
-            let _ = self.overloaded();
+    fn standing(&self, tenant: u64) -> Standing {
+        let machine = &self.shared.machine;
+        match (machine.is_essential(tenant), machine.yields(tenant)) {
+            (true, _) => Standing::Essential,
+            (false, false) => Standing::First,
+            (false, true) => Standing::Yields,
         }
-        refuses
+    }
+
+    /// Why a tenant's request for a record would be refused now for want of capacity, if it would:
+    /// to be asked before work is put into one. It counts as refused.
+    pub fn refuses(&self, tenant: u64) -> Option<Failure> {
+        let refused = self.shared.gate.refuses(tenant, self.standing(tenant))?;
+        // While it stops all permits are taken too, which is no overload.
+        (!self.shared.is_over()).then(|| self.refused(refused))
+    }
+
+    fn refused(&self, refused: Refused) -> Failure {
+        match refused {
+            Refused::Full => self.overloaded(),
+            Refused::ShareFull => Failure::ShareFull,
+        }
     }
 
     /// Too much is under way; counted.
@@ -313,7 +336,7 @@ impl<M: Machine> Engine<M> {
         command: M::Command,
         until_answer: Option<Held>,
     ) -> impl Future<Output = Outcome<M>> + Send + use<M> {
-        let asked = self.admission().map(|admission| {
+        let asked = self.admission(tenant).map(|admission| {
             let (answer, from) = Answer::new(None, until_answer);
             let answer = answer.admitted(admission);
             self.book(tenant, |slot| {
@@ -344,7 +367,7 @@ impl<M: Machine> Engine<M> {
         until_record: Option<Held>,
         until_answer: Option<Held>,
     ) -> impl Future<Output = Outcome<M>> + Send + use<M> {
-        let mut asked = self.admission().map(|admission| {
+        let mut asked = self.admission(tenant).map(|admission| {
             let (answer, from) = Answer::new(until_record, until_answer);
             let answer = answer.admitted(admission);
             let message =
@@ -370,9 +393,9 @@ impl<M: Machine> Engine<M> {
     /// Asks a question of a book; what the answer rests on is durable when it comes.
     pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
         // It goes with the question: a caller who goes away leaves that in the queue.
-        let permit = self.permit()?;
+        let admission = self.permit(tenant)?;
         let (to, from) = oneshot::channel();
-        self.book(tenant, |slot| slot.send(BookMessage::View { query, to, permit }));
+        self.book(tenant, |slot| slot.send(BookMessage::View { query, to, admission }));
         from.await.map_err(|_| gone())?
     }
 
@@ -387,11 +410,11 @@ impl<M: Machine> Engine<M> {
         command: M::Command,
         until_answer: Option<Held>,
     ) -> Outcome<M> {
-        let permit = self.permit()?;
+        let admission = self.permit(tenant)?;
         let engine = self.clone();
         // A task of its own: a caller who goes away must not leave a clock between two instants.
         let jump = self.shared.runtime.spawn(async move {
-            let _held = (permit, until_answer);
+            let _held = (admission, until_answer);
             crate::jump::advance(&engine, tenant, advance_ms, command).await
         });
         jump.await.map_err(|_| gone())?
@@ -433,6 +456,8 @@ impl<M: Machine> Engine<M> {
             waiting_most: waiting.1,
             permits_max: self.shared.config.permits_max,
             overloaded: counters.overloaded.load(Ordering::Relaxed),
+            share_full: self.shared.gate.share_full[0].load(Ordering::Relaxed),
+            share_full_yielding: self.shared.gate.share_full[1].load(Ordering::Relaxed),
             checked: counters.checked.load(Ordering::Relaxed),
             breached: counters.breached.load(Ordering::Relaxed),
             halted: self.shared.halts.all().len(),
@@ -445,7 +470,7 @@ impl<M: Machine> Engine<M> {
 
     /// Requests under way.
     pub fn under_way(&self) -> usize {
-        self.shared.config.permits_max.saturating_sub(self.shared.gate.permits.available_permits())
+        self.shared.config.permits_max.saturating_sub(self.shared.gate.places.permits.available_permits())
     }
 
     /// Every record up to here is in snapshots.
@@ -509,7 +534,7 @@ impl<M: Machine> Engine<M> {
     pub async fn stop(&self, patience: Duration) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         let all = u32::try_from(self.shared.config.permits_max).unwrap_or(u32::MAX);
-        let _ = tokio::time::timeout(patience, self.shared.gate.permits.acquire_many(all)).await;
+        let _ = tokio::time::timeout(patience, self.shared.gate.places.permits.acquire_many(all)).await;
         if self.shared.failed.get().is_none()
             && let Err(failure) = housekeeping::snapshot_round(self).await
         {

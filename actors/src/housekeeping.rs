@@ -33,6 +33,7 @@ pub(crate) fn run<M: Machine>(engine: Engine<M>) {
             }
             ticks += 1;
             shared.coarse_seconds.store(ticks, Ordering::Relaxed);
+            shared.gate.sweep();
             let engine = Engine { shared };
             let shared = &engine.shared;
             let tail = shared.log.durable_seq().saturating_sub(shared.saved_seq.load(Ordering::Acquire));

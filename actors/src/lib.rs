@@ -36,6 +36,7 @@ mod rider;
 mod slot;
 mod teller;
 
+pub use admission::{Refused, Shares};
 pub use book::wake_key;
 pub use clock::Clock;
 pub use engine::{Config, Engine, StartError, Status};

@@ -86,6 +86,11 @@ pub trait Machine: Send + Sync + 'static {
         false
     }
 
+    /// Whether a tenant leaves a reserve of the capacity to those who don't.
+    fn yields(&self, _tenant: u64) -> bool {
+        false
+    }
+
     /// The book of a tenant that has no record yet.
     fn empty(&self, tenant: u64) -> Self::Book;
 

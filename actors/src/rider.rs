@@ -8,7 +8,7 @@ use crate::machine::{Effects, Machine};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 use wal::{Completion, Durable, Poisoned, Seq};
 
 /// Something that must live as long as a request is under way, such as a permit or a reserved name.
@@ -50,6 +50,8 @@ pub struct Settled<M: Machine> {
 pub enum Failure {
     /// Too much is under way; nothing happened; try again later.
     Overloaded,
+    /// The tenant has its share of what is under way; nothing happened; try again later.
+    ShareFull,
     /// The engine is going down; nothing happened.
     ShuttingDown,
     /// What was asked makes a record that is larger than the log takes; nothing changed.
@@ -124,8 +126,8 @@ pub(crate) enum Rider<M: Machine> {
         /// Who waits to hear that it is durable.
         listener: Option<Listener<M>>,
     },
-    /// The answer to a question, and the permit that goes before it.
-    View { to: oneshot::Sender<Result<M::View, Failure>>, view: M::View, permit: OwnedSemaphorePermit },
+    /// The answer to a question, and the part of the capacity that is free before it is sent.
+    View { to: oneshot::Sender<Result<M::View, Failure>>, view: M::View, admission: Admission },
     /// Something that only wants to know that it is durable.
     Done(oneshot::Sender<Result<Seq, Failure>>),
 }
@@ -154,8 +156,8 @@ impl<M: Machine> Completion for Rider<M> {
                 }
                 Err(failure) => answer.send(Err(failure)),
             },
-            Rider::View { to, view, permit } => {
-                drop(permit);
+            Rider::View { to, view, admission } => {
+                drop(admission);
                 let _ = to.send(outcome.map(|_| view));
             }
             Rider::Done(to) => {

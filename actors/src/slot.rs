@@ -3,6 +3,7 @@
 //! Messages go through a queue of our own; ractor's mailbox only carries the ring of a bell, so
 //! that a burst of commands costs one mailbox message.
 
+use crate::admission::Admission;
 use crate::book::BookHost;
 use crate::engine::Engine;
 use crate::jump::Firing;
@@ -14,7 +15,7 @@ use ractor::ActorRef;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 use wal::Seq;
 
 pub(crate) enum BookMessage<M: Machine> {
@@ -23,7 +24,7 @@ pub(crate) enum BookMessage<M: Machine> {
     View {
         query: M::Query,
         to: oneshot::Sender<Result<M::View, Failure>>,
-        permit: OwnedSemaphorePermit,
+        admission: Admission,
     },
     /// A deadline may have come.
     Wake,
@@ -64,8 +65,8 @@ impl<M: Machine> BookMessage<M> {
     pub fn fail(self, failure: Failure) {
         match self {
             BookMessage::Ask(ask) => ask.answer.send(Err(failure)),
-            BookMessage::View { to, permit, .. } => {
-                drop(permit);
+            BookMessage::View { to, admission, .. } => {
+                drop(admission);
                 let _ = to.send(Err(failure));
             }
             BookMessage::Snapshot(to) | BookMessage::Fence(to) => {

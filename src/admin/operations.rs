@@ -2,10 +2,11 @@
 //! and that they were not (`docs/contract.md, 5.13`).
 
 use super::call::{Call, Done, Outcome};
-use crate::server::history::{self, Read, Unreadable};
+use crate::server::history::{self, Read};
 use crate::server::newest::Newest;
+use crate::server::read_budget::{ReadBudget, Stopped};
 use crate::server::services::Services;
-use api::page::page_json;
+use api::page::{Page, page_json};
 use api::query::Query;
 use api::writer::Object;
 use domain::crypto;
@@ -49,20 +50,35 @@ pub async fn list(call: Call) -> Outcome {
     let sound = query.finish()?;
     let (_, rail, tenant, page) =
         (status.get(&sound), rail.get(&sound), tenant.get(&sound), page.get(&sound));
-    let reader = call.services.engine.reader();
-    let mut newest = Newest::new(reader, vec![index::contradicted()], page.after.as_deref(), None)
-        .map_err(Unreadable::from)?;
+    let services = &call.services;
+    let listed = services.read_pool.read(services, PLATFORM, move |services, budget| {
+        page_of(services, rail.as_deref(), tenant, &page, budget)
+    });
+    Ok(Done::ok(listed.await?))
+}
+
+/// A page of those on a rail and of a tenant.
+fn page_of(
+    services: &Services,
+    rail: Option<&str>,
+    tenant: Option<Id>,
+    page: &Page,
+    budget: &ReadBudget,
+) -> Result<Vec<u8>, Stopped> {
+    let reader = services.engine.reader();
+    let mut newest = Newest::new(reader, vec![index::contradicted()], page.after.as_deref(), None)?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
-    while let Some(suffix) = newest.take().map_err(Unreadable::from)? {
+    while let Some(suffix) = newest.take()? {
         if items.len() == page.limit {
-            return Ok(Done::ok(page_json(items, Some(&page.next(&last)))));
+            return Ok(page_json(items, Some(&page.next(&last))));
         }
+        budget.spend()?;
         let Read { record, tenant: tenant_key, time, .. } = history::record(reader, history::seq(&suffix)?)?;
         let number = u32::try_from(tenant_key / 2).unwrap_or(0);
-        let whose = call.services.directory.tenant_numbered(number).map(|tenant| tenant.id);
-        let is_meant = rail.as_deref().is_none_or(|rail| rail == RAIL)
-            && tenant.is_none_or(|tenant| whose == Some(tenant));
+        let whose = services.directory.tenant_numbered(number).map(|tenant| tenant.id);
+        let is_meant =
+            rail.is_none_or(|rail| rail == RAIL) && tenant.is_none_or(|tenant| whose == Some(tenant));
         if let Some(operation) =
             record.entities.first().and_then(|written| of(&written.state)).filter(|_| is_meant)
         {
@@ -70,7 +86,7 @@ pub async fn list(call: Call) -> Outcome {
         }
         last = suffix;
     }
-    Ok(Done::ok(page_json(items, None)))
+    Ok(page_json(items, None))
 }
 
 /// How many there are.

@@ -291,6 +291,23 @@ pub enum Plan {
     TestNotification,
 }
 
+impl Plan {
+    /// Whether a read looks at many records and not at a few: pages, and what may be as long.
+    pub fn goes_through_records(&self) -> bool {
+        matches!(
+            self,
+            Plan::List { .. }
+                | Plan::ListKinds { .. }
+                | Plan::Attempts { .. }
+                | Plan::Movements(_)
+                | Plan::Events { .. }
+                | Plan::Deliveries(..)
+                | Plan::ReadBatch(_)
+                | Plan::Kept { .. }
+        )
+    }
+}
+
 /// Which movements.
 pub struct Movements {
     /// Of which ledger.

@@ -176,6 +176,11 @@ impl Problem {
         Self::too_often("too many requests with this key; nothing was done", retry_after)
     }
 
+    /// 429: the tenant has as much under way in this mode as the others leave it.
+    pub fn share_full() -> Self {
+        Self::too_often("this account has its share of requests under way in this mode; nothing was done", 1)
+    }
+
     /// 429: too many of one kind, where there is no key.
     pub fn too_often(message: &'static str, retry_after: u32) -> Self {
         Self::refused(429, "rate_limited", message).after(retry_after)

@@ -56,6 +56,13 @@ enum Place {
     EmbedScript,
 }
 
+impl Place {
+    /// Whether what is there is looked up in what is written.
+    fn looks_up(self) -> bool {
+        !matches!(self, Place::Asset | Place::EmbedScript)
+    }
+}
+
 /// Answers buyers, and leaves everything else to the gateway.
 pub struct Front<G> {
     services: Arc<Services>,
@@ -107,6 +114,13 @@ impl<G: Answer> Front<G> {
         let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
         let (is_form, id, slug) =
             (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
+        // Looking takes no bank, and so little time that who looks a lot can wait for itself.
+        let _slot = match (place.looks_up(), &head.method) {
+            (true, &Method::GET) => {
+                services.shares.slot(&services.shares.of_client(limits.client(arrival))).await?
+            }
+            _ => None,
+        };
         body.cap(BODY_BYTES_MAX);
         let sent = Sent { services, limits, arrival, body };
         match *place {

@@ -93,6 +93,11 @@ impl Machine for Domain {
         tenant == PLATFORM
     }
 
+    fn yields(&self, tenant: u64) -> bool {
+        // Simulated money waits for real money.
+        !is_live(tenant)
+    }
+
     fn empty(&self, tenant: u64) -> AnyBook {
         if tenant == PLATFORM {
             AnyBook::Platform(PlatformBook::default())

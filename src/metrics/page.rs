@@ -127,6 +127,7 @@ fn engine(page: &mut Page, services: &Services) {
         "Requests that were refused because so many were under way or waited for the disk.",
     )
     .is(status.overloaded);
+    shares(page, services, &status);
     page.counter(
         "pasarela_invariants_checked_total",
         "Records whose invariants were checked before they were written.",
@@ -148,6 +149,39 @@ fn engine(page: &mut Page, services: &Services) {
         "Since the last round of snapshots, or since the start; without writes there is none.",
     )
     .is(status.snapshot_age);
+}
+
+/// What tenants were refused because of their share, and what waits. No label names a tenant.
+fn shares(page: &mut Page, services: &Services, status: &actors::Status) {
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let (shares, reads) = (services.shares.counters(), services.read_pool.counters());
+    let mut refused = page.counter(
+        "pasarela_share_refused_total",
+        "Requests that were answered 429 because their tenant had its share, by what it had its share of (engine: requests under way; slots: requests that wait to be worked on; bodies: bytes that arrive; reads: long reads) and mode.",
+    );
+    for (what, live, test) in [
+        ("engine", status.share_full, status.share_full_yielding),
+        ("slots", read(&shares.slots[0]), read(&shares.slots[1])),
+        ("bodies", read(&shares.bodies[0]), read(&shares.bodies[1])),
+        ("reads", read(&reads.share_full[0]), read(&reads.share_full[1])),
+    ] {
+        refused.sample(&[("of", what), ("mode", "live")], live);
+        refused.sample(&[("of", what), ("mode", "test")], test);
+    }
+    page.gauge("pasarela_share_owners", "Tenants, each mode by itself, and buyers' addresses that asked something in the last seconds; with more than one each has so many work slots.")
+        .is(services.shares.owners_count());
+    page.gauge("pasarela_slots_waiting", "Requests that wait for a work slot of their tenant.")
+        .is(shares.waiting.load(Ordering::Relaxed));
+    let mut long_reads = page.counter(
+        "pasarela_long_reads_total",
+        "Long reads by outcome; full: refused with 503; canceled: the caller went away.",
+    );
+    long_reads
+        .sample(&[("outcome", "ended")], read(&reads.ended))
+        .sample(&[("outcome", "full")], read(&reads.full))
+        .sample(&[("outcome", "canceled")], read(&reads.canceled));
+    page.gauge("pasarela_long_reads_waiting", "Long reads that wait for a thread.")
+        .is(reads.waiting.load(Ordering::Relaxed));
 }
 
 fn selfcheck(page: &mut Page, metrics: &Metrics) {

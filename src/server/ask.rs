@@ -51,7 +51,9 @@ pub async fn book_patiently(
     let since = Instant::now();
     loop {
         match services.engine.ask_book(tenant_key, ask(), None).await {
-            Err(Failure::Overloaded) if since.elapsed() < PATIENCE => tokio::time::sleep(REST).await,
+            Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
+                tokio::time::sleep(REST).await
+            }
             Err(failed) => return Err(failure(failed)),
             Ok(settled) => match &settled.refusal {
                 Some(refusal) => return Err(refusals::problem(refusal)),
@@ -72,7 +74,9 @@ pub async fn entity_patiently(
 ) -> Outcome<Domain> {
     loop {
         match services.engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
-            Err(Failure::Overloaded) if since.elapsed() < PATIENCE => tokio::time::sleep(REST).await,
+            Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
+                tokio::time::sleep(REST).await
+            }
             outcome => return outcome,
         }
     }

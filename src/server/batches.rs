@@ -2,7 +2,8 @@
 //! answer waits until the bank has spoken about each of them, but not for long.
 
 use crate::server::dispatch::{failure, reply};
-use crate::server::history::{self, Entities, Unreadable};
+use crate::server::history::{self, Entities};
+use crate::server::read_budget::{ReadBudget, Stopped};
 use crate::server::respond::{Reply, RequestId, Trace};
 use crate::server::services::Services;
 use actors::Held;
@@ -29,7 +30,7 @@ pub async fn carry_out(
     tenant: u64,
     batch: Box<NewBatch>,
     keep: Option<KeepRef>,
-    key_held: Option<Held>,
+    (slot, key_held): (Option<Held>, Option<Held>),
     request_id: RequestId,
 ) -> Result<Reply, Problem> {
     let engine = &services.engine;
@@ -49,7 +50,8 @@ pub async fn carry_out(
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
     let command = Command { ask: Ask::PayBatch(batch), keep };
-    let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(Box::new(names)), None).await;
+    let until_record: Held = Box::new((names, slot));
+    let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
     let mut settled = outcome.map_err(failure)?;
     let performed = settled.performed.take();
     let entity = settled.entity.clone();
@@ -62,7 +64,7 @@ pub async fn carry_out(
         let _ = tokio::time::timeout(PATIENCE, performed.wait()).await;
         ended.extend(performed.ended());
     }
-    let body = now(&services, tenant, decided, ended)?;
+    let body = now(&services, tenant, decided, ended, &ReadBudget::unbounded())?;
     let Some(record) = &settled.record else { return Ok(Reply::json(200, body)) };
     let trace = Trace { seq: settled.seq, timing: Some(settled.timing.into()) };
     let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else {
@@ -77,11 +79,16 @@ pub async fn carry_out(
     })
 }
 
-/// GET /v1/payouts/batch/:batchId
-pub fn read(services: &Services, tenant: u64, id: Id) -> Result<Reply, Problem> {
+/// GET /v1/payouts/batch/:batchId; `None` when there is none.
+pub fn read(
+    services: &Services,
+    tenant: u64,
+    id: Id,
+    budget: &ReadBudget,
+) -> Result<Option<Vec<u8>>, Stopped> {
     match history::entity(services.engine.reader(), tenant, EntityId::batch(id))?.as_deref() {
-        Some(Entity::Batch(batch)) => Ok(Reply::json(200, now(services, tenant, batch, HashMap::new())?)),
-        _ => Err(Problem::not_found()),
+        Some(Entity::Batch(batch)) => now(services, tenant, batch, HashMap::new(), budget).map(Some),
+        _ => Ok(None),
     }
 }
 
@@ -91,16 +98,21 @@ fn now(
     tenant: u64,
     batch: &Batch,
     mut known: HashMap<EntityId, Arc<Entity>>,
-) -> Result<Vec<u8>, Unreadable> {
+    budget: &ReadBudget,
+) -> Result<Vec<u8>, Stopped> {
     let mut entities = Entities::new(services.engine.reader(), tenant);
-    let mut unreadable = None;
-    let body = show(batch, is_live(tenant), |id| {
-        known.remove(&EntityId::payout(id)).or_else(|| {
-            entities.find(EntityId::payout(id)).unwrap_or_else(|error| {
-                unreadable = Some(error);
-                None
-            })
+    let mut stopped = None;
+    let mut find = |id| {
+        // Once it is broken off, nothing more is looked up.
+        if stopped.is_some() {
+            return None;
+        }
+        let found = budget.spend().and_then(|()| Ok(entities.find(EntityId::payout(id))?));
+        found.unwrap_or_else(|error| {
+            stopped = Some(error);
+            None
         })
-    });
-    unreadable.map_or(Ok(body), Err)
+    };
+    let body = show(batch, is_live(tenant), |id| known.remove(&EntityId::payout(id)).or_else(|| find(id)));
+    stopped.map_or(Ok(body), Err)
 }

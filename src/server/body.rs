@@ -6,6 +6,7 @@
 //! It must not know what the JSON says.
 
 use crate::server::listen::Limits;
+use crate::server::shares;
 use crate::server::wiping::Secrets;
 use api::problem::Problem;
 use bytes::{Bytes, BytesMut};
@@ -29,12 +30,13 @@ const EXPECTED_BYTES_MAX: usize = 16 << 10;
 #[derive(Debug)]
 pub struct Budget {
     left: AtomicUsize,
+    bytes: usize,
 }
 
 impl Budget {
     /// So many.
     pub fn new(bytes: usize) -> Budget {
-        Budget { left: AtomicUsize::new(bytes) }
+        Budget { left: AtomicUsize::new(bytes), bytes }
     }
 }
 
@@ -43,19 +45,30 @@ impl Budget {
 struct Share {
     budget: Arc<Budget>,
     bytes: usize,
+    /// Of whose part it is, once that is known.
+    tenant: Option<Arc<shares::Share>>,
 }
 
 impl Share {
     fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
         let left = &self.budget.left;
-        left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes))
-            .map_err(|_| Problem::overloaded(1))?;
+        if let Some(tenant) = &self.tenant {
+            tenant.gather(bytes, left.load(Ordering::Relaxed), self.budget.bytes)?;
+        }
+        left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).map_err(
+            |_| {
+                self.tenant.iter().for_each(|tenant| tenant.release(bytes));
+                Problem::overloaded(1)
+            },
+        )?;
         self.bytes += bytes;
         Ok(())
     }
 
     fn release(&mut self) {
-        self.budget.left.fetch_add(std::mem::take(&mut self.bytes), Ordering::Relaxed);
+        let bytes = std::mem::take(&mut self.bytes);
+        self.tenant.iter().for_each(|tenant| tenant.release(bytes));
+        self.budget.left.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
@@ -93,7 +106,7 @@ impl Inbound {
         Inbound {
             ended: incoming.is_end_stream(),
             incoming,
-            share: Share { budget: Arc::clone(&limits.bodies), bytes: 0 },
+            share: Share { budget: Arc::clone(&limits.bodies), bytes: 0, tenant: None },
             bytes_max: limits.body_bytes_max,
             timeout: limits.body_timeout,
             hopeless: headers.contains_key(header::EXPECT),
@@ -110,6 +123,11 @@ impl Inbound {
     /// The body has a card in it: its memory is zeroed when the connection is over.
     pub fn hold_card(&mut self) {
         self.has_card = true;
+    }
+
+    /// It is a tenant's, who may have a part of the budget alone. To be said before it is read.
+    pub fn charge_to(&mut self, tenant: &Arc<shares::Share>) {
+        self.share.tenant = Some(Arc::clone(tenant));
     }
 
     /// Whether so many cards came that the connection is to be ended.
@@ -267,7 +285,7 @@ mod tests {
     #[test]
     fn what_the_budget_has_not_nobody_gets() {
         let budget = Arc::new(Budget::new(10));
-        let share = || Share { budget: Arc::clone(&budget), bytes: 0 };
+        let share = || Share { budget: Arc::clone(&budget), bytes: 0, tenant: None };
         let (mut one, mut other) = (share(), share());
         assert!(one.grow(7).is_ok() && other.grow(3).is_ok());
         assert_eq!(other.grow(1).map_err(|problem| (problem.status, problem.code)), Err((503, "overloaded")));

@@ -92,6 +92,7 @@ impl From<Unreadable> for Problem {
 pub fn failure(failure: Failure) -> Problem {
     match failure {
         Failure::Overloaded => Problem::overloaded(1),
+        Failure::ShareFull => Problem::share_full(),
         Failure::ShuttingDown => Problem::shutting_down(),
         Failure::Halted => Problem::account_halted(),
         Failure::TooLarge => Problem::record_too_large(),
@@ -148,12 +149,19 @@ impl Gateway {
         }
         // Each connection has room for what outlives a wait: of all this, only what the doing
         // needs.
-        let (caller, plan, used) = {
+        let (caller, plan, used, slot) = {
             let routed = self.route(arrival, measuring)?;
             if routed.route.has_card {
                 body.hold_card();
             }
-            let bytes = if routed.writes() { body.json(&arrival.head.headers).await? } else { Bytes::new() };
+            let share = self.services.shares.of(routed.caller.tenant_key);
+            let bytes = if routed.writes() {
+                body.charge_to(&share);
+                body.json(&arrival.head.headers).await?
+            } else {
+                Bytes::new()
+            };
+            let slot = self.services.shares.slot(&share).await?;
             let (used, strays) = self.used(&routed, arrival, &bytes)?;
             if let Some(used) = &used
                 && let Some(answer) = self.kept_answer(routed.caller.tenant_key, used).await?
@@ -161,9 +169,10 @@ impl Gateway {
                 return Ok(answer);
             }
             let plan = without_strays(self.plan(&routed, arrival.head.uri.query(), &bytes), strays)?;
-            (routed.caller, plan, used)
+            (routed.caller, plan, used, slot)
         };
-        self.carry_out(plan, Doing { caller: &caller, request_id: &arrival.request_id, used }).await
+        let doing = Doing { caller: &caller, request_id: &arrival.request_id, used, slot };
+        self.carry_out(plan, doing).await
     }
 
     /// What is answered without a key: the state of the server, its documents, and the public
@@ -205,10 +214,10 @@ impl Gateway {
         let routed = Routed { route, parameters: found.parameters, caller };
         // Before any work is put into it: refusing must cost next to nothing, or there is nothing
         // left for those who are not refused.
-        if routed.writes() && self.services.engine.refuses() {
-            return Err(Problem::overloaded(1));
-        }
         if routed.writes() {
+            if let Some(refused) = self.services.engine.refuses(routed.caller.tenant_key) {
+                return Err(failure(refused));
+            }
             self.services.disk.admit()?;
         }
         if routed.writes() && is_live(routed.caller.tenant_key) && self.services.clock_is_stepped() {

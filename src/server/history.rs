@@ -1,9 +1,9 @@
-//! Reading what was written: entities, lists, movements, the balance of a past moment, operations.
+//! Reading what was written: entities, lists, movements, events.
 //! Everything is found by seeking in the index; nothing here asks an actor, and nothing is seen
 //! before it is durable.
 
 use crate::server::newest::Newest;
-use actors::Machine;
+use crate::server::read_budget::{ReadBudget, Stopped};
 use api::balance::show_movement;
 use api::events::{self, World};
 use api::page::{Page, page_json};
@@ -11,15 +11,12 @@ use api::plan::{Movements, Show};
 use domain::checkout::{Attempts, Session, Status};
 use domain::codec;
 use domain::ids::{EntityId, Id, Kind};
-use domain::index::{self, LedgerKey, OTHER, Space};
-use domain::ledger::{Ledger, MovementKind};
-use domain::machine::{AnyBook, Domain};
-use domain::money::Currency;
+use domain::index::{self, LedgerKey, Space};
+use domain::ledger::Ledger;
 use domain::payments::Method;
 use domain::platform::is_live;
 use domain::record::{Entity, Record};
 use domain::time::Timestamp;
-use domain::view::{Balance, balance};
 use std::fmt;
 use std::sync::Arc;
 use wal::{ReadError, Reader, Seq};
@@ -229,7 +226,8 @@ pub fn attempt_by(reader: &Reader, tenant: u64, newest: Id, method: Method) -> R
     Ok(if is_by_it { charge } else { newest })
 }
 
-/// A page of the payments on a reference: the newest attempt, and those before it.
+/// A page of the payments on a reference: the newest attempt, and those before it. Each attempt
+/// names the one before, so a page begins where the last one ended.
 pub fn attempts(
     reader: &Reader,
     tenant: u64,
@@ -237,19 +235,23 @@ pub fn attempts(
     facets: &[u8],
     page: &Page,
     show: Show,
-) -> Result<Vec<u8>, Unreadable> {
+    budget: &ReadBudget,
+) -> Result<Vec<u8>, Stopped> {
     let mut items = Vec::new();
     let mut last = Vec::new();
-    let mut next = match named(reader, tenant, Space::Payment, name)? {
-        Some(newest) => Some(newest),
-        None => named(reader, tenant, Space::Checkout, name)?,
+    let mut next = match &page.after {
+        Some(after) => before(reader, tenant, after)?,
+        None => match named(reader, tenant, Space::Payment, name)? {
+            Some(newest) => Some(newest),
+            None => named(reader, tenant, Space::Checkout, name)?,
+        },
     };
     while let Some(id) = next {
+        budget.spend()?;
         let Some(found) = entity(reader, tenant, EntityId::payment(id))? else { break };
         let Entity::Payment(payment) = &*found else { break };
         next = payment.previous;
-        let before = page.after.as_deref().is_none_or(|after| id.as_bytes().as_slice() < after);
-        if !before || !facets.contains(&payment.facet()) {
+        if !facets.contains(&payment.facet()) {
             continue;
         }
         if items.len() == page.limit {
@@ -261,6 +263,15 @@ pub fn attempts(
     Ok(page_json(items, None))
 }
 
+/// The attempt before the one that a cursor names.
+fn before(reader: &Reader, tenant: u64, attempt: &[u8]) -> Result<Option<Id>, Unreadable> {
+    let id = attempt.try_into().map_err(|_| Unreadable("a cursor that names no payment".to_owned()))?;
+    Ok(match entity(reader, tenant, EntityId::payment(Id::from_bytes(id)))?.as_deref() {
+        Some(Entity::Payment(payment)) => payment.previous,
+        _ => None,
+    })
+}
+
 /// A page of movements, those after a position.
 pub fn movements(
     reader: &Reader,
@@ -268,7 +279,8 @@ pub fn movements(
     ask: &Movements,
     after: Option<Position>,
     now: Timestamp,
-) -> Result<Vec<u8>, Unreadable> {
+    budget: &ReadBudget,
+) -> Result<Vec<u8>, Stopped> {
     let mut items = Vec::with_capacity(ask.page.limit);
     let mut last = Vec::new();
     let subjects = subjects(reader, tenant, &ask.subjects)?;
@@ -285,6 +297,7 @@ pub fn movements(
             Newest::new(reader, parts, before.as_deref(), Some(index::time_bytes(from).to_vec()))?;
         while let Some(suffix) = newest.take()? {
             let at = Position::of_record(&suffix)?;
+            budget.spend()?;
             let read = record(reader, at.seq)?;
             for n in (0..read.record.postings.len()).rev() {
                 let position = Position { row: u16::try_from(n).unwrap_or(u16::MAX), ..at };
@@ -417,12 +430,14 @@ fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     time: u64,
-    seq: Seq,
+    /// The record.
+    pub seq: Seq,
     row: u16,
 }
 
 impl Position {
-    fn of_record(suffix: &[u8]) -> Result<Position, Unreadable> {
+    /// From an entry of the index, as the first row of its record.
+    pub fn of_record(suffix: &[u8]) -> Result<Position, Unreadable> {
         let (time, seq) = suffix.split_first_chunk().ok_or_else(Position::unreadable)?;
         let seq: [u8; 8] = seq.try_into().map_err(|_| Position::unreadable())?;
         Ok(Position { time: u64::from_be_bytes(*time), seq: u64::from_be_bytes(seq), row: 0 })
@@ -451,43 +466,6 @@ impl Position {
 
     fn unreadable() -> Unreadable {
         Unreadable("a movement entry of another length".to_owned())
-    }
-}
-
-/// The balance as it was at an instant, that instant included: the newest snapshot before it, and
-/// the tenant's records since.
-pub fn balance_at(
-    machine: &Domain,
-    reader: &Reader,
-    tenant: u64,
-    at: Timestamp,
-) -> Result<Balance, Unreadable> {
-    let mut book = machine.empty(tenant);
-    let mut since: Seq = 0;
-    let mut from = Timestamp::from_unix_ms(0);
-    if let Some(stored) = reader.snapshot_taken_by(tenant, at.unix_ms())? {
-        book = machine.restore(tenant, &stored.state).map_err(Unreadable)?;
-        since = stored.seq;
-        from = Timestamp::from_unix_ms(stored.time_ms);
-    }
-    let ledger = LedgerKey::Tenant(Currency::Ves);
-    let kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).chain([OTHER]);
-    let parts = kinds.map(|kind| index::movements(tenant, ledger, kind)).collect();
-    let end = index::time_bytes(at.plus_ms(1));
-    let mut newest = Newest::new(reader, parts, Some(&end), Some(index::time_bytes(from).to_vec()))?;
-    let mut seqs = Vec::new();
-    while let Some(suffix) = newest.take()? {
-        seqs.push(Position::of_record(&suffix)?.seq);
-    }
-    for seq in seqs.into_iter().rev().filter(|seq| *seq > since) {
-        let read = record(reader, seq)?;
-        machine.settle(&mut book, read.time.unix_ms());
-        machine.evolve(&mut book, &read.record, read.time.unix_ms());
-    }
-    machine.settle(&mut book, at.unix_ms());
-    match &book {
-        AnyBook::Tenant(book) => Ok(balance(book)),
-        AnyBook::Platform(_) => Err(Unreadable("the platform has no balance".to_owned())),
     }
 }
 

@@ -33,6 +33,8 @@ use tokio::sync::{mpsc, watch as signal};
 
 /// Streams under way on one HTTP/2 connection: RFC 9113 (section 6.5.2) advises against fewer.
 const STREAMS_MAX: u32 = 100;
+/// Bytes of the longest body.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// What all bodies that come in pieces may take.
 const BODIES_BYTES: usize = 64 << 20;
 /// Connections that wait in the kernel to be taken, as far as the kernel allows so many. One that
@@ -69,7 +71,7 @@ impl Default for Limits {
             connections_per_peer_max: 5_000,
             head_bytes_max: 64 << 10,
             head_timeout: Duration::from_secs(10),
-            body_bytes_max: 1 << 20,
+            body_bytes_max: BODY_BYTES_MAX,
             body_timeout: Duration::from_secs(30),
             bodies: Arc::new(Budget::new(BODIES_BYTES)),
             idle_timeout: Duration::from_secs(75),

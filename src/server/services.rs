@@ -10,6 +10,8 @@ use crate::server::desk::Desk;
 use crate::server::directory::Directory;
 use crate::server::disk::Disk;
 use crate::server::meter::Meters;
+use crate::server::read_pool::ReadPool;
+use crate::server::shares::Shares;
 use crate::server::sheets::Turns;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::Webhooks;
@@ -79,6 +81,10 @@ pub struct Services {
     pub data: PathBuf,
     /// The room on its disk.
     pub disk: Arc<Disk>,
+    /// What each tenant may have beside the others.
+    pub shares: Shares,
+    /// Threads for reads that take long.
+    pub read_pool: ReadPool,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
     /// How requests are answered.

@@ -4,6 +4,7 @@
 use crate::server::ask::entity_patiently;
 use crate::server::dispatch::failure;
 use crate::server::history::{self, Read, Unreadable};
+use crate::server::read_budget::{ReadBudget, Stopped};
 use crate::server::respond::Reply;
 use crate::server::services::Services;
 use crate::webhooks::backlog;
@@ -55,33 +56,43 @@ pub fn list(reader: &Reader, tenant: u64) -> Result<Vec<u8>, Unreadable> {
 }
 
 /// GET /v1/webhooks/:id/deliveries: those that wait and those with an outcome, newest first.
-pub fn deliveries(services: &Services, tenant: u64, id: Id, page: &Page) -> Result<Vec<u8>, Problem> {
+pub fn deliveries(
+    services: &Services,
+    tenant: u64,
+    id: Id,
+    page: &Page,
+    after: Option<Id>,
+    budget: &ReadBudget,
+) -> Result<Option<Vec<u8>>, Stopped> {
     let reader = services.engine.reader();
-    let after = match &page.after {
-        None => None,
-        Some(bytes) => Some(Id::from_bytes(bytes.as_slice().try_into().map_err(|_| bad_cursor())?)),
-    };
     // First what waits, then what has an outcome: what ends in between is seen as ended.
     let quiet = services.webhooks.quiet_up_to(tenant, id);
     let entity = history::entity(reader, tenant, EntityId::webhook(id))?;
-    let Some(Entity::Webhook(webhook)) = entity.as_deref() else { return Err(Problem::not_found()) };
-    let mut shown = pending(reader, tenant, webhook, after, quiet, page.limit + 1)?;
+    let Some(Entity::Webhook(webhook)) = entity.as_deref() else { return Ok(None) };
+    let mut shown = pending(reader, tenant, webhook, (after, quiet), page.limit + 1, budget)?;
     shown.extend(ended(reader, tenant, webhook.id, after, page.limit + 1)?);
     let more = shown.len() > page.limit;
     let items: Vec<(Id, Vec<u8>)> = shown.into_iter().rev().take(page.limit).collect();
     let next = items.last().filter(|_| more).map(|(last, _)| page.next(last.as_bytes()));
-    Ok(page_json(items.into_iter().map(|(_, item)| item), next.as_deref()))
+    Ok(Some(page_json(items.into_iter().map(|(_, item)| item), next.as_deref())))
 }
 
-/// The newest `count` deliveries before `after` that have no outcome.
+/// The delivery that a page of them follows.
+pub fn last_delivery(page: &Page) -> Result<Option<Id>, Problem> {
+    let id = |bytes: &Vec<u8>| bytes.as_slice().try_into().map(Id::from_bytes).map_err(|_| bad_cursor());
+    page.after.as_ref().map(id).transpose()
+}
+
+/// The newest `count` deliveries before `after` that have no outcome. Up to the event `quiet` none
+/// is due; after it there may be any number of events that the endpoint does not list.
 fn pending(
     reader: &Reader,
     tenant: u64,
     webhook: &Webhook,
-    after: Option<Id>,
-    quiet: u64,
+    (after, quiet): (Option<Id>, u64),
     count: usize,
-) -> Result<BTreeMap<Id, Vec<u8>>, Unreadable> {
+    budget: &ReadBudget,
+) -> Result<BTreeMap<Id, Vec<u8>>, Stopped> {
     let is_before = |id: Id| after.is_none_or(|after| id < after);
     let mut found = BTreeMap::new();
     for resend in webhook.resends.iter().filter(|resend| is_before(resend.delivery)) {
@@ -92,13 +103,14 @@ fn pending(
     }
     let mut events = 0;
     let mut take = |happened: backlog::Happened| {
+        budget.spend()?;
         let (number, time) = (happened.number(), happened.read.time);
         let id = webhook.delivery_id(number, time);
         if is_before(id) && (number <= webhook.reached || webhook.is_due(number, happened.kind())) {
             found.insert(id, show_pending(id, webhook.id, &happened.event(), time));
             events += 1;
         }
-        events < count
+        Ok::<_, Stopped>(events < count)
     };
     // Only where something could be due, which the terms say.
     let first = webhook.reached.max(quiet) + 1;
@@ -111,7 +123,7 @@ fn pending(
     }
     for number in webhook.open.iter().rev() {
         if let Some(happened) = backlog::numbered(reader, tenant, *number)? {
-            take(happened);
+            take(happened)?;
         }
     }
     Ok(found)
@@ -187,7 +199,7 @@ pub async fn resend(
             Some(_) => entity_patiently(&services, tenant, target, since, ask).await,
         };
         let settled = match outcome {
-            Err(Failure::Overloaded) if last.is_some() => continue,
+            Err(Failure::Overloaded | Failure::ShareFull) if last.is_some() => continue,
             outcome => outcome.map_err(failure)?,
         };
         match (&settled.refusal, settled.record.as_ref().and(settled.entity.as_deref())) {

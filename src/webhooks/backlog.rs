@@ -62,22 +62,22 @@ pub fn after(reader: &Reader, tenant: u64, number: u64, limit: usize) -> Result<
 
 /// The events up to a number and down to another, both included, newest first, until `take` says
 /// that it has enough.
-pub fn back_from(
+pub fn back_from<E: From<Unreadable>>(
     reader: &Reader,
     tenant: u64,
     last: u64,
     first: u64,
-    mut take: impl FnMut(Happened) -> bool,
-) -> Result<(), Unreadable> {
+    mut take: impl FnMut(Happened) -> Result<bool, E>,
+) -> Result<(), E> {
     let from =
         history::newest_event_key(reader, tenant, first)?.unwrap_or_else(|| index::event(tenant, first));
     let to = last.checked_add(1).map_or_else(|| index::events_end(tenant), |end| index::event(tenant, end));
     for entry in reader.index_scan(&from, &to, true) {
-        let (_, value) = entry?;
+        let (_, value) = entry.map_err(Unreadable::from)?;
         let read = Arc::new(history::record(reader, history::seq(&value)?)?);
         for n in (0..read.record.events.len()).rev() {
             let happened = Happened { read: Arc::clone(&read), n };
-            if (first..=last).contains(&happened.number()) && !take(happened) {
+            if (first..=last).contains(&happened.number()) && !take(happened)? {
                 return Ok(());
             }
         }
@@ -90,7 +90,7 @@ pub fn numbered(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Happ
     let mut found = None;
     back_from(reader, tenant, number, number, |happened| {
         found = Some(happened);
-        false
+        Ok::<_, Unreadable>(false)
     })?;
     Ok(found)
 }

@@ -456,7 +456,7 @@ impl Courier {
                     self.learn(webhook.clone());
                     return ControlFlow::Continue(());
                 }
-                Err(Failure::Overloaded) => sleep(PAUSE).await,
+                Err(Failure::Overloaded | Failure::ShareFull) => sleep(PAUSE).await,
                 // Until the tenant's book goes on.
                 Err(Failure::Halted) => sleep(HALTED_PAUSE).await,
                 // What has no outcome is sent again after the next start.

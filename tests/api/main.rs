@@ -26,6 +26,7 @@ mod debit;
 mod disk;
 mod errors;
 mod events;
+mod fairness;
 mod feeds;
 mod free_text;
 mod fx;

@@ -343,30 +343,33 @@ fn begun(server: &Server, key: &str, bytes: usize) -> TcpStream {
 }
 
 #[test]
-fn bodies_that_are_not_finished_yet_have_a_bound_together() {
-    let server = Server::start_with(&[("PASARELA__SERVER__BODIES_BYTES_MAX", "1048576")]);
-    let tenant = server.tenant();
+fn bodies_that_are_not_finished_yet_have_a_bound_together_and_each_tenant_a_part_of_it() {
+    let server = Server::start_with(&[("PASARELA__SERVER__BODIES_BYTES_MAX", "4194304")]);
+    let (tenant, other) = (server.tenant(), server.tenant());
     let key = text(&tenant.created["testKey"], "key").to_owned();
-    let mut held = [begun(&server, &key, 600_000), begun(&server, &key, 600_000)];
+    // Of 4 MiB test mode leaves one, and one tenant has three quarters of the others.
+    let mut held: Vec<TcpStream> = (0..3).map(|_| begun(&server, &key, 900_000)).collect();
     // One of them has no room, whichever.
     let refused = (0..400).find_map(|n| {
         let mut answer = vec![0; 4096];
-        let read = held[n % 2].read(&mut answer).unwrap_or(0);
+        let read = held[n % 3].read(&mut answer).unwrap_or(0);
         (read > 0).then(|| String::from_utf8_lossy(&answer[..read]).to_lowercase())
     });
     let refused = refused.expect("one of them has no room");
     assert!(
-        refused.starts_with("http/1.1 503")
+        refused.starts_with("http/1.1 429")
             && refused.contains("retry-after: ")
-            && refused.contains("\"overloaded\""),
+            && refused.contains("\"rate_limited\""),
         "{refused}"
     );
-    // What comes whole is not kept waiting, and when the others have gone there is room again.
+    // Another tenant has room, what comes whole is not kept waiting, and when those that were held
+    // have gone there is room again.
+    let long = json!({ "externalRef": fresh("m"), "name": "x".repeat(700_000) });
+    other.test.post("/v1/merchants", &long).names(&["name"]);
     tenant.test.fund("1.00");
     drop(held);
-    let long = json!({ "externalRef": fresh("m"), "name": "x".repeat(700_000) });
     let answer =
-        (0..200).map(|_| tenant.test.post("/v1/merchants", &long)).find(|answer| answer.status != 503);
+        (0..200).map(|_| tenant.test.post("/v1/merchants", &long)).find(|answer| answer.status != 429);
     answer.expect("room").names(&["name"]);
 }
 

@@ -1,7 +1,7 @@
 //! A large book through its snapshot: debits go on meanwhile, and copies, proofs and the next start
 //! find it as it was.
 
-use actors::{Clock, Config, Effects, Engine};
+use actors::{Clock, Config, Effects, Engine, Shares};
 use api::render::render;
 use domain::adjustments::Adjustment;
 use domain::bank::Effect;
@@ -35,6 +35,7 @@ impl Effects<Domain> for Nobody {
 async fn engine(data: &Path) -> Engine<Domain> {
     let config = Config {
         permits_max: 10_000,
+        shares: Shares::UNBOUNDED,
         snapshot_records: u64::MAX,
         snapshot_seconds: u64::MAX,
         idle_seconds: u64::MAX,

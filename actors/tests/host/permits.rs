@@ -2,7 +2,7 @@
 
 use crate::rig::{FAR_MS, Rig, Setup, T, done, failure, until};
 use crate::toy::{Command, How};
-use actors::{Failure, Held};
+use actors::{Failure, Held, Shares};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -66,21 +66,54 @@ async fn what_waits_for_its_first_record_is_bounded_and_what_waits_for_a_bank_is
         // says nothing of that.
         until("they wait for the bank", || rig.world.begun() == (half + banked / 2) as u64).await;
     }
-    assert!(!rig.engine.refuses());
+    assert!(rig.engine.refuses(T).is_none());
     rig.faults.hold_syncs();
     for _ in 0..FIRST_RECORDS {
         let rig = Arc::clone(&rig);
         asked.spawn(async move { rig.deposit(T, 1).await.map(|_| ()) });
     }
-    until("as many wait for the disk as may", || rig.engine.refuses()).await;
+    until("as many wait for the disk as may", || rig.engine.refuses(T).is_some()).await;
     until("all of them are in", || rig.engine.status().under_way == banked + FIRST_RECORDS).await;
     let before = rig.engine.status().overloaded;
     assert_eq!(failure(rig.deposit(T, 1).await), Failure::Overloaded);
     assert_eq!(rig.engine.status().overloaded, before + 1);
     rig.faults.release_syncs();
-    until("there is room again", || !rig.engine.refuses()).await;
+    until("there is room again", || rig.engine.refuses(T).is_none()).await;
     done(rig.deposit(T, 1).await);
     asked.abort_all();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asks_for_everything_is_at_its_share_and_the_others_are_let_in() {
+    const OTHER: u64 = T + 2;
+    let shares = Shares { percent: 75, reserve_percent: 0 };
+    let rig = Arc::new(Rig::with(Setup { permits_max: 40, shares, ..Setup::default() }).await);
+    rig.faults.hold_syncs();
+    let mut asked = tokio::task::JoinSet::new();
+    for _ in 0..30 {
+        let rig = Arc::clone(&rig);
+        asked.spawn(async move { drop(done(rig.deposit(T, 1).await)) });
+    }
+    until("it has its share", || rig.engine.status().under_way == 30).await;
+    assert_eq!(rig.engine.refuses(T), Some(Failure::ShareFull));
+    assert_eq!(rig.engine.refuses(OTHER), None);
+    assert_eq!(failure(rig.deposit(T, 1).await), Failure::ShareFull);
+    assert_eq!(failure(rig.ask(T, 1, Command::Remark).await), Failure::ShareFull);
+    assert_eq!(rig.view(T).await.unwrap_err(), Failure::ShareFull);
+    assert_eq!(rig.engine.status().share_full, 4);
+    assert_eq!(rig.engine.status().overloaded, 0);
+    let other = tokio::spawn({
+        let rig = Arc::clone(&rig);
+        async move { drop(done(rig.deposit(OTHER, 1).await)) }
+    });
+    until("another is let in", || rig.engine.status().under_way == 31).await;
+    rig.faults.release_syncs();
+    other.await.unwrap();
+    while let Some(answer) = asked.join_next().await {
+        answer.unwrap();
+    }
+    done(rig.deposit(T, 1).await);
+    assert_eq!(rig.balance(T).await, 31, "what was refused did not happen");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! What every test starts: an engine over a store in memory, with a clock that stands.
 
 use crate::toy::{Command, How, Purses, Query, Transfer, View, World};
-use actors::{Clock, Config, Engine, Failure, Outcome, Settled};
+use actors::{Clock, Config, Engine, Failure, Outcome, Settled, Shares};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use wal::{Crash, Faults, MemoryStore, Store};
@@ -19,6 +19,7 @@ pub struct Setup {
     pub store: MemoryStore,
     pub clock: Clock,
     pub permits_max: usize,
+    pub shares: Shares,
     pub idle_seconds: u64,
     pub patience: Duration,
     pub snapshot_records: u64,
@@ -33,6 +34,7 @@ impl Default for Setup {
             store: MemoryStore::new(),
             clock: Clock::manual(START_MS),
             permits_max: 10_000,
+            shares: Shares::UNBOUNDED,
             idle_seconds: 3600,
             patience: Duration::from_secs(3600),
             snapshot_records: u64::MAX,
@@ -82,6 +84,7 @@ impl Rig {
         let halts = Arc::clone(&halted);
         let config = Config {
             permits_max: setup.permits_max,
+            shares: setup.shares,
             snapshot_records: setup.snapshot_records,
             snapshot_seconds: 3600,
             idle_seconds: setup.idle_seconds,

@@ -7,7 +7,7 @@ use crate::plain_file::PlainFile;
 use crate::report::{Bar, Line, Report};
 use crate::table::{Table, grouped, median, milliseconds, nanoseconds_each, per_second, ratio};
 use crate::{Outcome, Place, machine, progress, table};
-use actors::{Clock, Config, Effects, Engine};
+use actors::{Clock, Config, Effects, Engine, Shares};
 use api::render::render;
 use clap::Args;
 use domain::adjustments::Adjustment;
@@ -71,6 +71,7 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let config = Config {
         permits_max,
+        shares: Shares::UNBOUNDED,
         snapshot_records: u64::MAX,
         snapshot_seconds: u64::MAX,
         idle_seconds: u64::MAX,

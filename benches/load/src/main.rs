@@ -7,13 +7,14 @@
 //!
 //! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
 //! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·
-//! `latency`, `overload` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
+//! `latency`, `overload`, `abuse` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
 //! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `webhooks`,
 //! `receiver` · `load`, `open_loop` the generators · `requests`, `conversions`, `reads` what they
 //! send, `connection` how · `prepare` the tenants · `do_nothing`, `plain_file` the baselines ·
 //! `peers` PostgreSQL (`benches/peers/`) · `server` child processes · `cleanup` what ends with us ·
 //! `machine`.
 
+mod abuse;
 mod chart;
 mod cleanup;
 mod connection;
@@ -82,6 +83,8 @@ enum What {
     Latency(latency::Latency),
     /// Twice as much load as it can take, and what comes after
     Overload(overload::Overload),
+    /// What one tenant that asks for everything does to another
+    Abuse(abuse::Abuse),
     /// Debits on one balance in process, beside a plain file
     Engine(in_process::InProcess),
     /// What a snapshot of a balance with many holds does to its debits
@@ -128,6 +131,7 @@ fn main() -> ExitCode {
         What::SlowDisk(slow_disk) => slow_disk.run(),
         What::Latency(latency) => latency.run(),
         What::Overload(overload) => overload.run(),
+        What::Abuse(abuse) => abuse.run(),
         What::Engine(engine) => engine.run(),
         What::Pause(pause) => pause.run(),
         What::Growth(growth) => growth.run(),

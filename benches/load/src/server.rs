@@ -49,6 +49,15 @@ every_seconds = 60
 holidays = []
 "#;
 
+/// What lets one test key take all.
+const NO_SHARES: [(&str, &str); 5] = [
+    ("PASARELA__LIMITS__SHARE_PERCENT", "100"),
+    ("PASARELA__LIMITS__LIVE_RESERVE_PERCENT", "0"),
+    ("PASARELA__LIMITS__LIVE_SLOTS", "1048576"),
+    ("PASARELA__LIMITS__TEST_SLOTS", "1048576"),
+    ("PASARELA__LIMITS__WAITING_MAX", "1048576"),
+];
+
 /// In what surroundings a server runs.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
@@ -56,6 +65,9 @@ pub struct Setting {
     pub cores: Vec<usize>,
     /// The library that makes the disk slower, and by how many microseconds.
     pub slow_sync: Option<(PathBuf, u64)>,
+    /// Whether each tenant has a share, as by default. Without it the load of a benchmark is one
+    /// tenant's, and may take all.
+    pub with_shares: bool,
 }
 
 impl Setting {
@@ -105,6 +117,9 @@ impl Server {
             ("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true".to_owned()),
         ] {
             command.env(name, value);
+        }
+        if !setting.with_shares {
+            command.envs(NO_SHARES);
         }
         command.envs(setting.slow_disk());
         machine::on_cores(&setting.cores, || {

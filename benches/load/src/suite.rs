@@ -2,6 +2,7 @@
 //! programs, charts. The report is written anew after every part, so that what was measured is
 //! there whatever becomes of the rest; a part that fails says so in it and does not end the run.
 
+use crate::abuse::Abuse;
 use crate::growth::Growth;
 use crate::http::Http;
 use crate::in_process::InProcess;
@@ -70,6 +71,7 @@ enum Name {
     SlowDisk,
     Latency,
     Overload,
+    Abuse,
     Pause,
     Growth,
     Restart,
@@ -206,6 +208,17 @@ impl All {
                     Overload { place, connections: count(4_000).max(400), percent: 200, seconds: seconds(5) };
                 Part::new(name, part.takes(), move || part.report())
             }
+            Name::Abuse => {
+                let part = Abuse {
+                    place,
+                    connections: 256,
+                    rate: 300,
+                    seconds: seconds(4),
+                    rounds: rounds(3),
+                    without_shares: false,
+                };
+                Part::new(name, part.takes(), move || part.report())
+            }
             Name::Pause => {
                 let part = Pause { place, holds: size(1_000_000), snapshots: 5 };
                 Part::new(name, part.takes(), move || part.report())
@@ -269,6 +282,7 @@ impl Name {
             Name::SlowDisk => "slow-disk",
             Name::Latency => "latency",
             Name::Overload => "overload",
+            Name::Abuse => "abuse",
             Name::Pause => "pause",
             Name::Growth => "growth",
             Name::Restart => "restart",

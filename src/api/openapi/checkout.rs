@@ -49,8 +49,7 @@ fn operations() -> Vec<Operation> {
             .body("CheckoutDebtor")
             .example("a payer at Banesco", r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#)
             .about(MESSAGES)
-            .answers(201, "C2pIntent", "The intent")
-            .refuses(429, &["rate_limited"]),
+            .answers(201, "C2pIntent", "The intent"),
         pays(operation("payCheckoutC2p", "Pay by C2P"))
             .body("CheckoutC2p")
             .example("the payer's key", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#)
@@ -62,8 +61,7 @@ fn operations() -> Vec<Operation> {
             .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one. By push and SMS there are as many as of `requestCheckoutC2p`, together with those.")
             .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next")
             .refuses(400, &["amount_below_minimum"])
-            .refuses(403, &["cop_not_enabled"])
-            .refuses(429, &["rate_limited"]),
+            .refuses(403, &["cop_not_enabled"]),
         pays(operation("submitCheckoutOtp", "Submit the SMS code of a payment in pesos"))
             .body("CopOtp")
             .example("the right one of test mode", r#"{"otp":"123456"}"#)

@@ -3,8 +3,13 @@
 use super::{Gateway, Use, failure, reply};
 use crate::server::batches;
 use crate::server::history::{self, Position, Unreadable};
+use crate::server::idempotency;
+use crate::server::past_balance;
+use crate::server::read_budget::{ReadBudget, Stopped};
 use crate::server::respond::{Reply, RequestId};
 use crate::server::secrets;
+use crate::server::services::Services;
+use crate::server::shares::WorkSlot;
 use crate::server::sheets;
 use crate::server::webhooks;
 use actors::{Held, Outcome};
@@ -18,11 +23,10 @@ use api::plan::{Caller, Plan};
 use api::problem::Problem;
 use api::sessions;
 use api::testing;
-use api::writer::Object;
 use domain::commands::{Ask, Command};
 use domain::ids::{EntityId, Id};
 use domain::index::{self, Space};
-use domain::kept::{KeepRef, Kept, Shape};
+use domain::kept::{KeepRef, Shape};
 use domain::machine::Domain;
 use domain::payments::Method as PaymentMethod;
 use domain::platform::PLATFORM;
@@ -37,11 +41,13 @@ pub(super) struct Doing<'a> {
     pub caller: &'a Caller,
     pub request_id: &'a RequestId,
     pub used: Option<Use>,
+    /// Until the first record is durable or, of a read, until the answer.
+    pub slot: Option<WorkSlot>,
 }
 
 impl Gateway {
     /// Does what the handler wants done.
-    pub(super) async fn carry_out(&self, plan: Plan, doing: Doing<'_>) -> Result<Reply, Problem> {
+    pub(super) async fn carry_out(&self, plan: Plan, mut doing: Doing<'_>) -> Result<Reply, Problem> {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
         let engine = &self.services.engine;
         let reader = engine.reader();
@@ -51,6 +57,8 @@ impl Gateway {
             }
             Plan::Knowing(_, plan) => *plan,
             Plan::Aimed(url, plan) => {
+                // It takes as long as whoever knows the name.
+                doing.slot = None;
                 Box::pin(self.services.webhooks.aim(tenant, &url))
                     .await
                     .map_err(|why| Problem::invalid_field("url", why))?;
@@ -61,13 +69,13 @@ impl Gateway {
         match plan {
             Plan::Answer(status, body) => Ok(Reply::json(status, body)),
             Plan::Book(ask, shape) => {
-                let (command, held) = doing.command(ask, shape);
+                let (command, _slot, held) = doing.command(ask, shape);
                 let outcome = engine.ask_book(tenant, command, held).await;
                 reply(tenant, shape, outcome, request_id)
             }
             Plan::Entity(id, ask, shape) => {
-                let (command, held) = doing.command(ask, shape);
-                let mut outcome = engine.ask_entity(tenant, id, false, command, None, held).await;
+                let (command, slot, held) = doing.command(ask, shape);
+                let mut outcome = engine.ask_entity(tenant, id, false, command, slot, held).await;
                 others_done(&mut outcome).await;
                 reply(tenant, shape, outcome, request_id)
             }
@@ -81,22 +89,23 @@ impl Gateway {
                     }
                     (known, _) => known,
                 };
-                let (command, held) = doing.command(ask, shape);
+                let (command, slot, held) = doing.command(ask, shape);
+                let until_record: Held = Box::new((held_name, slot));
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(
                     tenant,
                     shape,
-                    engine.ask_entity(tenant, id, new, command, Some(Box::new(held_name)), held).await,
+                    engine.ask_entity(tenant, id, new, command, Some(until_record), held).await,
                     request_id,
                 )
             }
             Plan::New(id, ask, shape) => {
-                let (command, held) = doing.command(ask, shape);
+                let (command, slot, held) = doing.command(ask, shape);
                 reply(
                     tenant,
                     shape,
-                    engine.ask_entity(tenant, id, true, command, None, held).await,
+                    engine.ask_entity(tenant, id, true, command, slot, held).await,
                     request_id,
                 )
             }
@@ -107,10 +116,17 @@ impl Gateway {
     }
 
     /// The same for what is rarer, or longer.
-    async fn carry_out_rest(&self, plan: Plan, doing: Doing<'_>) -> Result<Reply, Problem> {
+    async fn carry_out_rest(&self, plan: Plan, mut doing: Doing<'_>) -> Result<Reply, Problem> {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
         let engine = &self.services.engine;
         let reader = engine.reader();
+        let mut is_crowd = false;
+        if plan.goes_through_records() {
+            doing.slot = None;
+            let share = self.services.shares.of(tenant);
+            doing.slot = self.services.shares.page(&share).await?;
+            is_crowd = doing.slot.as_ref().is_some_and(WorkSlot::has_waited);
+        }
         match plan {
             // One condition is all that a handler sets; the others are carried out above.
             Plan::Knowing(..)
@@ -123,7 +139,8 @@ impl Gateway {
             Plan::CreateOnce { name, transfer, id, ask, shape } => {
                 // Always in this order, so that no two wait for each other. The transfer is held
                 // until the bank has said whether it is there: who comes second finds it taken or
-                // free.
+                // free, and does not wait for it in a slot.
+                doing.slot = None;
                 let held_name = self.services.desk.hold_name(tenant, Space::Payment, &name).await;
                 let held_transfer = self.services.desk.hold_name(tenant, Space::Transfer, &transfer).await;
                 let known = history::named(reader, tenant, Space::Payment, &name)?;
@@ -131,7 +148,7 @@ impl Gateway {
                     .map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil))
                     .transpose()?;
                 let used = history::named(reader, tenant, Space::Transfer, &transfer)?.is_some();
-                let (command, held) = doing.command(ask(used), shape);
+                let (command, _, held) = doing.command(ask(used), shape);
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(
@@ -152,16 +169,18 @@ impl Gateway {
             }
             Plan::OfChargeback(id, ask, shape) => {
                 let payment = history::charged_back(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
-                let (command, held) = doing.command(ask, shape);
+                let (command, slot, held) = doing.command(ask, shape);
                 reply(
                     tenant,
                     shape,
-                    engine.ask_entity(tenant, payment, false, command, None, held).await,
+                    engine.ask_entity(tenant, payment, false, command, slot, held).await,
                     request_id,
                 )
             }
             Plan::Advance(advance_ms) => {
-                let (command, held) = doing.command(Ask::MoveClock, Shape::Clock);
+                // It takes as long as what falls due on the way.
+                doing.slot = None;
+                let (command, _, held) = doing.command(Ask::MoveClock, Shape::Clock);
                 reply(
                     tenant,
                     Shape::Clock,
@@ -195,8 +214,12 @@ impl Gateway {
                 if at > self.clock(tenant).await? {
                     return Err(Problem::invalid_field("at", "must not be in the future"));
                 }
-                let then = history::balance_at(engine.machine(), reader, tenant, at)?;
-                Ok(Reply::json(200, balance::show(&then, doing.caller.livemode())))
+                let then =
+                    self.services.read_pool.read_long(&self.services, tenant, move |services, budget| {
+                        let engine = &services.engine;
+                        past_balance::balance_at(engine.machine(), engine.reader(), tenant, at, budget)
+                    });
+                Ok(Reply::json(200, balance::show(&then.await?, doing.caller.livemode())))
             }
             Plan::Read(id, show) => match history::entity(reader, tenant, id)? {
                 Some(entity) => Ok(Reply::json(200, show(&entity))),
@@ -209,11 +232,11 @@ impl Gateway {
             }
             Plan::OfPayment(id, ask, shape) => {
                 let id = history::payment(reader, tenant, id)?.ok_or_else(Problem::not_found)?;
-                let (command, held) = doing.command(ask, shape);
+                let (command, slot, held) = doing.command(ask, shape);
                 reply(
                     tenant,
                     shape,
-                    engine.ask_entity(tenant, id, false, command, None, held).await,
+                    engine.ask_entity(tenant, id, false, command, slot, held).await,
                     request_id,
                 )
             }
@@ -224,13 +247,23 @@ impl Gateway {
                 Ok(Reply::json(200, show(&entity)))
             }
             Plan::List { kind, facets, page, show } => {
-                Ok(Reply::json(200, history::list(reader, tenant, kind, &facets, &page, show)?))
+                let list = self.read(tenant, is_crowd, move |services, _| {
+                    Ok(history::list(services.engine.reader(), tenant, kind, &facets, &page, show)?)
+                });
+                Ok(Reply::json(200, list.await?))
             }
             Plan::ListKinds { parts, page, show } => {
-                Ok(Reply::json(200, history::list_kinds(reader, tenant, parts, &page, show)?))
+                let list = self.read(tenant, is_crowd, move |services, _| {
+                    Ok(history::list_kinds(services.engine.reader(), tenant, parts.clone(), &page, show)?)
+                });
+                Ok(Reply::json(200, list.await?))
             }
             Plan::Attempts { name, facets, page, show } => {
-                Ok(Reply::json(200, history::attempts(reader, tenant, &name, &facets, &page, show)?))
+                let attempts = self.read(tenant, is_crowd, move |services, budget| {
+                    let reader = services.engine.reader();
+                    history::attempts(reader, tenant, &name, &facets, &page, show, budget)
+                });
+                Ok(Reply::json(200, attempts.await?))
             }
             Plan::Movements(ask) => {
                 let after = ask
@@ -240,18 +273,29 @@ impl Gateway {
                     .map(|bytes| Position::read(bytes).ok_or_else(bad_cursor))
                     .transpose()?;
                 let now = self.clock(tenant).await?;
-                Ok(Reply::json(200, history::movements(reader, tenant, &ask, after, now)?))
+                let movements = self.read(tenant, is_crowd, move |services, budget| {
+                    history::movements(services.engine.reader(), tenant, &ask, after, now, budget)
+                });
+                Ok(Reply::json(200, movements.await?))
             }
             Plan::Batch(batch) => {
                 let (services, request_id) = (Arc::clone(&self.services), request_id.clone());
-                let (keep, held) = doing.keep(Shape::Batch);
+                let (keep, slot, held) = doing.keep(Shape::Batch);
                 let paying =
-                    tokio::spawn(batches::carry_out(services, tenant, batch, keep, held, request_id));
+                    tokio::spawn(batches::carry_out(services, tenant, batch, keep, (slot, held), request_id));
                 paying.await.unwrap_or_else(|_| Err(Problem::internal_error()))
             }
-            Plan::ReadBatch(id) => batches::read(&self.services, tenant, id),
+            Plan::ReadBatch(id) => {
+                let batch = self.read(tenant, is_crowd, move |services, budget| {
+                    batches::read(services, tenant, id, budget)
+                });
+                found(batch.await?)
+            }
             Plan::Events { after, page, world } => {
-                Ok(Reply::json(200, history::events(reader, tenant, after, &page, world)?))
+                let events = self.read(tenant, is_crowd, move |services, _| {
+                    Ok(history::events(services.engine.reader(), tenant, after, &page, world)?)
+                });
+                Ok(Reply::json(200, events.await?))
             }
             Plan::Event(id, world) => match history::event(reader, tenant, id, world)? {
                 Some(event) => Ok(Reply::json(200, event)),
@@ -282,12 +326,13 @@ impl Gateway {
                     }
                 }
                 let (slug, held_slug) = free.unzip();
-                let (command, held) =
+                let (command, slot, held) =
                     doing.command(Ask::AddLink(Box::new(NewLink { slug, ..*link })), Shape::LinkCreated);
+                let until_record: Held = Box::new((held_slug, slot));
                 reply(
                     tenant,
                     Shape::LinkCreated,
-                    engine.ask_entity(tenant, product, false, command, Some(Box::new(held_slug)), held).await,
+                    engine.ask_entity(tenant, product, false, command, Some(until_record), held).await,
                     request_id,
                 )
             }
@@ -313,11 +358,11 @@ impl Gateway {
             }
             Plan::EntityNamed { space, name, kind, ask, shape } => {
                 let id = history::named(reader, tenant, space, &name)?.ok_or_else(Problem::not_found)?;
-                let (command, held) = doing.command(ask, shape);
+                let (command, slot, held) = doing.command(ask, shape);
                 reply(
                     tenant,
                     shape,
-                    engine.ask_entity(tenant, EntityId { kind, id }, false, command, None, held).await,
+                    engine.ask_entity(tenant, EntityId { kind, id }, false, command, slot, held).await,
                     request_id,
                 )
             }
@@ -341,22 +386,55 @@ impl Gateway {
                 Ok(Reply::json(200, conversions::show_settings(&tenant.sheet.settings)).trace(trace))
             }
             Plan::Signing { id, new, ask, shape } => {
-                let (command, held) = doing.command(ask, shape);
-                let outcome = engine.ask_entity(tenant, id, new, command, None, held).await;
+                let (command, slot, held) = doing.command(ask, shape);
+                let outcome = engine.ask_entity(tenant, id, new, command, slot, held).await;
                 secrets::reply_with_secret(&self.services, tenant, shape, outcome, request_id)
             }
             Plan::Webhooks => Ok(Reply::json(200, webhooks::list(reader, tenant)?)),
             Plan::Deliveries(id, page) => {
-                Ok(Reply::json(200, webhooks::deliveries(&self.services, tenant, id, &page)?))
+                let after = webhooks::last_delivery(&page)?;
+                let deliveries = self.read(tenant, is_crowd, move |services, budget| {
+                    webhooks::deliveries(services, tenant, id, &page, after, budget)
+                });
+                found(deliveries.await?)
             }
             Plan::Resend(id) => {
                 let services = Arc::clone(&self.services);
-                let (keep, held) = doing.keep(Shape::Resent);
+                let (keep, _slot, held) = doing.keep(Shape::Resent);
                 let resending = tokio::spawn(webhooks::resend(services, tenant, id, keep, held));
                 resending.await.unwrap_or_else(|_| Err(Problem::internal_error()))
             }
-            Plan::TestNotification => webhooks::test(&self.services, tenant).await,
-            Plan::Kept { key, path } => self.idempotency(tenant, &key, path.as_deref()).await,
+            Plan::TestNotification => {
+                // It takes as long as the slowest endpoint.
+                doing.slot = None;
+                webhooks::test(&self.services, tenant).await
+            }
+            Plan::Kept { key, path } => {
+                let (services, now) = (&self.services, self.clock(tenant).await?);
+                if let Some(body) = idempotency::under_way(services, tenant, &key, path.as_deref(), now) {
+                    return Ok(Reply::json(200, body));
+                }
+                let done = self.read(tenant, is_crowd, move |services, budget| {
+                    idempotency::done(services, tenant, &key, path.as_deref(), now, budget)
+                });
+                found(done.await?)
+            }
+        }
+    }
+
+    /// Reads what may be long. Beside others, those of a tenant that asks for many at once are all
+    /// read where no request waits behind them.
+    async fn read<T: Send + 'static>(
+        &self,
+        tenant: u64,
+        is_crowd: bool,
+        read: impl Fn(&Services, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (services, pool) = (&self.services, &self.services.read_pool);
+        if is_crowd {
+            pool.read_long(services, tenant, read).await
+        } else {
+            pool.read(services, tenant, read).await
         }
     }
 
@@ -377,65 +455,20 @@ impl Gateway {
         }
         Err(Problem::not_found())
     }
-
-    /// GET /v1/idempotency/:key: the newest use of a key, on any path unless one is named.
-    async fn idempotency(&self, tenant: u64, key: &str, path: Option<&str>) -> Result<Reply, Problem> {
-        let now = self.clock(tenant).await?;
-        if let Some((path, since)) = self.services.desk.key_in_use(tenant, key, path) {
-            let first_seen = now.minus_ms(self.services.now().since_ms(since));
-            let body = Object::new()
-                .text("key", key)
-                .plain("state", "in_progress")
-                .plain("method", "POST")
-                .text("path", path);
-            let body = body
-                .plain("firstSeenAt", first_seen)
-                .plain("expiresAt", first_seen.plus_ms(domain::kept::KEPT_MS));
-            return Ok(Reply::json(200, body.null("status").null("response").null("walSeq").end()));
-        }
-        let from = index::kept(tenant, key);
-        let mut to = from.clone();
-        to.extend_from_slice(&[0xFF; 17]);
-        let mut newest: Option<(Timestamp, Kept, u64)> = None;
-        for entry in self.services.engine.reader().index_scan(&from, &to, false) {
-            let (_, value) = entry.map_err(Unreadable::from)?;
-            let seq = history::seq(&value)?;
-            let read = history::record(self.services.engine.reader(), seq)?;
-            let Some(kept) = read.record.kept else { continue };
-            let matches =
-                kept.of.key == key && path.is_none_or(|path| kept.of.path == path) && kept.stands_at(now);
-            if matches
-                && newest.as_ref().is_none_or(|(_, other, _)| other.of.first_seen <= kept.of.first_seen)
-            {
-                newest = Some((read.time, kept, seq));
-            }
-        }
-        let (_, kept, seq) = newest.ok_or_else(Problem::not_found)?;
-        let body = Object::new()
-            .text("key", key)
-            .plain("state", "done")
-            .plain("method", "POST")
-            .text("path", &kept.of.path)
-            .plain("firstSeenAt", kept.of.first_seen)
-            .plain("expiresAt", kept.expires_at())
-            .number("status", kept.status)
-            .json("response", &kept.body)
-            .number("walSeq", seq)
-            .end();
-        Ok(Reply::json(200, body))
-    }
 }
 
 impl Doing<'_> {
-    /// The command, and what is held until it is answered.
-    fn command(self, ask: Ask, shape: Shape) -> (Command, Option<Held>) {
-        let (keep, held) = self.keep(shape);
-        (Command { ask, keep }, held)
+    /// The command, what is held until its first record, and until it is answered.
+    fn command(self, ask: Ask, shape: Shape) -> (Command, Option<Held>, Option<Held>) {
+        let (keep, slot, held) = self.keep(shape);
+        (Command { ask, keep }, slot, held)
     }
 
-    /// Which answer is kept for which key, and what is held until it is answered.
-    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Held>) {
-        let Some(Use { key, path, body_hash, held }) = self.used else { return (None, None) };
+    /// Which answer is kept for which key, what is held until the first record, and until it is
+    /// answered.
+    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Held>, Option<Held>) {
+        let slot = self.slot.map(|slot| Box::new(slot) as Held);
+        let Some(Use { key, path, body_hash, held }) = self.used else { return (None, slot, None) };
         // The decision fills in when the key was first seen, on the tenant's clock.
         let first_seen = Timestamp::from_unix_ms(0);
         let keep = KeepRef {
@@ -446,8 +479,13 @@ impl Doing<'_> {
             shape,
             request_id: self.request_id.as_str().to_owned(),
         };
-        (Some(keep), Some(Box::new(held)))
+        (Some(keep), slot, Some(Box::new(held)))
     }
+}
+
+/// What was looked for, if it is there.
+fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
+    body.map(|body| Reply::json(200, body)).ok_or_else(Problem::not_found)
 }
 
 /// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds

@@ -26,8 +26,14 @@ pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
             add(401, &["unauthorized"]);
             add(403, &["cross_site"]);
             add(421, &["misdirected"]);
+            if !reads {
+                add(429, &["rate_limited"]);
+            }
         }
-        Access::Buyer => add(401, &["unauthorized"]),
+        Access::Buyer => {
+            add(401, &["unauthorized"]);
+            add(429, &["rate_limited"]);
+        }
     }
     add(400, if reads { &["invalid_data"] } else { &["invalid_json", "invalid_data"] });
     if row.path.contains(':') {
