@@ -266,6 +266,7 @@ async fn start(
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
         outbound: world.outbound.clone(),
+        clock: clock.clone(),
     })?;
     let outbox = Arc::new(
         Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks), clock.clone())

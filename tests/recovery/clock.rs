@@ -1,11 +1,15 @@
 //! A wall clock that is set under a running server: money does not believe it.
 
 use crate::harness::client::Api;
+use crate::harness::receiver::{Manner, Receiver};
 use crate::harness::server::Server;
 use crate::{shown, succeeds};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(60);
 
 const DAY_MS: i64 = 86_400_000;
 const HOUR_MS: i64 = 3_600_000;
@@ -97,4 +101,86 @@ fn a_spike_ends_no_hold_and_live_money_waits_until_it_is_undone_or_confirmed() {
     create(live).expect(201);
     assert_eq!(held(test), "0.00", "a day has passed, as an operator says");
     is_about_now(test, DAY_MS);
+}
+
+/// A server whose wall clock is read from a file, and that file.
+fn with_a_clock(environment: &[(&str, &str)]) -> (Server, tempfile::TempDir) {
+    let directory = tempfile::tempdir().expect("a directory");
+    step(&directory.path().join("step"), 0);
+    let file = directory.path().join("step");
+    let all = [&[("PASARELA_TEST_CLOCK_STEP", shown(&file))][..], environment].concat();
+    (Server::start_with(&all), directory)
+}
+
+#[test]
+fn operators_move_no_live_money_either_while_the_clock_is_in_doubt() {
+    let (server, directory) = with_a_clock(&[]);
+    let tenant = server.tenant();
+    let admin = server.admin();
+    let of = |rest: &str| format!("/admin/tenants/{}/{rest}", tenant.id);
+    let adjustment = |mode: &str, reference: &str| json!({ "mode": mode, "currency": "COP", "amount": "50000", "description": "x", "externalRef": reference });
+    let payout = |mode: &str, reference: &str| {
+        json!({
+            "mode": mode, "amountCop": 1_000, "bank": "Bancolombia", "accountNumber": "12345678901", "accountType": "savings",
+            "holderName": "Ana", "documentType": "CC", "documentNumber": "1020304050", "externalRef": reference,
+        })
+    };
+    for mode in ["live", "test"] {
+        admin.post(&of("adjustments"), &adjustment(mode, "before")).expect(201);
+    }
+    let under_way = admin.post(&of("cop-payouts"), &payout("live", "before")).expect(201);
+    let complete = format!("/admin/cop-payouts/{}/complete", under_way["id"].as_str().expect("an id"));
+    step(&directory.path().join("step"), DAY_MS);
+    let keyed = admin.keyed("while the clock is in doubt");
+    for _ in 0..2 {
+        keyed.post(&of("adjustments"), &adjustment("live", "after")).refused(503, "clock_stepped");
+    }
+    admin.post(&of("cop-payouts"), &payout("live", "after")).refused(503, "clock_stepped");
+    admin.post(&complete, &json!({ "reference": "81" })).refused(503, "clock_stepped");
+    // What was done is told again, and the test world goes on.
+    admin.post(&of("adjustments"), &adjustment("live", "before")).expect(200);
+    admin.post(&of("adjustments"), &adjustment("test", "after")).expect(201);
+    admin.post(&of("cop-payouts"), &payout("test", "after")).expect(201);
+    step(&directory.path().join("step"), 0);
+    keyed.post(&of("adjustments"), &adjustment("live", "after")).expect(201);
+    admin.post(&complete, &json!({ "reference": "81" })).expect(200);
+}
+
+#[test]
+fn webhooks_and_prices_bear_the_time_that_is_believed() {
+    let (mut server, directory) = with_a_clock(&[]);
+    // A price a second, so that one comes after the spike.
+    assert!(server.terminate().success());
+    server.configure(|config| config.replace("every_seconds = 60", "every_seconds = 1"));
+    server.restart();
+    let api = server.tenant().test;
+    let receiver = Receiver::start(|_| Manner::Status(200));
+    let hook = json!({ "url": receiver.url(), "events": ["payment.completed", "conversion.completed"] });
+    api.post("/v1/webhooks", &hook).expect(201);
+    let half = json!({ "autoConvert": { "COP": { "percent": 50 } } });
+    api.patch("/v1/conversions/settings", &half).expect(200);
+    step(&directory.path().join("step"), DAY_MS);
+    let fetched = || {
+        let latest = server.nobody().get("/api/v1/fx/latest?pair=USDT/COP").expect(200);
+        latest["fetchedAt"].as_str().expect("an instant").parse::<DateTime<Utc>>().expect("an instant")
+    };
+    let is_near = |instant: DateTime<Utc>| (instant - Utc::now()).num_milliseconds().abs() < HOUR_MS / 2;
+    let before = fetched();
+    let deadline = Instant::now() + PATIENCE;
+    while fetched() == before {
+        assert!(Instant::now() < deadline, "no new price: {}", server.log_tail());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(is_near(fetched()), "{}", fetched());
+    // What is sold now is converted at a price of now: neither is a day apart from the other.
+    api.cop_paid(50_000);
+    let arrived = receiver.wait_for(2);
+    let mut events: Vec<_> = arrived.iter().map(|arrived| arrived.json()["event"].to_string()).collect();
+    events.sort();
+    assert_eq!(events, ["\"conversion.completed\"", "\"payment.completed\""]);
+    for message in &arrived {
+        let seconds: i64 = message.header("webhook-timestamp").parse().expect("a number");
+        let sent = DateTime::from_timestamp(seconds, 0).expect("an instant");
+        assert!(is_near(sent), "a receiver refuses what was signed at {sent}");
+    }
 }
