@@ -38,7 +38,7 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let channel = fields
         .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
     let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
-    let metadata = fields.optional("metadata", metadata);
+    let metadata = fields.optional("metadata", |value| value.metadata(METADATA_BYTES_MAX));
     let buyer = GotBuyer::read(&mut fields, channel.peek().copied());
     let too_little = amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor());
     let sound = match fields.finish() {
@@ -74,18 +74,6 @@ fn whole_pesos() -> Bad {
 pub fn below_minimum() -> Problem {
     Problem::refused(400, "amount_below_minimum", format!("amountCop must be at least {AMOUNT_MIN}"))
         .with("minimumCop", AMOUNT_MIN.minor())
-}
-
-/// The text of a JSON object. Its members are nobody's business but the tenant's.
-fn metadata(value: Value<'_>) -> Result<String, Bad> {
-    let wanted = |_| Bad::from("must be an object");
-    drop(value.object().map_err(wanted)?);
-    let text = value.raw()?.get();
-    if text.len() > METADATA_BYTES_MAX {
-        Err(format!("must have at most {METADATA_BYTES_MAX} bytes").into())
-    } else {
-        Ok(text.to_owned())
-    }
 }
 
 /// Who pays, as it is read: a QR code needs nothing of it, the other channels everything.
