@@ -40,7 +40,7 @@ use crate::server::tls::{self, Certificates, Files};
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
 use crate::webhooks::{self, Webhooks};
-use actors::{Clock, Engine, StartError};
+use actors::{Clock, Effects, Engine, StartError};
 use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
@@ -275,7 +275,7 @@ async fn start(
     let outcomes = vec![outbox.outcomes()];
     let engine = Engine::start(
         machine,
-        outbox,
+        Arc::clone(&outbox) as Arc<dyn Effects<Domain>>,
         Box::new(store),
         translate::log_bounds(&config.storage),
         engine_config(config, set_aside, clock.clone()),
@@ -329,7 +329,10 @@ async fn start(
         meters: Arc::default(),
         outcomes,
         spans,
+        unresolved_after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
+        unresolved: AtomicU64::new(0),
     });
+    outbox.attach(&services);
     compare_with_the_log(&services);
     world.settle(data, &services.engine).await?;
     let failed =

@@ -370,7 +370,18 @@ impl Payment {
         }
     }
 
-    /// The name under which a transfer can pay once: its bank, day and reference, unless it was not
+    /// The name under which a transfer can pay once, once it was found: with the bank's reference
+    /// instead of the digits that the payer gave.
+    pub fn found_transfer(&self) -> Option<String> {
+        match (&self.means, &self.bank_reference) {
+            (Means::Transfer { debtor, date, .. }, Some(full)) => {
+                Some(transfer_name(debtor.bank, *date, without_zeros(full)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The name under which a transfer is looked for: its bank, day and reference, unless it was not
     /// found.
     pub fn transfer(&self) -> Option<String> {
         match &self.means {
@@ -429,6 +440,12 @@ impl Payment {
         let of_chargebacks = self.chargebacks.iter().flat_map(Chargeback::moved_at);
         self.completed_at.into_iter().chain(self.reversed_at).chain(of_chargebacks).collect()
     }
+}
+
+/// A reference of a transfer without the zeros that it begins with: they tell nothing.
+pub fn without_zeros(reference: &str) -> &str {
+    let digits = reference.trim_start_matches('0');
+    if digits.is_empty() && !reference.is_empty() { "0" } else { digits }
 }
 
 /// The name under which a transfer can pay once.
