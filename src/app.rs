@@ -44,7 +44,7 @@ use actors::{Clock, Effects, Engine, StartError};
 use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
-use domain::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
+use domain::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Timestamp};
 use door::Door;
 use halted::HaltedFile;
 use present::World;
@@ -52,6 +52,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -134,6 +135,7 @@ pub async fn run(
     };
     let looking = tokio::spawn(room::watch(disk));
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
+    let counting = tokio::spawn(admin::operations::keep_counted(Arc::clone(&services)));
     let home = home::page(&services.base_url, config.demo_key())
         .map_err(|error| format!("the page at /: {error}"))?;
     let public = public(&config, &services.meters)?;
@@ -201,6 +203,7 @@ pub async fn run(
     thinning.stop();
     services.webhooks.stop(WEBHOOKS_STOP).await;
     banks.abort();
+    counting.abort();
     looking.abort();
     renewing.abort();
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;

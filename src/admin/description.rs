@@ -11,6 +11,7 @@ use api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
 use api::writer::Object;
 use domain::banks::Service;
 use domain::cop_payouts::AccountType;
+use domain::operations::{Kind, Subject};
 use domain::platform::{Mode, Scope};
 use domain::settings::LiveStatus;
 use hyper::Method;
@@ -312,24 +313,36 @@ fn crypto_payouts() -> Chapter {
 }
 
 fn orders() -> Chapter {
-    let entity = || object().member("type", one_of(operations::ENTITIES)).member("id", uuid());
+    let entity = || {
+        object()
+            .member("type", one_of(Subject::TYPES))
+            .member("id", uuid().or_null().about("The account's own payout account has none."))
+    };
     Chapter {
         tag: "Operations",
-        about: "Orders to banks that need an operator. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
+        about: "Orders to banks that may need an operator. A pending one has no answer; an unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
         operations: vec![
-            operation("listOperations", "List the operations that banks contradicted themselves about")
+            operation("listOperations", "List the orders to banks that may need an operator")
+                .about("Those that banks contradicted themselves about, unless `status` names others.")
                 .query("status", one_of(operations::STATUSES))
                 .query("rail", text())
                 .query("tenantId", uuid())
                 .pages()
                 .answers(200, "OperationPage", "Newest first"),
+            operation("resolveOperation", "Say what became of an order that no bank has answered")
+                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, and if it says the opposite that is a contradiction, which moves no money.")
+                .body("OperationResolution")
+                .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
+                .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
+                .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
+                .refuses(409, &["operation_resolved"]),
         ],
         schemas: vec![
             (
                 "BankOperation",
                 object()
                     .member("operationId", uuid())
-                    .member("kind", one_of(operations::KINDS))
+                    .member("kind", one_of(Kind::ALL.map(Kind::name)))
                     .member("rail", text())
                     .member("tenantId", uuid().or_null())
                     .member("mode", one_of(["live", "test"]))
@@ -342,10 +355,20 @@ fn orders() -> Chapter {
                     .member("bankCode", text().or_null().about("With which the bank refused it."))
                     .member("bankText", text().or_null())
                     .member("bankReference", text().or_null().about("Under which the bank did it."))
-                    .member("contradictedAt", instant())
+                    .member("contradictedAt", instant().or_null())
                     .member("status", one_of(operations::STATUSES)),
             ),
             ("OperationPage", page("BankOperation")),
+            (
+                "OperationResolution",
+                object()
+                    .member("outcome", one_of(["done", "refused"]))
+                    .optional("reference", text().chars(1..=64).pattern(r"\S").or_null().about("The bank's, of what was done: required then, and only then allowed."))
+                    .optional("failureCode", text().pattern("^[A-Za-z0-9_]{1,32}$").or_null().about("The bank's, of what was refused: required then, and only then allowed."))
+                    .member("note", text().chars(1..=500).pattern(r"\S").about("Why it is believed. It is in the record, with who said it."))
+                    .closed(),
+            ),
+            ("ResolvedOperation", object().optional("id", uuid()).optional("status", text())),
         ],
         ..Chapter::default()
     }

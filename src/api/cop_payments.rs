@@ -14,7 +14,7 @@ use domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use domain::commands::Ask;
 use domain::conversions::price::with_four_decimals;
 use domain::cop_payments::collect::NewCopPayment;
-use domain::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure, Phase};
+use domain::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
 use domain::events::EventKind;
 use domain::ids::EntityId;
 use domain::kept::Shape;
@@ -196,7 +196,7 @@ pub fn created(payment: &CopPayment) -> Rendered {
 
 /// The answer to whatever is done to a payment: 202 while the processor has not done it.
 pub fn settled(payment: &CopPayment) -> Rendered {
-    let status = if payment.phase == Phase::Idle { 200 } else { 202 };
+    let status = if payment.phase.is_deciding() { 202 } else { 200 };
     (status, show(payment))
 }
 
@@ -232,6 +232,16 @@ fn next(payment: &CopPayment) -> Option<Vec<u8>> {
     })
 }
 
+/// Whether the pesos came, as the processor said first.
+const fn came(payment: &CopPayment) -> bool {
+    matches!(payment.status, Status::Completed | Status::Reversed)
+}
+
+/// Why it failed, if it did: what contradicts a completion is shown on the operation alone.
+fn failure(payment: &CopPayment) -> Option<&'static str> {
+    payment.failure.filter(|_| !came(payment)).map(Failure::name)
+}
+
 /// A payment in pesos, as JSON (`service.md`, "COP payment"; `contract.md`, section 11).
 pub fn show(payment: &CopPayment) -> Vec<u8> {
     show_with(payment, next(payment).as_deref())
@@ -248,7 +258,7 @@ fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
             .json("checkoutSession", &sessions::show_in_payment(&checkout.sale)),
         None => pesos(body, payment),
     };
-    body.maybe_plain("failureCode", payment.failure.map(Failure::name))
+    body.maybe_plain("failureCode", failure(payment))
         .json("next", next.unwrap_or(b"null"))
         .boolean("livemode", payment.livemode)
         .plain("createdAt", payment.created_at)
@@ -289,7 +299,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .null("externalRef")
         .plain("status", payment.status.name())
         .plain("method", Method::Cop.name())
-        .maybe_plain("failureCode", payment.failure.map(Failure::name))
+        .maybe_plain("failureCode", failure(payment))
         .null("cancelReason")
         .maybe_number("usdAmount", payment.checkout.as_ref().map(|checkout| checkout.usd))
         .null("vesAmount")
@@ -309,7 +319,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .null("debtorCellPhone")
         .null("cardLast4")
         .null("cardBrand")
-        .maybe_text("bankReference", payment.processor_reference.as_deref())
+        .maybe_text("bankReference", payment.processor_reference.as_deref().filter(|_| came(payment)))
         .maybe_plain("operationId", payment.operation())
         .null("description")
         .json_or_null(
@@ -317,7 +327,10 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
             payment.checkout.as_ref().map(|checkout| sessions::show_in_payment(&checkout.sale)),
         )
         .maybe_plain("reversedAt", payment.refunded_at)
-        .maybe_text("reversalRef", payment.refund_reference.as_deref())
+        .maybe_text(
+            "reversalRef",
+            payment.refund_reference.as_deref().filter(|_| payment.refunded_at.is_some()),
+        )
         .maybe_plain("reversalType", payment.refunded_at.map(|_| "refund"))
         .list("chargebacks", std::iter::empty::<Vec<u8>>())
         .boolean("livemode", payment.livemode)

@@ -13,6 +13,7 @@ use crate::ids::Id;
 use crate::kept::KeepRef;
 use crate::merchants::Registration;
 use crate::money::{Rate, Ves};
+use crate::operations::Resolution;
 use crate::own_account;
 use crate::payments::{c2p, charge, otp};
 use crate::payouts::NewPayout;

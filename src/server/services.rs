@@ -29,6 +29,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
@@ -89,6 +90,10 @@ pub struct Services {
     pub spans: Option<Arc<Spans>>,
     /// How banks answer.
     pub outcomes: Vec<Arc<Outcomes>>,
+    /// An order that no bank has answered for so long is put before an operator.
+    pub unresolved_after_ms: i64,
+    /// How many of those there were when they were counted last.
+    pub unresolved: AtomicU64,
 }
 
 impl Services {

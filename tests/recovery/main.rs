@@ -10,6 +10,7 @@ mod copies;
 mod corruption;
 mod large;
 mod looking;
+mod operations;
 mod operators;
 mod past;
 mod planted;
