@@ -242,14 +242,16 @@ fn money() -> Chapter {
         about: "Corrections of balances, and what banks took back of card payments.",
         operations: vec![
             operation("createAdjustment", "Correct a balance")
+                .refuses(503, &["clock_stepped"])
                 .body("NewAdjustment")
                 .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
                 .answers(201, "Movement", "The movement")
                 .answers(200, "Movement", "The movement that is there under this reference")
                 .refuses(409, &["external_ref_conflict"])
                 .refuses(422, &["insufficient_balance"]),
-            chargeback(operation("openChargeback", "Record a chargeback")),
+            chargeback(operation("openChargeback", "Record a chargeback").refuses(503, &["clock_stepped"])),
             operation("closeChargeback", "Decide a dispute")
+                .refuses(503, &["clock_stepped"])
                 .body("ChargebackOutcome")
                 .example("won", r#"{"outcome":"won"}"#)
                 .answers(200, "Chargeback", "The chargeback, closed")
@@ -289,12 +291,11 @@ fn crypto_payouts() -> Chapter {
                 .query("status", crypto::payout_status())
                 .pages()
                 .answers(200, "CryptoPayoutPage", "Newest first"),
-            review(operation("approveCryptoPayout", "Approve a USDT payout")).answers(
-                202,
-                "CryptoPayout",
-                "The network has not answered yet",
-            ),
-            review(operation("rejectCryptoPayout", "Reject a USDT payout"))
+            review(
+                operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
+            )
+            .answers(202, "CryptoPayout", "The network has not answered yet"),
+            review(operation("rejectCryptoPayout", "Reject a USDT payout").refuses(503, &["clock_stepped"]))
                 .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
                 .body_optional("Rejection")
                 .example("why", r#"{"reason":"unknown wallet"}"#),
@@ -335,7 +336,8 @@ fn orders() -> Chapter {
                 .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
                 .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
                 .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
-                .refuses(409, &["operation_resolved"]),
+                .refuses(409, &["operation_resolved"])
+                .refuses(503, &["clock_stepped"]),
         ],
         schemas: vec![
             (
@@ -376,7 +378,10 @@ fn orders() -> Chapter {
 
 fn cop_payouts() -> Chapter {
     let settle = |operation: Operation| {
-        operation.answers(200, "CopPayout", "The payout").refuses(409, &["payout_not_pending"])
+        operation
+            .answers(200, "CopPayout", "The payout")
+            .refuses(409, &["payout_not_pending"])
+            .refuses(503, &["clock_stepped"])
     };
     let word = || text().chars(1..=64).pattern(r"\S");
     let name = || text().chars(1..=120).pattern(r"\S");
@@ -385,6 +390,7 @@ fn cop_payouts() -> Chapter {
         about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
         operations: vec![
             operation("createCopPayout", "Debit pesos that are to be paid out")
+                .refuses(503, &["clock_stepped"])
                 .body("NewCopPayout")
                 .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
                 .answers(201, "CopPayout", "The payout, pending")

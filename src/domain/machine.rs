@@ -330,6 +330,18 @@ fn decide(
     turn: &Turn<'_>,
 ) -> Outcome {
     match (ask, entity) {
+        // Whoever takes the name then waits for this record (`outbox.rs`).
+        (Ask::Found(heard, _until_decided), found) => decide(book, found, Ask::Heard(heard), keep, turn),
+        (Ask::Resolve(resolution), Some(found)) => {
+            let answer = match operations::in_banks_words(found, &resolution) {
+                Ok(answer) => answer,
+                Err(refusal) => return Outcome::refuse(refusal),
+            };
+            let operations::Resolution { operation, answer: _, act } = *resolution;
+            let heard = Heard { operation, how: How::Ask, answer };
+            let outcome = decide(book, entity, Ask::Heard(heard), None, turn);
+            operations::resolved(outcome, operation, act, turn.now)
+        }
         (Ask::RequestC2p(new), None) => c2p::request(*new, None, turn),
         (Ask::RequestC2p(new), Some(Entity::Payment(payment))) => c2p::supersede(payment, *new, turn),
         (Ask::ExecuteC2p(ask), Some(Entity::Payment(payment))) => {
@@ -459,18 +471,6 @@ fn decide(
         }
         (Ask::Resend(event), Some(Entity::Webhook(webhook))) => webhooks::resend(webhook, event, turn),
         (Ask::KeepResent(status, body), Some(Entity::Webhook(_))) => webhooks::keep_resent(status, body),
-        // Whoever takes the name then waits for this record (`outbox.rs`).
-        (Ask::Found(heard, _until_decided), found) => decide(book, found, Ask::Heard(heard), keep, turn),
-        (Ask::Resolve(resolution), Some(found)) => {
-            let answer = match operations::in_banks_words(found, &resolution) {
-                Ok(answer) => answer,
-                Err(refusal) => return Outcome::refuse(refusal),
-            };
-            let operations::Resolution { operation, answer: _, act } = *resolution;
-            let heard = Heard { operation, how: How::Ask, answer };
-            let outcome = decide(book, entity, Ask::Heard(heard), None, turn);
-            operations::resolved(outcome, operation, act, turn.now)
-        }
         // A deadline or an answer for something that is gone.
         (Ask::Deadline | Ask::Heard(_) | Ask::Market(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.

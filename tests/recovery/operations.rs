@@ -176,6 +176,15 @@ fn a_bank_that_agrees_with_the_operator_is_asked_no_more() {
             assert_eq!(later[name], now[name], "{name}");
         }
     }
+    // Pesos too: of a buyer who paid, as the processor's page shows, and of one who did not.
+    for (said, status) in [(done("5"), "COMPLETED"), (refused("wrong_code"), "FAILED")] {
+        let sale = api.cop(50_000, "qr");
+        let id = operation(&api.payment(&json!({ "paymentId": sale["id"] })));
+        let told = server.admin().post(&path(&id), &said).expect(200);
+        assert_texts(&told, &[("status", status), ("method", "COP")]);
+        server.admin().post(&path(&id), &said).refused(409, "operation_resolved");
+    }
+    api.assert_pesos("46250", "46250", "0");
     assert!(ids(&server, "contradicted").is_empty());
     // Paid by the operator's word and no other: the figures of one sale.
     assert_eq!(text(&api.books(), "ledgerNetVes"), "1970.00");

@@ -122,7 +122,8 @@ fn sequences(server: &Server) -> Vec<u64> {
 #[test]
 fn a_halted_book_is_thinned_and_keeps_what_it_needs_to_go_on() {
     const ALL_HOURS: &str = "PASARELA__STORAGE__SNAPSHOT_ALL_HOURS";
-    let mut server = Server::start_with(&[(ALL_HOURS, "48")]);
+    let days = ("PASARELA__STORAGE__SNAPSHOT_HOURLY_DAYS", "2");
+    let mut server = Server::start_with(&[(ALL_HOURS, "48"), days]);
     let tenant = server.tenant();
     let other = server.tenant().test;
     let api = &tenant.test;
@@ -136,7 +137,7 @@ fn a_halted_book_is_thinned_and_keeps_what_it_needs_to_go_on() {
     server.arguments = vec!["--set-aside", "3"];
     server.restart();
     api.get("/v1/balance").refused(503, "account_halted");
-    until(&server, "snapshots are thinned", || snapshots(&server) <= 31);
+    until(&server, "snapshots are thinned", || snapshots(&server) <= 35);
     for _ in 0..3 {
         other.fund("1.00");
         server.admin().post("/admin/snapshot", &json!({})).expect(200);

@@ -251,10 +251,22 @@ fn every_end_of_a_collection_that_is_asked_about() {
             "{answer:?}"
         );
         assert_eq!((world.due(), world.refusal.clone()), (None, None));
-        // Whatever comes afterwards finds it settled.
+        // Whatever comes afterwards finds it settled; the opposite is written down, once.
+        let settled = world.pesos();
         for late in [done(), refused("rejected"), refused(CANCELED), Answer::NeverReceived, Answer::Silent] {
-            assert!(world.hear(COLLECT, How::Ask, late, T0 + 61_000).is_none());
+            let is_opposite = match late {
+                Answer::Done { .. } => status != Status::Completed,
+                Answer::Refused { .. } => status == Status::Completed && world.payment().failure.is_none(),
+                _ => false,
+            };
+            let record = world.hear(COLLECT, How::Ask, late, T0 + 61_000);
+            assert_eq!(
+                record.map(|record| (record.cause, record.postings.len(), record.events.len())),
+                is_opposite.then_some((Cause::OperationContradicted, 0, 0))
+            );
+            assert_eq!((world.payment().status, world.pesos(), world.due()), (status, settled, None));
         }
+        assert_eq!(world.payment().contradicted(), Some(COLLECT));
         for ask in [
             Ask::CancelCop,
             told("123456"),
@@ -592,10 +604,15 @@ fn a_refund_that_is_not_done_gives_everything_back_but_what_is_released_by_now()
         (Some(Refusal::ProcessorUnavailable), Status::Completed)
     );
     assert_eq!(world.book().account(Currency::Cop), &before);
-    // The next try has a name of its own; an answer to the first one is old.
+    // The next try has a name of its own; an answer to the first one moves nothing, and if it is the
+    // opposite of what was said, it is written down.
     world.say(Ask::RefundCop, T0 + 6_000).expect("a record");
     assert_eq!(world.payment().operation(), Some(world.payment().id.operation(18)));
-    assert!(world.hear(17, How::Ask, done(), T0 + 7_000).is_none());
+    assert!(world.hear(17, How::Ask, refused("processor_unavailable"), T0 + 6_500).is_none());
+    let set_aside = world.pesos();
+    let record = world.hear(17, How::Ask, done(), T0 + 7_000).expect("a record");
+    assert_eq!((record.cause, world.payment().contradicted()), (Cause::OperationContradicted, Some(17)));
+    assert_eq!((world.pesos(), world.payment().status), (set_aside, Status::Completed));
     // The bank takes so long that the hold ends meanwhile.
     world.hear(18, How::Ask, refused("processor_unavailable"), T0 + 2_000 + HOLD_MS).expect("a record");
     assert_eq!(world.pesos(), (46_250, 0, 46_250));
