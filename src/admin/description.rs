@@ -370,7 +370,12 @@ fn orders() -> Chapter {
                     .member("note", text().chars(1..=500).pattern(r"\S").about("Why it is believed. It is in the record, with who said it."))
                     .closed(),
             ),
-            ("ResolvedOperation", object().optional("id", uuid()).optional("status", text())),
+            (
+                "ResolvedOperation",
+                object()
+                    .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them.")
+                    .example(r#"{"payoutId":"01975a2e-7c00-7000-8000-000000000200","object":"payout","kind":"merchant","status":"completed","reference":"81234567","failureCode":null,"monto":"20.06"}"#),
+            ),
         ],
         ..Chapter::default()
     }
