@@ -42,11 +42,11 @@ use crate::server::tls::{self, Certificates, Files};
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
 use crate::webhooks::{self, Webhooks};
-use actors::{Clock, Engine, StartError};
+use actors::{Clock, Effects, Engine, StartError};
 use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
-use domain::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
+use domain::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Timestamp};
 use door::Door;
 use halted::HaltedFile;
 use present::World;
@@ -54,6 +54,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -138,6 +139,7 @@ pub async fn run(
     let asking = Arc::clone(&services);
     let sweeping = tokio::spawn(async move { asking.shares.sweep().await });
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
+    let counting = tokio::spawn(admin::operations::keep_counted(Arc::clone(&services)));
     let home = home::page(&services.base_url, config.demo_key())
         .map_err(|error| format!("the page at /: {error}"))?;
     let public = public(&config, &services.meters)?;
@@ -207,6 +209,7 @@ pub async fn run(
     services.webhooks.stop(WEBHOOKS_STOP).await;
     sweeping.abort();
     banks.abort();
+    counting.abort();
     looking.abort();
     renewing.abort();
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
@@ -272,6 +275,7 @@ async fn start(
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
         outbound: world.outbound.clone(),
+        clock: clock.clone(),
     })?;
     let outbox = Arc::new(
         Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks), clock.clone())
@@ -280,7 +284,7 @@ async fn start(
     let outcomes = vec![outbox.outcomes()];
     let engine = Engine::start(
         machine,
-        outbox,
+        Arc::clone(&outbox) as Arc<dyn Effects<Domain>>,
         Box::new(store),
         translate::log_bounds(&config.storage),
         engine_config(config, set_aside, clock.clone()),
@@ -340,7 +344,10 @@ async fn start(
         meters: Arc::default(),
         outcomes,
         spans,
+        unresolved_after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
+        unresolved: AtomicU64::new(0),
     });
+    outbox.attach(&services);
     compare_with_the_log(&services);
     world.settle(data, &services.engine).await?;
     let failed =

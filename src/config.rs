@@ -215,6 +215,8 @@ pub struct Rails {
     pub simulator_delay_ms: u64,
     /// What the simulated bank does wrong.
     pub simulator_fault: Fault,
+    /// An order that no bank has answered for so long is put before an operator.
+    pub unresolved_after_seconds: u32,
 }
 
 /// `[webhooks]`.
@@ -409,6 +411,7 @@ impl Rails {
             answer_seconds: keys.integer("answer_seconds", 10, 1..=30),
             simulator_delay_ms: keys.integer("simulator_delay_ms", 0, 0..=60_000),
             simulator_fault: keys.one_of("simulator_fault", Fault::None, &Fault::ALL),
+            unresolved_after_seconds: keys.integer("unresolved_after_seconds", 7_200, 1..=604_800),
         };
         keys.done();
         rails

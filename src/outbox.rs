@@ -5,22 +5,32 @@ use crate::outbound::Outbound;
 use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Outcomes, Rail};
 use crate::rates::Market;
+use crate::server::ask;
+use crate::server::services::Services;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
 use domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
+use domain::banks::BankCode;
 use domain::commands::{Ask, Command};
+use domain::date::Date;
+use domain::ids::Id;
+use domain::index::Space;
 use domain::machine::Domain;
+use domain::payments::{transfer_name, without_zeros};
 use domain::platform::is_live;
 use domain::record::Record;
 use domain::time::Timestamp;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 /// The longest that a bank is listened to: well below the first look, so that no bank is asked
 /// about an order that is still on its way to it.
 const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
+
+/// Why a transfer that was found does not pay.
+const USED: &str = "reference_already_used";
 
 /// The banks by mode, and the market.
 pub struct Outbox {
@@ -30,6 +40,8 @@ pub struct Outbox {
     webhooks: Arc<Webhooks>,
     outcomes: Arc<Outcomes>,
     clock: Clock,
+    /// Who knows which transfers have paid; see [`Outbox::attach`].
+    services: Arc<OnceLock<Weak<Services>>>,
 }
 
 impl Outbox {
@@ -44,7 +56,14 @@ impl Outbox {
             webhooks,
             outcomes: Arc::new(outcomes),
             clock,
+            services: Arc::default(),
         }
+    }
+
+    /// Lets it look up which transfers have paid. What finds one before is told nothing, and looks
+    /// again.
+    pub fn attach(&self, services: &Arc<Services>) {
+        let _ = self.services.set(Arc::downgrade(services));
     }
 
     /// How the simulator answers.
@@ -70,9 +89,10 @@ impl Effects<Domain> for Outbox {
         let shut = !self.outbound.allows(tenant);
         let rail: Option<Arc<dyn Rail>> =
             if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.simulator) as Arc<dyn Rail>) };
-        let outcomes = Arc::clone(&self.outcomes);
+        let (outcomes, services) = (Arc::clone(&self.outcomes), Arc::clone(&self.services));
         Box::pin(async move {
-            let Effect { entity: _, operation, at, how, order } = effect;
+            let Effect { entity, operation, at, how, order } = effect;
+            let looked_for = Transfer::looked_for(&order);
             let answer = match rail {
                 None => Answer::Silent,
                 Some(rail) => {
@@ -87,11 +107,72 @@ impl Effects<Domain> for Outbox {
                     answer
                 }
             };
-            Ask::Heard(Heard { operation, how, answer }).into()
+            match looked_for {
+                Some(transfer) => {
+                    transfer.claim(&services, (tenant, entity.id), operation, how, answer).await
+                }
+                None => Ask::Heard(Heard { operation, how, answer }),
+            }
+            .into()
         })
     }
 
     fn durable(&self, tenant: u64, record: &Record) {
         self.webhooks.durable(tenant, record);
+    }
+}
+
+/// A transfer that was looked for by the digits that its payer gave.
+struct Transfer {
+    bank: BankCode,
+    date: Date,
+    given: String,
+}
+
+impl Transfer {
+    fn looked_for(order: &Order) -> Option<Transfer> {
+        match order {
+            Order::FindTransfer { bank, date, reference, .. } => {
+                Some(Transfer { bank: *bank, date: *date, given: reference.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the name of the transfer that was found, by the bank's reference, for this payment; or
+    /// refuses it, if it has paid for something else (`contract.md`, section 17, "Payments").
+    ///
+    /// The name is held until the payment is decided. Whoever holds it next waits for the records of
+    /// the turns until then before the index is read, so nobody finds it free in between.
+    async fn claim(
+        self,
+        services: &OnceLock<Weak<Services>>,
+        (tenant, payment): (u64, Id),
+        operation: Id,
+        how: How,
+        answer: Answer,
+    ) -> Ask {
+        let heard = |answer| Heard { operation, how, answer };
+        let Answer::Done { reference } = &answer else { return Ask::Heard(heard(answer)) };
+        let full = without_zeros(reference);
+        if full == self.given {
+            // Its name from the beginning.
+            return Ask::Heard(heard(answer));
+        }
+        let name = transfer_name(self.bank, self.date, full);
+        let Some(services) = services.get().and_then(Weak::upgrade) else {
+            return Ask::Heard(heard(Answer::Silent));
+        };
+        let held = services.desk.hold_name(tenant, Space::Transfer, &name).await;
+        match ask::named_now(&services, tenant, Space::Transfer, &name).await {
+            Ok(Some(other)) if other != payment => {
+                Ask::Heard(heard(Answer::Refused { code: USED.to_owned() }))
+            }
+            Ok(_) => Ask::Found(heard(answer), Box::new(held)),
+            Err(problem) => {
+                tracing::error!(%problem, %operation, "whether a transfer has paid cannot be read");
+                Ask::Heard(heard(Answer::Silent))
+            }
+        }
     }
 }

@@ -186,6 +186,9 @@ impl Checker {
             self.seen = snapshots;
         }
         let tenants: Vec<u64> = group.iter().map(|(tenant, _)| *tenant).collect();
+        // Before anything is read: what is found may be of a book before it was resumed.
+        let resumptions: HashMap<u64, u64> =
+            tenants.iter().map(|tenant| (*tenant, self.engine.resumptions(*tenant))).collect();
         let mut worked = Instant::now();
         let mut is_ending = false;
         let done = recheck(&reader, &tenants, RECORDS_MAX, &mut || {
@@ -197,6 +200,7 @@ impl Checker {
             self.counters.breaches.fetch_add(1, Ordering::Relaxed);
             self.engine.halt(
                 *tenant,
+                resumptions.get(tenant).copied().unwrap_or(0),
                 &format!("the self-check found a breach at record {}: {}", breach.seq, breach.detail),
             );
         }

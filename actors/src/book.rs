@@ -232,7 +232,10 @@ impl<M: Machine> BookState<M> {
             }
             BookMessage::Snapshot(to) => self.snapshot(to),
             BookMessage::Saved(version) => self.imaged(version),
-            BookMessage::Halt(why) => {
+            // What was found is of the book before it was resumed.
+            BookMessage::Halt { resumptions, .. }
+                if resumptions != self.shared().halts.resumptions(self.tenant) => {}
+            BookMessage::Halt { why, .. } => {
                 self.shared().counters.breached.fetch_add(1, Ordering::Relaxed);
                 if self.shared().halt(self.tenant, &why) {
                     self.halt();

@@ -399,6 +399,18 @@ impl<M: Machine> Engine<M> {
         from.await.map_err(|_| gone())?
     }
 
+    /// The same of a book that is in memory, without keeping it there; `None` if it is not.
+    pub async fn glance(&self, tenant: u64, query: M::Query) -> Result<Option<M::View>, Failure> {
+        // Who asks is not the tenant, whose share may be used up.
+        let admission = self.admit(tenant, |gate, _| gate.admit_without_record(tenant, Standing::Essential))?;
+        let (to, from) = oneshot::channel();
+        {
+            let Some(slot) = self.shared.books.get(&tenant) else { return Ok(None) };
+            slot.send(BookMessage::View { query, to, admission });
+        }
+        from.await.map_err(|_| gone())?.map(Some)
+    }
+
     /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first,
     /// each at its own instant and in order; then the book is asked `command`, which must write
     /// that the clock moved, in a turn that bears the instant arrived at; it must write a record,

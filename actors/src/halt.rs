@@ -32,12 +32,26 @@ pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,
     /// So many: asked on the way of every request, when there is nearly always none.
     count: AtomicUsize,
+    /// How often each book was resumed since the start, of those that were.
+    resumptions: Mutex<BTreeMap<u64, u64>>,
 }
 
 impl Halts {
     pub fn new(halted: impl Iterator<Item = Halted>) -> Halts {
         let books: BTreeMap<u64, Halted> = halted.map(|halted| (halted.tenant, halted)).collect();
-        Halts { count: AtomicUsize::new(books.len()), books: Mutex::new(books) }
+        Halts {
+            count: AtomicUsize::new(books.len()),
+            books: Mutex::new(books),
+            resumptions: Mutex::default(),
+        }
+    }
+
+    fn of_resumptions<R>(&self, with: impl FnOnce(&mut BTreeMap<u64, u64>) -> R) -> R {
+        with(&mut self.resumptions.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn resumptions(&self, tenant: u64) -> u64 {
+        self.of_resumptions(|resumptions| resumptions.get(&tenant).copied().unwrap_or(0))
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut BTreeMap<u64, Halted>) -> R) -> R {
@@ -85,6 +99,7 @@ impl<M: Machine> Shared<M> {
 
     /// Notes that a book goes on.
     pub(crate) fn resumed(&self, tenant: u64) {
+        self.halts.of_resumptions(|resumptions| *resumptions.entry(tenant).or_default() += 1);
         if self.halts.change(|books| books.remove(&tenant)).is_some() {
             tracing::info!(tenant, "a book goes on");
             (self.config.on_halt)(&self.halts.all());
@@ -118,10 +133,17 @@ impl<M: Machine> Engine<M> {
         self.shared.halts.all()
     }
 
-    /// Somebody found out that a book is not what it should be: it decides nothing more.
-    pub fn halt(&self, tenant: u64, why: &str) {
+    /// How often a book was resumed since the start.
+    pub fn resumptions(&self, tenant: u64) -> u64 {
+        self.shared.halts.resumptions(tenant)
+    }
+
+    /// Somebody found out that a book is not what it should be: it decides nothing more. Unless it
+    /// was resumed after it had been looked at, when [`Engine::resumptions`] was this: then what was
+    /// found is no more.
+    pub fn halt(&self, tenant: u64, resumptions: u64, why: &str) {
         let why = why.to_owned();
-        self.book(tenant, |slot| slot.send(BookMessage::Halt(why)));
+        self.book(tenant, |slot| slot.send(BookMessage::Halt { why, resumptions }));
     }
 
     /// Waits until everything that a halted book has appended is durable and nothing of it is being

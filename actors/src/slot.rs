@@ -46,8 +46,11 @@ pub(crate) enum BookMessage<M: Machine> {
     Snapshot(oneshot::Sender<Result<Seq, Failure>>),
     /// The image of a large book is saved with this version, or could not be.
     Saved(Option<u64>),
-    /// The book is in doubt: decide nothing more.
-    Halt(String),
+    /// The book is in doubt, as it was when it had been resumed so often: decide nothing more.
+    Halt {
+        why: String,
+        resumptions: u64,
+    },
     /// Tell when all that was appended is durable and nothing is being saved.
     Fence(oneshot::Sender<Result<Seq, Failure>>),
     /// Go on as another book.
@@ -80,7 +83,7 @@ impl<M: Machine> BookMessage<M> {
             | BookMessage::NextDue { .. }
             | BookMessage::Land
             | BookMessage::Saved(_)
-            | BookMessage::Halt(_)
+            | BookMessage::Halt { .. }
             | BookMessage::Resume(_)
             | BookMessage::Retire
             | BookMessage::Retired { .. } => {}

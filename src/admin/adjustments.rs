@@ -56,6 +56,7 @@ pub async fn create(call: Call) -> Outcome {
         description: wanted.description,
         external_ref: Some(wanted.external_ref),
     };
+    services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(Shape::Movement);
     let command = Command { ask: Ask::Adjust(Box::new(ask)), keep };
     let settled = services.engine.ask_book(tenant_key, command, key_held).await.map_err(failure)?;

@@ -60,6 +60,7 @@ pub async fn close(call: Call) -> Outcome {
 
 /// Has the entity decide, once per Idempotency-Key.
 pub(super) async fn tell(call: &Call, tenant_key: u64, entity: EntityId, ask: Ask, shape: Shape) -> Outcome {
+    call.services.may_decide(tenant_key)?;
     let (keep, held) = call.keep(shape);
     let settled = call
         .services

@@ -125,6 +125,7 @@ struct Target {
 
 /// Has the payout decide, once per Idempotency-Key.
 async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Ask, shape: Shape) -> Outcome {
+    call.services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(shape);
     let command = Command { ask, keep };
     let settled = call

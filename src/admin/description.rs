@@ -11,6 +11,7 @@ use api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
 use api::writer::Object;
 use domain::banks::Service;
 use domain::cop_payouts::AccountType;
+use domain::operations::{Kind, Subject};
 use domain::platform::{Mode, Scope};
 use domain::settings::LiveStatus;
 use hyper::Method;
@@ -241,14 +242,16 @@ fn money() -> Chapter {
         about: "Corrections of balances, and what banks took back of card payments.",
         operations: vec![
             operation("createAdjustment", "Correct a balance")
+                .refuses(503, &["clock_stepped"])
                 .body("NewAdjustment")
                 .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
                 .answers(201, "Movement", "The movement")
                 .answers(200, "Movement", "The movement that is there under this reference")
                 .refuses(409, &["external_ref_conflict"])
                 .refuses(422, &["insufficient_balance"]),
-            chargeback(operation("openChargeback", "Record a chargeback")),
+            chargeback(operation("openChargeback", "Record a chargeback").refuses(503, &["clock_stepped"])),
             operation("closeChargeback", "Decide a dispute")
+                .refuses(503, &["clock_stepped"])
                 .body("ChargebackOutcome")
                 .example("won", r#"{"outcome":"won"}"#)
                 .answers(200, "Chargeback", "The chargeback, closed")
@@ -288,12 +291,11 @@ fn crypto_payouts() -> Chapter {
                 .query("status", crypto::payout_status())
                 .pages()
                 .answers(200, "CryptoPayoutPage", "Newest first"),
-            review(operation("approveCryptoPayout", "Approve a USDT payout")).answers(
-                202,
-                "CryptoPayout",
-                "The network has not answered yet",
-            ),
-            review(operation("rejectCryptoPayout", "Reject a USDT payout"))
+            review(
+                operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
+            )
+            .answers(202, "CryptoPayout", "The network has not answered yet"),
+            review(operation("rejectCryptoPayout", "Reject a USDT payout").refuses(503, &["clock_stepped"]))
                 .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
                 .body_optional("Rejection")
                 .example("why", r#"{"reason":"unknown wallet"}"#),
@@ -312,24 +314,37 @@ fn crypto_payouts() -> Chapter {
 }
 
 fn orders() -> Chapter {
-    let entity = || object().member("type", one_of(operations::ENTITIES)).member("id", uuid());
+    let entity = || {
+        object()
+            .member("type", one_of(Subject::TYPES))
+            .member("id", uuid().or_null().about("The account's own payout account has none."))
+    };
     Chapter {
         tag: "Operations",
-        about: "Orders to banks that need an operator. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
+        about: "Orders to banks that may need an operator. A pending one has no answer; an unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
         operations: vec![
-            operation("listOperations", "List the operations that banks contradicted themselves about")
+            operation("listOperations", "List the orders to banks that may need an operator")
+                .about("Those that banks contradicted themselves about, unless `status` names others.")
                 .query("status", one_of(operations::STATUSES))
                 .query("rail", text())
                 .query("tenantId", uuid())
                 .pages()
                 .answers(200, "OperationPage", "Newest first"),
+            operation("resolveOperation", "Say what became of an order that no bank has answered")
+                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, and if it says the opposite that is a contradiction, which moves no money.")
+                .body("OperationResolution")
+                .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
+                .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
+                .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
+                .refuses(409, &["operation_resolved"])
+                .refuses(503, &["clock_stepped"]),
         ],
         schemas: vec![
             (
                 "BankOperation",
                 object()
                     .member("operationId", uuid())
-                    .member("kind", one_of(operations::KINDS))
+                    .member("kind", one_of(Kind::ALL.map(Kind::name)))
                     .member("rail", text())
                     .member("tenantId", uuid().or_null())
                     .member("mode", one_of(["live", "test"]))
@@ -342,10 +357,25 @@ fn orders() -> Chapter {
                     .member("bankCode", text().or_null().about("With which the bank refused it."))
                     .member("bankText", text().or_null())
                     .member("bankReference", text().or_null().about("Under which the bank did it."))
-                    .member("contradictedAt", instant())
+                    .member("contradictedAt", instant().or_null())
                     .member("status", one_of(operations::STATUSES)),
             ),
             ("OperationPage", page("BankOperation")),
+            (
+                "OperationResolution",
+                object()
+                    .member("outcome", one_of(["done", "refused"]))
+                    .optional("reference", text().chars(1..=64).pattern(r"\S").or_null().about("The bank's, of what was done: required then, and only then allowed."))
+                    .optional("failureCode", text().pattern("^[A-Za-z0-9_]{1,32}$").or_null().about("The bank's, of what was refused: required then, and only then allowed."))
+                    .member("note", text().chars(1..=500).pattern(r"\S").about("Why it is believed. It is in the record, with who said it."))
+                    .closed(),
+            ),
+            (
+                "ResolvedOperation",
+                object()
+                    .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them.")
+                    .example(r#"{"payoutId":"01975a2e-7c00-7000-8000-000000000200","object":"payout","kind":"merchant","status":"completed","reference":"81234567","failureCode":null,"monto":"20.06"}"#),
+            ),
         ],
         ..Chapter::default()
     }
@@ -353,7 +383,10 @@ fn orders() -> Chapter {
 
 fn cop_payouts() -> Chapter {
     let settle = |operation: Operation| {
-        operation.answers(200, "CopPayout", "The payout").refuses(409, &["payout_not_pending"])
+        operation
+            .answers(200, "CopPayout", "The payout")
+            .refuses(409, &["payout_not_pending"])
+            .refuses(503, &["clock_stepped"])
     };
     let word = || text().chars(1..=64).pattern(r"\S");
     let name = || text().chars(1..=120).pattern(r"\S");
@@ -362,6 +395,7 @@ fn cop_payouts() -> Chapter {
         about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
         operations: vec![
             operation("createCopPayout", "Debit pesos that are to be paid out")
+                .refuses(503, &["clock_stepped"])
                 .body("NewCopPayout")
                 .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
                 .answers(201, "CopPayout", "The payout, pending")

@@ -1,172 +1,438 @@
-//! Operations at banks that need an operator: those of which a bank said both that they were done
-//! and that they were not (`docs/contract.md, 5.13`).
+//! Orders at banks that may need an operator (`docs/contract.md, 5.13`): those that no bank has
+//! answered, those about which a bank contradicted itself, and what an operator says of one.
+//!
+//! What was contradicted is in the index, as it stays for ever. What waits for a bank is in the
+//! agendas of books: an order that has no answer is one that is looked at again.
 
 use super::call::{Call, Done, Outcome};
-use crate::server::history::{self, Read};
+use crate::server::ask;
+use crate::server::dispatch::failure;
+use crate::server::history::{self, Read, Unreadable};
 use crate::server::newest::Newest;
 use crate::server::read_budget::{ReadBudget, Stopped};
 use crate::server::services::Services;
-use api::page::{Page, page_json};
+use actors::Failure;
+use api::fields::{Bad, Fields};
+use api::page::page_json;
+use api::problem::Problem;
 use api::query::Query;
+use api::refusals;
 use api::writer::Object;
-use domain::crypto;
-use domain::ids::Id;
+use api::{crypto, merchants, operations as shown, own_account, payments, payouts};
+use domain::acts::Deed;
+use domain::bank::Answer;
+use domain::commands::{Ask, Command};
+use domain::ids::{EntityId, Id, Kind};
 use domain::index;
-use domain::payments::{self, Means};
-use domain::payouts;
-use domain::platform::{PLATFORM, is_live};
+use domain::kept::Shape;
+use domain::operations::{self, Operation, Resolution};
+use domain::payments::Method;
+use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
 use domain::record::Entity;
 use domain::time::Timestamp;
+use domain::view::{self, View};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// The only rail that there is.
 const RAIL: &str = "simulator";
 /// The statuses that can be asked for.
-pub const STATUSES: [&str; 1] = ["contradicted"];
-/// What kinds of orders can be contradicted.
-pub const KINDS: [&str; 6] = ["c2p", "c2p_reversal", "debit", "card", "payout", "crypto_payout"];
-/// What they belong to.
-pub const ENTITIES: [&str; 3] = ["payment", "payout", "crypto_payout"];
+pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
+/// Entities that are read for one page, or for one count: a page of few orders among many is short.
+const READS_MAX: usize = 10_000;
+/// Between two counts of what is unresolved.
+const COUNT_EVERY: Duration = Duration::from_secs(15);
+/// Characters of a bank's reference and of an operator's note.
+const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
+const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
+/// The longest code of a bank.
+const CODE_CHARACTERS_MAX: usize = 32;
 
-/// An order as operators see it.
-struct Operation<'a> {
-    id: Id,
-    kind: &'static str,
-    entity: (&'static str, Id),
-    amount: String,
-    currency: &'static str,
-    sent_at: Timestamp,
-    asks: u32,
-    code: Option<&'a str>,
-    reference: Option<&'a str>,
+/// What is asked for.
+struct Wanted {
+    status: &'static str,
+    rail: Option<String>,
+    tenant: Option<Id>,
+}
+
+impl Wanted {
+    fn is_meant(&self, tenant: Option<Id>) -> bool {
+        self.rail.as_deref().is_none_or(|rail| rail == RAIL)
+            && self.tenant.is_none_or(|wanted| tenant == Some(wanted))
+    }
 }
 
 /// GET /admin/operations: newest first, of all tenants in both modes.
 pub async fn list(call: Call) -> Outcome {
     let mut query = Query::parse(call.query.as_deref());
-    let status = query.optional("status", |text| text.one_of(&STATUSES.map(|status| (status, ()))));
+    let status = query.optional("status", |text| text.one_of(&STATUSES.map(|status| (status, status))));
     let rail = query.optional("rail", |text| text.trimmed(1..=64));
     let tenant = query.optional("tenantId", |text| text.uuid().map(Id::from));
     let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "operations");
     let sound = query.finish()?;
-    let (_, rail, tenant, page) =
-        (status.get(&sound), rail.get(&sound), tenant.get(&sound), page.get(&sound));
+    let status = status.get(&sound).unwrap_or(STATUSES[0]);
+    let wanted = Wanted { status, rail: rail.get(&sound), tenant: tenant.get(&sound) };
+    let page = page.get(&sound);
+    let (after, limit) = (page.after.clone(), page.limit);
     let services = &call.services;
-    let listed = services.read_pool.read(services, PLATFORM, move |services, budget| {
-        page_of(services, rail.as_deref(), tenant, &page, budget)
-    });
-    Ok(Done::ok(listed.await?))
+    let (items, last) = if status == STATUSES[0] {
+        let read = move |services: &Services, budget: &ReadBudget| {
+            contradictions(services, &wanted, after.as_deref(), limit, budget)
+        };
+        services.read_pool.read(services, PLATFORM, read).await?
+    } else {
+        let due = due(services).await?;
+        let services = Arc::clone(services);
+        let walk = move || waiting(&services, due, &wanted, after.as_deref(), limit);
+        let walked = tokio::task::spawn_blocking(walk).await;
+        walked.map_err(|_| ask::defect("a panic while operations were listed"))??
+    };
+    let next = last.map(|last| page.next(&last));
+    Ok(Done::ok(page_json(items, next.as_deref())))
 }
 
-/// A page of those on a rail and of a tenant.
-fn page_of(
+/// Items, and the position of the last one if more may follow.
+type Part = (Vec<Vec<u8>>, Option<Vec<u8>>);
+
+fn contradictions(
     services: &Services,
-    rail: Option<&str>,
-    tenant: Option<Id>,
-    page: &Page,
+    wanted: &Wanted,
+    after: Option<&[u8]>,
+    limit: usize,
     budget: &ReadBudget,
-) -> Result<Vec<u8>, Stopped> {
+) -> Result<Part, Stopped> {
     let reader = services.engine.reader();
-    let mut newest = Newest::new(reader, vec![index::contradicted()], page.after.as_deref(), None)?;
-    let mut items = Vec::with_capacity(page.limit);
+    let mut newest = Newest::new(reader, vec![index::contradicted()], after, None)?;
+    let mut items = Vec::with_capacity(limit);
     let mut last = Vec::new();
     while let Some(suffix) = newest.take()? {
-        if items.len() == page.limit {
-            return Ok(page_json(items, Some(&page.next(&last))));
+        if items.len() == limit {
+            return Ok((items, Some(last)));
         }
         budget.spend()?;
         let Read { record, tenant: tenant_key, time, .. } = history::record(reader, history::seq(&suffix)?)?;
-        let number = u32::try_from(tenant_key / 2).unwrap_or(0);
-        let whose = services.directory.tenant_numbered(number).map(|tenant| tenant.id);
-        let is_meant =
-            rail.is_none_or(|rail| rail == RAIL) && tenant.is_none_or(|tenant| whose == Some(tenant));
-        if let Some(operation) =
-            record.entities.first().and_then(|written| of(&written.state)).filter(|_| is_meant)
-        {
-            items.push(show(&operation, tenant_key, whose, time));
+        let whose = tenant_of(services, tenant_key);
+        let entity = record.entities.first().filter(|_| wanted.is_meant(whose));
+        if let Some(operation) = entity.and_then(|written| operations::contradicted(&written.state, time)) {
+            items.push(show(&operation, tenant_key, whose, Some(time), wanted.status));
         }
         last = suffix;
     }
-    Ok(page_json(items, None))
+    Ok((items, None))
 }
 
-/// How many there are.
+/// Something that is due by itself, which may be a look at a bank.
+struct Due {
+    id: EntityId,
+    tenant_key: u64,
+    /// The tenant's clock.
+    now: Timestamp,
+}
+
+impl Due {
+    /// Where it is in a list: newest entities first.
+    fn position(&self) -> Vec<u8> {
+        let (id, kind) = (self.id.id, [self.id.kind as u8]);
+        [id.as_bytes().as_slice(), &kind, &self.tenant_key.to_be_bytes()].concat()
+    }
+
+    /// Whether it may be an order that has been at a bank for so long. An entity is no younger than
+    /// its id, and a tenant's clock no slower than the server's.
+    fn may_be_older_than(&self, ms: i64) -> bool {
+        matches!(self.id.kind, Kind::Merchant | Kind::OwnAccount)
+            || self.now.since_ms(Timestamp::from_unix_ms(self.id.id.unix_ms())) >= ms
+    }
+}
+
+/// What is due in the books in memory: a book with something due stays there.
+async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
+    let engine = &services.engine;
+    let mut found = Vec::new();
+    for tenant_key in engine.books_in_memory().into_iter().filter(|key| *key != PLATFORM) {
+        match engine.glance(tenant_key, view::Query::Agenda).await {
+            Ok(Some(View::Agenda { now, due })) => {
+                let at_banks = due.iter().map(|(_, id)| *id).filter(|id| may_be_at_bank(id.kind));
+                found.extend(at_banks.map(|id| Due { id, tenant_key, now }));
+            }
+            // Gone from memory meanwhile, or halted: its orders come back with it.
+            Ok(_) | Err(Failure::Halted) => {}
+            Err(failed) => return Err(failure(failed)),
+        }
+    }
+    Ok(found)
+}
+
+const fn may_be_at_bank(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Payment
+            | Kind::Payout
+            | Kind::CryptoPayout
+            | Kind::CopPayment
+            | Kind::Merchant
+            | Kind::OwnAccount
+    )
+}
+
+fn waiting(
+    services: &Services,
+    mut due: Vec<Due>,
+    wanted: &Wanted,
+    after: Option<&[u8]>,
+    limit: usize,
+) -> Result<Part, Problem> {
+    let is_unresolved = wanted.status == STATUSES[2];
+    let older_ms = if is_unresolved { services.unresolved_after_ms } else { 0 };
+    due.retain(|due| {
+        due.may_be_older_than(older_ms)
+            && after.is_none_or(|after| due.position().as_slice() < after)
+            && wanted.is_meant(tenant_of(services, due.tenant_key))
+    });
+    due.sort_unstable_by_key(|due| std::cmp::Reverse(due.position()));
+    let mut items = Vec::with_capacity(limit);
+    let (mut last_shown, mut last_read) = (None, None);
+    for (read, one) in due.iter().enumerate() {
+        if read == READS_MAX {
+            return Ok((items, last_read));
+        }
+        last_read = Some(one.position());
+        let mut meant = unanswered(services, one)?;
+        meant.retain(|operation| is_old(services, operation, one.now) == is_unresolved);
+        if meant.is_empty() {
+            continue;
+        }
+        if items.len() >= limit {
+            return Ok((items, last_shown));
+        }
+        // A merchant may have several orders, which stay on one page.
+        let whose = tenant_of(services, one.tenant_key);
+        let show = |operation| show(operation, one.tenant_key, whose, None, wanted.status);
+        items.extend(meant.iter().map(show));
+        last_shown = last_read.clone();
+    }
+    Ok((items, None))
+}
+
+fn unanswered(services: &Services, due: &Due) -> Result<Vec<Operation>, Unreadable> {
+    let found = history::entity(services.engine.reader(), due.tenant_key, due.id)?;
+    Ok(found.map(|entity| operations::unanswered(&entity)).unwrap_or_default())
+}
+
+fn is_old(services: &Services, operation: &Operation, now: Timestamp) -> bool {
+    now.since_ms(operation.sent_at) >= services.unresolved_after_ms
+}
+
+/// Counts what is unresolved now and then, for the metrics.
+pub async fn keep_counted(services: Arc<Services>) {
+    loop {
+        let counting = Arc::clone(&services);
+        if let Ok(due) = due(&services).await
+            && let Ok(Ok(count)) = tokio::task::spawn_blocking(move || count(&counting, &due)).await
+        {
+            services.unresolved.store(count, Ordering::Relaxed);
+        }
+        tokio::time::sleep(COUNT_EVERY).await;
+    }
+}
+
+fn count(services: &Services, due: &[Due]) -> Result<u64, Unreadable> {
+    let old = due.iter().filter(|due| due.may_be_older_than(services.unresolved_after_ms));
+    let mut count = 0;
+    for due in old.take(READS_MAX) {
+        let unanswered = unanswered(services, due)?;
+        count += unanswered.iter().filter(|operation| is_old(services, operation, due.now)).count() as u64;
+    }
+    Ok(count)
+}
+
+/// How many contradictions there are.
 pub fn contradicted(services: &Services) -> u64 {
     let prefix = index::contradicted();
     let end = [prefix.as_slice(), &[0xFF; 9]].concat();
     services.engine.reader().index_scan(&prefix, &end, false).take_while(Result::is_ok).count() as u64
 }
 
-fn of(entity: &Entity) -> Option<Operation<'_>> {
-    match entity {
-        Entity::Payment(payment) => {
-            let n = payment.contradicted()?;
-            let kind = match (&payment.means, n) {
-                (_, payments::REVERSE) => "c2p_reversal",
-                (Means::C2p { .. }, _) => "c2p",
-                (Means::Debit { .. }, _) => "debit",
-                (Means::Card { .. }, _) => "card",
-                (Means::Transfer { .. } | Means::Usdt { .. }, _) => return None,
-            };
-            Some(Operation {
-                id: payment.id.operation(n),
-                kind,
-                entity: ("payment", payment.id),
-                amount: payment.ves.to_string(),
-                currency: "VES",
-                sent_at: payment.created_at,
-                asks: 0,
-                code: payment.failure_code.as_deref(),
-                reference: if n == payments::REVERSE {
-                    payment.reversal_ref.as_deref()
-                } else {
-                    payment.bank_reference.as_deref()
-                },
-            })
+fn tenant_of(services: &Services, tenant_key: u64) -> Option<Id> {
+    let number = u32::try_from(tenant_key / 2).ok()?;
+    services.directory.tenant_numbered(number).map(|tenant| tenant.id)
+}
+
+fn show(
+    operation: &Operation,
+    tenant_key: u64,
+    tenant: Option<Id>,
+    contradicted_at: Option<Timestamp>,
+    status: &str,
+) -> Vec<u8> {
+    let subject =
+        Object::new().plain("type", operation.subject.name()).maybe_plain("id", operation.subject.id()).end();
+    // What a contradiction says of the looks is as of its record.
+    let asked_at = operation.asked_at.or(contradicted_at.filter(|_| operation.asks > 0));
+    Object::with_capacity(512)
+        .plain("operationId", operation.id)
+        .plain("kind", operation.kind.name())
+        .plain("rail", RAIL)
+        .maybe_plain("tenantId", tenant)
+        .plain("mode", if is_live(tenant_key) { Mode::Live.name() } else { Mode::Test.name() })
+        .json("entity", &subject)
+        .plain("amount", operation.amount())
+        .plain("currency", operation.currency.code())
+        .plain("sentAt", operation.sent_at)
+        .maybe_plain("askedAt", asked_at)
+        .number("asks", operation.asks)
+        .maybe_text("bankCode", operation.code.as_deref())
+        .null("bankText")
+        .maybe_text("bankReference", operation.reference.as_deref())
+        .maybe_plain("contradictedAt", contradicted_at)
+        .plain("status", status)
+        .end()
+}
+
+/// POST /admin/operations/:id/resolve
+pub async fn resolve(call: Call) -> Outcome {
+    let (answer, note) = read(&call.body)?;
+    let services = &call.services;
+    let operation = call.id("id").ok_or_else(Problem::not_found)?;
+    let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;
+    services.may_decide(tenant_key)?;
+    let done = matches!(answer, Answer::Done { .. });
+    let act = call.act(Deed::Resolved { operation, done, note });
+    let command = Command::from(Ask::Resolve(Box::new(Resolution { operation, answer, act })));
+    let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
+    let settled = asked.map_err(failure)?;
+    if let Some(refusal) = &settled.refusal {
+        return Err(refusals::problem(refusal));
+    }
+    // A payout method that was rejected is gone from its merchant, and an own account altogether.
+    let body = settled.entity.as_deref().and_then(show_entity).unwrap_or_else(|| Object::new().end());
+    let mut done = Done::ok(body);
+    done.trace.seq = settled.seq;
+    // The record of the outcome has the place of one kept answer, which is the tenant's; a repeat
+    // that finds neither is told that the operation is resolved.
+    if let (Some(keep), _held) = call.keep(Shape::Platform) {
+        ask::answered(services, None, Some(keep), (done.status, &done.body)).await?;
+    }
+    Ok(done)
+}
+
+fn read(body: &[u8]) -> Result<(Answer, String), Problem> {
+    let mut fields = Fields::parse(body)?;
+    let is_done = fields.required("outcome", |value| value.one_of(&[("done", true), ("refused", false)]));
+    let reference = fields.optional("reference", |value| value.trimmed(REFERENCE_CHARACTERS));
+    let code = fields.optional("failureCode", |value| value.text_as(failure_code));
+    let note = fields.required("note", |value| value.trimmed(NOTE_CHARACTERS));
+    if let Some(is_done) = is_done.peek().copied() {
+        let (has_reference, has_code) = (fields.has("reference"), fields.has("failureCode"));
+        let of = |is_due, has| match (is_due, has) {
+            (true, false) => Some("is required with this outcome"),
+            (false, true) => Some("does not go with this outcome"),
+            _ => None,
+        };
+        for (name, wrong) in
+            [("reference", of(is_done, has_reference)), ("failureCode", of(!is_done, has_code))]
+        {
+            if let Some(wrong) = wrong {
+                fields.bad(name, wrong);
+            }
         }
-        Entity::Payout(payout) => Some(Operation {
-            id: payout.id.operation(payouts::CREDIT),
-            kind: "payout",
-            entity: ("payout", payout.id),
-            amount: payout.amount.to_string(),
-            currency: "VES",
-            sent_at: payout.created_at,
-            asks: payout.looks,
-            code: payout.failure_code.as_deref(),
-            reference: payout.reference.as_deref(),
-        }),
-        Entity::CryptoPayout(payout) => Some(Operation {
-            id: payout.id.operation(crypto::payouts::SEND),
-            kind: "crypto_payout",
-            entity: ("crypto_payout", payout.id),
-            amount: payout.amount.to_string(),
-            currency: "USDT",
-            sent_at: payout.created_at,
-            asks: payout.looks,
-            code: payout.failure_code.as_deref(),
-            reference: payout.tx_hash.as_deref(),
-        }),
-        _ => None,
+    }
+    let sound = fields.finish()?;
+    let (reference, code) = (reference.get(&sound), code.get(&sound));
+    let answer = match (is_done.get(&sound), reference, code) {
+        (true, Some(reference), _) => Answer::Done { reference: reference.into_owned() },
+        (_, _, code) => Answer::Refused { code: code.unwrap_or_default() },
+    };
+    Ok((answer, note.get(&sound).into_owned()))
+}
+
+/// A bank's code.
+fn failure_code(text: &str) -> Result<String, Bad> {
+    let is_code = !text.is_empty()
+        && text.len() <= CODE_CHARACTERS_MAX
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if is_code { Ok(text.to_owned()) } else { Err("must have 1 to 32 letters, digits or underscores".into()) }
+}
+
+/// Whose operation it is: of whatever tenant, in whatever mode. `None` if there never was one.
+async fn find(services: &Arc<Services>, operation: Id) -> Result<Option<(u64, EntityId)>, Problem> {
+    let (searching, open) = (Arc::clone(services), due(services).await?);
+    let search = move || -> Result<Option<(u64, EntityId)>, Unreadable> {
+        // The id of most operations leads to what they belong to.
+        let (of, n) = operation.entity_and_operation();
+        let ids = [
+            EntityId::payment(of),
+            EntityId::payout(of),
+            EntityId::crypto_payout(of),
+            EntityId::cop_payment(of),
+        ];
+        let reader = searching.engine.reader();
+        for tenant in searching.directory.tenants() {
+            for (mode, id) in Mode::ALL.into_iter().flat_map(|mode| ids.map(|id| (mode, id))) {
+                let tenant_key = tenant_key(tenant.number, mode);
+                if let Some(entity) = history::entity(reader, tenant_key, id)?
+                    && has_operation(&entity, operation, n)
+                {
+                    return Ok(Some((tenant_key, id)));
+                }
+            }
+        }
+        // That of micro-deposits does not.
+        for due in open.iter().filter(|due| matches!(due.id.kind, Kind::Merchant | Kind::OwnAccount)) {
+            if unanswered(&searching, due)?.iter().any(|open| open.id == operation) {
+                return Ok(Some((due.tenant_key, due.id)));
+            }
+        }
+        Ok(None)
+    };
+    let found = tokio::task::spawn_blocking(search).await;
+    Ok(found.map_err(|_| ask::defect("a panic while an operation was looked for"))??)
+}
+
+/// Whether this is, or was, an order of the entity's that operators have to do with.
+fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
+    match entity {
+        Entity::Payment(payment) if matches!(payment.method(), Method::PagoMovil | Method::Usdt) => false,
+        Entity::CryptoPayout(payout) => n == domain::crypto::payouts::SEND && payout.sends > 0,
+        entity => shown::show(operation, n, entity).is_some(),
     }
 }
 
-fn show(operation: &Operation<'_>, tenant_key: u64, tenant: Option<Id>, at: Timestamp) -> Vec<u8> {
-    let (kind, id) = operation.entity;
-    Object::with_capacity(512)
-        .plain("operationId", operation.id)
-        .plain("kind", operation.kind)
-        .plain("rail", RAIL)
-        .maybe_plain("tenantId", tenant)
-        .plain("mode", if is_live(tenant_key) { "live" } else { "test" })
-        .json("entity", &Object::new().plain("type", kind).plain("id", id).end())
-        .plain("amount", &operation.amount)
-        .plain("currency", operation.currency)
-        .plain("sentAt", operation.sent_at)
-        .maybe_plain("askedAt", (operation.asks > 0).then_some(at))
-        .number("asks", operation.asks)
-        .maybe_text("bankCode", operation.code)
-        .null("bankText")
-        .maybe_text("bankReference", operation.reference)
-        .plain("contradictedAt", at)
-        .plain("status", STATUSES[0])
-        .end()
+fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
+    Some(match entity {
+        Entity::Payment(_) | Entity::CopPayment(_) => payments::show_entity(entity),
+        Entity::Payout(payout) => payouts::show(payout),
+        Entity::CryptoPayout(payout) => crypto::show(payout),
+        Entity::Merchant(merchant) => merchants::show(merchant),
+        Entity::OwnAccount(account) => own_account::show(account),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(body: &str) -> Vec<String> {
+        let fields = read(body.as_bytes()).err().map(|problem| problem.fields).unwrap_or_default();
+        fields.into_iter().map(|bad| bad.field).collect()
+    }
+
+    #[test]
+    fn an_outcome_comes_with_what_the_bank_would_say() {
+        let done = read(br#"{"outcome":"done","reference":" 81 ","note":"n"}"#).expect("sound");
+        assert_eq!(done, (Answer::Done { reference: "81".to_owned() }, "n".to_owned()));
+        let refused = read(br#"{"outcome":"refused","failureCode":"AC_01","note":"n"}"#).expect("sound");
+        assert_eq!(refused.0, Answer::Refused { code: "AC_01".to_owned() });
+        assert_eq!(named("{}"), ["outcome", "note"]);
+        assert_eq!(named(r#"{"outcome":"done","note":"n"}"#), ["reference"]);
+        assert_eq!(
+            named(r#"{"outcome":"refused","reference":"81","note":"n"}"#),
+            ["reference", "failureCode"]
+        );
+        for code in ["", "A-1", "a b", &"A".repeat(33)] {
+            let body = format!(r#"{{"outcome":"refused","failureCode":"{code}","note":"n"}}"#);
+            assert_eq!(named(&body), ["failureCode"], "{code}");
+        }
+    }
 }

@@ -117,6 +117,9 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call))),
         row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call))),
         list("/admin/operations", "listOperations", |call| Box::pin(operations::list(call))),
+        row(post(), "/admin/operations/:id/resolve", "resolveOperation", |call| {
+            Box::pin(operations::resolve(call))
+        }),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call))),
     ]
 }
@@ -128,7 +131,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Calls whose rules write a record by themselves.
-    const RECORDS: [&str; 17] = [
+    const RECORDS: [&str; 18] = [
         "createTenant",
         "updateSettings",
         "setLiveStatus",
@@ -146,6 +149,7 @@ mod tests {
         "failCopPayout",
         "updateBank",
         "refreshBanks",
+        "resolveOperation",
     ];
 
     #[test]

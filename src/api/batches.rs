@@ -15,6 +15,7 @@ use domain::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::ids::Id;
 use domain::machine::{Facts, Rendered};
 use domain::payouts::batch::{Batch, NewBatch, NewItem, Place};
+use domain::payouts::{NewPayout, Receiver};
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use std::collections::HashMap;
@@ -53,24 +54,74 @@ fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
     let mut read = Vec::new();
     let items = fields.required("items", |value| {
         value.list(1..=ITEMS_MAX, |item| {
-            read.push(item_of(item, form, call.new_id(), call.banks));
+            read.push(read_item(item, form, call.new_id(), call.banks));
             Ok(())
         })
     });
     let sound = fields.finish()?;
     items.get(&sound);
-    let (items, canonical): (Vec<NewItem>, Vec<Vec<u8>>) = read.into_iter().unzip();
-    let parts: Vec<&[u8]> = canonical.iter().map(Vec::as_slice).collect();
-    let external_ref = external_ref.get(&sound);
     let batch = NewBatch {
         id: call.new_id(),
-        external_ref,
-        mark: (call.mark)(&parts),
-        items,
+        external_ref: external_ref.get(&sound),
+        mark: mark(&read, call.mark, |_, new| canonical(new, method_of(new))),
+        items: read,
         known: HashMap::new(),
         explain,
     };
     Ok(Plan::Batch(Box::new(batch)))
+}
+
+/// The keyed hash of items; `sound` gives the bytes of those that can be read, by their places.
+fn mark(
+    items: &[NewItem],
+    keyed_hash: &dyn Fn(&[&[u8]]) -> [u8; 16],
+    mut sound: impl FnMut(usize, &NewPayout) -> Vec<u8>,
+) -> [u8; 16] {
+    let bytes = |(place, item): (usize, &NewItem)| match item {
+        NewItem::Sound(new) => sound(place, new),
+        NewItem::Bad { canonical, .. } => canonical.clone(),
+    };
+    let parts: Vec<Vec<u8>> = items.iter().enumerate().map(bytes).collect();
+    keyed_hash(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// The hash that a repeated batch has if each default is spelt out, or left out, as it was the first
+/// time: then the same is meant if it is the hash of the first time. `payout` finds the payouts of
+/// that batch, `default_method` a merchant's method that is used when none is named.
+pub fn mark_as_first_written(
+    again: &NewBatch,
+    first: &Batch,
+    keyed_hash: &dyn Fn(&[&[u8]]) -> [u8; 16],
+    mut payout: impl FnMut(Id) -> Option<Arc<Entity>>,
+    mut default_method: impl FnMut(Id) -> Option<Id>,
+) -> [u8; 16] {
+    mark(&again.items, keyed_hash, |place, new| {
+        let method = method_of(new);
+        let Some(Place::Payout(id)) = first.items.get(place) else { return canonical(new, method) };
+        let found = payout(*id);
+        let Some(Entity::Payout(paid)) = found.as_deref() else { return canonical(new, method) };
+        // A payout that is older than the batch does not tell how the batch wrote it.
+        let is_of_batch = paid.batch == Some(first.id);
+        let method = match (&new.receiver, method) {
+            (Receiver::Merchant { merchant, .. }, None)
+                if is_of_batch && paid.method_named && paid.method == default_method(*merchant) =>
+            {
+                paid.method
+            }
+            (Receiver::Merchant { .. }, named)
+                if is_of_batch && !paid.method_named && paid.method == named =>
+            {
+                None
+            }
+            (_, named) => named,
+        };
+        canonical(new, method)
+    })
+}
+
+/// The method that an item names.
+const fn method_of(new: &NewPayout) -> Option<Id> {
+    if let Receiver::Merchant { method, .. } = &new.receiver { *method } else { None }
 }
 
 fn explain(refusal: &Refusal) -> (&'static str, String) {
@@ -78,17 +129,26 @@ fn explain(refusal: &Refusal) -> (&'static str, String) {
     (problem.code, problem.message.into_owned())
 }
 
-/// An item, and bytes that are the same for the same item however it is written.
-fn item_of(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> (NewItem, Vec<u8>) {
+fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem {
     match value.object().and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
-        Ok(new) => {
-            let canonical =
-                codec::encode(&(new.external_ref.as_str(), &new.receiver, new.amount, &new.concept));
-            (NewItem::Sound(new), canonical)
+        Ok(new) => NewItem::Sound(new),
+        Err(bad) => NewItem::Bad {
+            external_ref: reference_of(value),
+            error: in_words(bad),
+            canonical: value.canonical(),
+        },
+    }
+}
+
+/// Bytes that are the same for the same item however it is written, if it named this method.
+fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
+    let (name, concept) = (new.external_ref.as_str(), &new.concept);
+    match &new.receiver {
+        Receiver::Merchant { merchant, method: _, from_balance } => {
+            let (merchant, from_balance) = (*merchant, *from_balance);
+            codec::encode(&(name, Receiver::Merchant { merchant, method, from_balance }, new.amount, concept))
         }
-        Err(bad) => {
-            (NewItem::Bad { external_ref: reference_of(value), error: in_words(bad) }, value.canonical())
-        }
+        receiver => codec::encode(&(name, receiver, new.amount, concept)),
     }
 }
 

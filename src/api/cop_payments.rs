@@ -14,7 +14,7 @@ use domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use domain::commands::Ask;
 use domain::conversions::price::with_four_decimals;
 use domain::cop_payments::collect::NewCopPayment;
-use domain::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure, Phase};
+use domain::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
 use domain::events::EventKind;
 use domain::ids::EntityId;
 use domain::kept::Shape;
@@ -38,7 +38,7 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let channel = fields
         .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
     let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
-    let metadata = fields.optional("metadata", metadata);
+    let metadata = fields.optional("metadata", |value| value.metadata(METADATA_BYTES_MAX));
     let buyer = GotBuyer::read(&mut fields, channel.peek().copied());
     let too_little = amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor());
     let sound = match fields.finish() {
@@ -74,18 +74,6 @@ fn whole_pesos() -> Bad {
 pub fn below_minimum() -> Problem {
     Problem::refused(400, "amount_below_minimum", format!("amountCop must be at least {AMOUNT_MIN}"))
         .with("minimumCop", AMOUNT_MIN.minor())
-}
-
-/// The text of a JSON object. Its members are nobody's business but the tenant's.
-fn metadata(value: Value<'_>) -> Result<String, Bad> {
-    let wanted = |_| Bad::from("must be an object");
-    drop(value.object().map_err(wanted)?);
-    let text = value.raw()?.get();
-    if text.len() > METADATA_BYTES_MAX {
-        Err(format!("must have at most {METADATA_BYTES_MAX} bytes").into())
-    } else {
-        Ok(text.to_owned())
-    }
 }
 
 /// Who pays, as it is read: a QR code needs nothing of it, the other channels everything.
@@ -208,7 +196,7 @@ pub fn created(payment: &CopPayment) -> Rendered {
 
 /// The answer to whatever is done to a payment: 202 while the processor has not done it.
 pub fn settled(payment: &CopPayment) -> Rendered {
-    let status = if payment.phase == Phase::Idle { 200 } else { 202 };
+    let status = if payment.phase.is_deciding() { 202 } else { 200 };
     (status, show(payment))
 }
 
@@ -244,6 +232,16 @@ fn next(payment: &CopPayment) -> Option<Vec<u8>> {
     })
 }
 
+/// Whether the pesos came, as the processor said first.
+const fn came(payment: &CopPayment) -> bool {
+    matches!(payment.status, Status::Completed | Status::Reversed)
+}
+
+/// Why it failed, if it did: what contradicts a completion is shown on the operation alone.
+fn failure(payment: &CopPayment) -> Option<&'static str> {
+    payment.failure.filter(|_| !came(payment)).map(Failure::name)
+}
+
 /// A payment in pesos, as JSON (`docs/contract.md, 11.1`).
 pub fn show(payment: &CopPayment) -> Vec<u8> {
     show_with(payment, next(payment).as_deref())
@@ -260,7 +258,7 @@ fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
             .json("checkoutSession", &sessions::show_in_payment(&checkout.sale)),
         None => pesos(body, payment),
     };
-    body.maybe_plain("failureCode", payment.failure.map(Failure::name))
+    body.maybe_plain("failureCode", failure(payment))
         .json("next", next.unwrap_or(b"null"))
         .boolean("livemode", payment.livemode)
         .plain("createdAt", payment.created_at)
@@ -301,7 +299,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .null("externalRef")
         .plain("status", payment.status.name())
         .plain("method", Method::Cop.name())
-        .maybe_plain("failureCode", payment.failure.map(Failure::name))
+        .maybe_plain("failureCode", failure(payment))
         .null("cancelReason")
         .maybe_number("usdAmount", payment.checkout.as_ref().map(|checkout| checkout.usd))
         .null("vesAmount")
@@ -321,7 +319,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .null("debtorCellPhone")
         .null("cardLast4")
         .null("cardBrand")
-        .maybe_text("bankReference", payment.processor_reference.as_deref())
+        .maybe_text("bankReference", payment.processor_reference.as_deref().filter(|_| came(payment)))
         .maybe_plain("operationId", payment.operation())
         .null("description")
         .json_or_null(
@@ -329,7 +327,10 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
             payment.checkout.as_ref().map(|checkout| sessions::show_in_payment(&checkout.sale)),
         )
         .maybe_plain("reversedAt", payment.refunded_at)
-        .maybe_text("reversalRef", payment.refund_reference.as_deref())
+        .maybe_text(
+            "reversalRef",
+            payment.refund_reference.as_deref().filter(|_| payment.refunded_at.is_some()),
+        )
         .maybe_plain("reversalType", payment.refunded_at.map(|_| "refund"))
         .list("chargebacks", std::iter::empty::<Vec<u8>>())
         .boolean("livemode", payment.livemode)

@@ -20,7 +20,7 @@ use domain::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
 use domain::money::Ves;
 use domain::phone::MobilePhone;
 use domain::record::{Entity, Record};
-use domain::verification::{MethodStatus, TRIES};
+use domain::verification::TRIES;
 
 /// Characters of a name.
 const NAME_MAX: usize = 120;
@@ -269,7 +269,7 @@ pub fn show(merchant: &Merchant) -> Vec<u8> {
 }
 
 fn show_method(merchant: &Merchant, method: &PayoutMethod) -> Vec<u8> {
-    let verified_at = if let MethodStatus::Verified { at } = method.status { Some(at) } else { None };
+    let verified_at = method.status.verified_at();
     Object::new()
         .plain("payoutMethodId", method.id)
         .plain("identifier", method.id)

@@ -75,7 +75,8 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
         payments::REVERSE
             if matches!(payment.phase, Phase::Reversing { .. })
                 || payment.reversed_at.is_some()
-                || payment.reversal_ref.is_some() =>
+                || payment.reversal_ref.is_some()
+                || matches!(payment.phase, Phase::AskedOn { operation: payments::REVERSE, .. }) =>
         {
             Some(Operation {
                 kind: "reversal",
@@ -84,7 +85,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                     (None, Phase::Reversing { .. }) => "pending",
                     (None, _) => "failed",
                 },
-                code: None,
+                code: if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None },
                 reference: payment.reversal_ref.as_deref(),
                 contradicted: payment.contradicted() == Some(payments::REVERSE),
                 updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
@@ -142,7 +143,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             status,
             code: payment.failure.map(Failure::name),
             reference: payment.processor_reference.as_deref(),
-            contradicted: false,
+            contradicted: payment.contradicted() == Some(n),
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }
@@ -154,9 +155,9 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             (None, true) => "pending",
             (None, false) => "failed",
         },
-        code: None,
+        code: payment.failure.filter(|failure| *failure == Failure::RefundRefused).map(Failure::name),
         reference: payment.refund_reference.as_deref(),
-        contradicted: false,
+        contradicted: payment.contradicted() == Some(n),
         updated_at: payment.refunded_at.or(payment.completed_at).unwrap_or(payment.created_at),
     })
 }

@@ -17,7 +17,7 @@ use domain::money::Ves;
 use domain::own_account::{Held, OwnAccount};
 use domain::phone::MobilePhone;
 use domain::record::Entity;
-use domain::verification::{MethodStatus, TRIES};
+use domain::verification::TRIES;
 
 /// PUT /v1/payouts/account
 pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -82,8 +82,9 @@ fn show_entity(entity: &Entity) -> Vec<u8> {
     if let Entity::OwnAccount(account) = entity { show(account) } else { b"{}".to_vec() }
 }
 
-fn show(account: &OwnAccount) -> Vec<u8> {
-    let verified_at = if let MethodStatus::Verified { at } = account.status { Some(at) } else { None };
+/// The account, as JSON.
+pub fn show(account: &OwnAccount) -> Vec<u8> {
+    let verified_at = account.status.verified_at();
     Object::new()
         .plain("object", "payout_account")
         .plain("bankCode", account.held.bank)

@@ -21,7 +21,7 @@ use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
 use domain::money::{Rate, Usd};
 use domain::payments::charge::{NewCharge, Price, USD_MAX};
-use domain::payments::{CancelReason, Debtor, Means, Method, Payment, Phase, Status, c2p, facet};
+use domain::payments::{CancelReason, Debtor, Means, Method, Payment, Status, c2p, facet};
 use domain::phone::MobilePhone;
 use domain::record::Entity;
 use domain::refusal::Refusal;
@@ -265,16 +265,16 @@ pub fn intent(facts: &Facts<'_>) -> Rendered {
 
 /// The answer to a charge or a reversal: 202 while the bank is silent.
 pub fn settled(payment: &Payment) -> Rendered {
-    let status = if payment.phase == Phase::Idle { 200 } else { 202 };
+    let status = if payment.phase.is_deciding() { 202 } else { 200 };
     (status, show(payment))
 }
 
 /// The answer to a charge without an intent, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn charged(payment: &Payment, new: bool) -> Rendered {
-    let status = match (new, &payment.phase) {
+    let status = match (new, payment.phase.is_deciding()) {
         (false, _) => 200,
-        (true, Phase::Idle) => 201,
-        (true, _) => 202,
+        (true, false) => 201,
+        (true, true) => 202,
     };
     (status, show(payment))
 }

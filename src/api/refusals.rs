@@ -215,6 +215,10 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::NotPendingReview => {
             Problem::conflict("payout_not_pending_review", "the payout is not under review")
         }
+        Refusal::OperationResolved => Problem::conflict(
+            "operation_resolved",
+            "the bank, or an operator, has decided about the operation; read it",
+        ),
         Refusal::NetworkNotConfigured => Problem::rail_not_configured("a network for USDT"),
         Refusal::CopNotEnabled => {
             Problem::refused(403, "cop_not_enabled", "pesos are not enabled for this account")

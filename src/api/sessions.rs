@@ -45,7 +45,7 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let success_url = fields.optional("successUrl", |value| clearable(value, livemode));
     let cancel_url = fields.optional("cancelUrl", |value| clearable(value, livemode));
     let ways = fields.optional("methods", ways);
-    let metadata = fields.optional("metadata", metadata);
+    let metadata = fields.optional("metadata", |value| value.metadata(METADATA_BYTES_MAX));
     let sound = fields.finish()?;
     // Whoever has the id has the page, and the page has the secret.
     let id = call.random_id();
@@ -75,18 +75,6 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
         value.list(0..=Way::ALL.len(), |value| value.one_of(&Way::ALL.map(|way| (way.name(), way))))?;
     let repeated = ways.iter().enumerate().any(|(n, way)| ways[..n].contains(way));
     if repeated { Err(Bad::from("must name each one once")) } else { Ok(ways) }
-}
-
-/// A JSON object of the tenant's, kept as it was written.
-fn metadata(value: Value<'_>) -> Result<String, Bad> {
-    let raw = value.raw()?.get();
-    if !raw.starts_with('{') {
-        return Err(Bad::from("must be an object"));
-    }
-    if raw.len() > METADATA_BYTES_MAX {
-        return Err(Bad::from("must have at most 4096 bytes"));
-    }
-    Ok(raw.to_owned())
 }
 
 /// GET /v1/checkout/sessions/:id

@@ -68,7 +68,7 @@ impl<'a> Value<'a> {
             Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
         };
         if is_misleading(&text) {
-            return Err(Bad::from("must not have control characters, nor marks of the direction of writing"));
+            return Err(Bad::from(MISLEADS));
         }
         if chars.contains(&text.chars().count()) {
             return Ok(text);
@@ -79,6 +79,18 @@ impl<'a> Value<'a> {
             (least, most) => format!("must have {least} to {most} characters"),
         }
         .into())
+    }
+
+    /// A JSON object of the tenant's, kept as it was written, of so many bytes at most. It comes
+    /// back to people's eyes, so no text in it misleads, member names included.
+    pub fn metadata(self, bytes_max: usize) -> Result<String, Bad> {
+        drop(self.object().map_err(|_| "must be an object")?);
+        let text = self.raw()?.get();
+        if text.len() > bytes_max {
+            return Err(format!("must have at most {bytes_max} bytes").into());
+        }
+        let parsed = serde_json::from_str(text).map_err(|_| "must be an object")?;
+        if has_misleading(&parsed) { Err(MISLEADS.into()) } else { Ok(text.to_owned()) }
     }
 
     /// A string of so many ASCII digits.
@@ -238,6 +250,21 @@ impl<'a> Value<'a> {
 }
 
 pub(super) const TIMESTAMP: &str = "a timestamp such as 2026-11-21T02:13:00.000Z";
+
+/// What a text is told that has a character which nobody types.
+const MISLEADS: &str = "must not have control characters, nor marks of the direction of writing";
+
+/// Whether any text in a value misleads, names of members included.
+fn has_misleading(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::String(text) => is_misleading(text),
+        serde_json::Value::Array(items) => items.iter().any(has_misleading),
+        serde_json::Value::Object(members) => {
+            members.iter().any(|(name, value)| is_misleading(name) || has_misleading(value))
+        }
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => false,
+    }
+}
 
 /// One of `choices`; the message lists them.
 pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, Bad> {

@@ -29,7 +29,6 @@ use domain::machine::Domain;
 use domain::money::{Cop, Usdt};
 use domain::payments::charge::Price;
 use domain::payments::{Debtor, c2p};
-use domain::platform::is_live;
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::token::Token;
@@ -272,9 +271,7 @@ impl Visit {
     ) -> Result<Box<Settled<Domain>>, Problem> {
         let held = held.map(|held| Box::new(held) as actors::Held);
         services.disk.admit()?;
-        if is_live(self.shop.tenant_key) && services.clock_is_stepped() {
-            return Err(Problem::clock_stepped());
-        }
+        services.may_decide(self.shop.tenant_key)?;
         services
             .engine
             .ask_entity(self.shop.tenant_key, id, is_new, ask.into(), held, None)

@@ -7,6 +7,7 @@ use crate::webhooks::has_older_signature;
 use crate::webhooks::names::Lookups;
 use crate::webhooks::post::{Message, Poster};
 use crate::webhooks::secret::Secret;
+use actors::Clock;
 use api::writer::Object;
 use clap::Args;
 use domain::ids::Id;
@@ -46,7 +47,8 @@ impl Listen {
 
     async fn forward(self) -> Result<(), Failure> {
         let caller = self.api.caller()?;
-        let poster = Poster::new(true, None, &Lookups::new(Handle::current())).map_err(Failure::Other)?;
+        let lookups = Lookups::new(Handle::current());
+        let poster = Poster::new(true, None, &lookups, Clock::system()).map_err(Failure::Other)?;
         // The same for the same key, so that it is set up once.
         let secret = Secret::new(
             Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into(),

@@ -1,6 +1,7 @@
 //! What operators did that leaves no record of another kind: copies, samples of rates, changes of
 //! catalogues. The record says who, what and when; a body is never in it, as it may hold secrets.
 
+use crate::ids::Id;
 use crate::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::fmt;
@@ -42,6 +43,15 @@ pub enum Deed {
         /// The last record that came from the world before.
         seq: u64,
     },
+    /// An order at a bank was settled in the bank's place: in the record of the outcome.
+    Resolved {
+        /// Which.
+        operation: Id,
+        /// Whether it was done.
+        done: bool,
+        /// Why it is believed.
+        note: String,
+    },
 }
 
 impl Act {
@@ -61,6 +71,10 @@ impl fmt::Display for Act {
         match &self.deed {
             Deed::Called { operation, path } => write!(f, ": {operation} {path}"),
             Deed::BackedUp { directory, seq } => write!(f, ": makeBackup {directory} up to {seq}"),
+            Deed::Resolved { operation, done, note } => {
+                let outcome = if *done { "done" } else { "refused" };
+                write!(f, ": resolveOperation {operation} as {outcome}: {note}")
+            }
             Deed::TookOver { made_by, seq } => write!(f, ": took over what {made_by} made, up to {seq}"),
         }
     }

@@ -12,7 +12,7 @@ use crate::identity::IdentityDocument;
 use crate::ids::{EntityId, Id};
 use crate::money::{Cop, Currency, Usdt, Ves};
 use crate::phone::MobilePhone;
-use crate::time::Timestamp;
+use crate::time::{DAY_MS, Timestamp};
 use crate::token::Token;
 
 /// The first look at a bank that stayed silent comes so long after the call
@@ -22,9 +22,46 @@ pub const POLL_MS: i64 = 60_000;
 /// Looks get rarer, down to one an hour.
 const POLL_MS_MAX: i64 = 3_600_000;
 
+/// After an operator's word a bank is asked on for so long whether it agrees.
+pub const ASKED_ON_MS: i64 = 7 * DAY_MS;
+
+fn pause_ms(looks: u32) -> i64 {
+    (POLL_MS << looks.min(6)).min(POLL_MS_MAX)
+}
+
 /// When to look again after `looks` looks.
 pub fn next_poll(now: Timestamp, looks: u32) -> Timestamp {
-    now.plus_ms((POLL_MS << looks.min(6)).min(POLL_MS_MAX))
+    now.plus_ms(pause_ms(looks))
+}
+
+/// The instant of an order that was looked at so often and is looked at next then. A look that was
+/// late, because no server ran, makes it seem as much younger.
+pub fn sent_at(next_look: Timestamp, looks: u32) -> Timestamp {
+    (0..=looks).fold(next_look, |at, look| at.minus_ms(pause_ms(look)))
+}
+
+/// The instant of the newest look, if there was one.
+pub fn asked_at(next_look: Timestamp, looks: u32) -> Option<Timestamp> {
+    (looks > 0).then(|| next_look.minus_ms(pause_ms(looks)))
+}
+
+/// The looks at an order that an operator has settled, after the bank's word about it, which is not
+/// the opposite; and when the next one is, if the bank has not agreed and there is time until
+/// `until`. `None` when the word changes nothing.
+pub fn asked_on(
+    heard: &Heard,
+    looks: u32,
+    until: Timestamp,
+    now: Timestamp,
+) -> Option<(u32, Option<Timestamp>)> {
+    match (&heard.answer, heard.how) {
+        (Answer::Done { .. } | Answer::Refused { .. }, _) => Some((looks, None)),
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => None,
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
+            let looks = looks.saturating_add(1);
+            Some((looks, Some(next_poll(now, looks)).filter(|at| *at < until)))
+        }
+    }
 }
 
 /// What the processor of pesos knows a collection by.
@@ -294,4 +331,24 @@ pub struct Heard {
     pub how: How,
     /// What the bank said.
     pub answer: Answer,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_looks_at_an_order_tell_when_it_was_sent(sent in 0_i64..4_000_000_000_000, looks in 0_u32..200) {
+            let sent = Timestamp::from_unix_ms(sent);
+            let (mut at, mut next) = (sent, sent.plus_ms(POLL_MS));
+            for look in 1..=looks {
+                at = next;
+                next = next_poll(at, look);
+            }
+            prop_assert_eq!(sent_at(next, looks), sent);
+            prop_assert_eq!(asked_at(next, looks), (looks > 0).then_some(at));
+        }
+    }
 }

@@ -13,6 +13,7 @@ use crate::ids::Id;
 use crate::kept::KeepRef;
 use crate::merchants::Registration;
 use crate::money::{Rate, Ves};
+use crate::operations::Resolution;
 use crate::own_account;
 use crate::payments::{c2p, charge, otp};
 use crate::payouts::NewPayout;
@@ -23,6 +24,7 @@ use crate::products::{LinkChange, NewLink, NewProduct, ProductChange};
 use crate::settings::Sheet;
 use crate::token::Token;
 use crate::webhooks::{EventRef, NewWebhook, Progress, WebhookChange};
+use std::any::Any;
 use std::sync::Arc;
 
 /// What is asked.
@@ -65,6 +67,10 @@ pub enum Ask {
     Adjust(Box<Adjustment>),
     /// The bank said something.
     Heard(Heard),
+    /// The bank found a transfer, whose name nobody else may take until this is decided.
+    Found(Heard, Box<dyn Any + Send>),
+    /// What an operator says in a bank's place.
+    Resolve(Box<Resolution>),
     /// A deadline has come.
     Deadline,
     /// The test clock has moved, to the instant of the turn.
@@ -169,7 +175,7 @@ impl Ask {
     /// Whether it may be refused: an answer from outside and a deadline are of something that has
     /// happened.
     pub const fn is_refusable(&self) -> bool {
-        !matches!(self, Ask::Heard(_) | Ask::Market(_) | Ask::Deadline)
+        !matches!(self, Ask::Heard(_) | Ask::Found(..) | Ask::Resolve(_) | Ask::Market(_) | Ask::Deadline)
     }
 }
 

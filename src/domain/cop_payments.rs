@@ -13,12 +13,15 @@ pub mod sale;
 #[cfg(test)]
 mod tests;
 
+use crate::bank::{ASKED_ON_MS, Heard, POLL_MS, asked_on};
 use crate::buyer::Buyer;
 use crate::checkout::Sale;
+use crate::decision::{Draft, Outcome, Turn};
 use crate::ids::Id;
 use crate::kept::KeepRef;
 use crate::money::{Cop, Currency, Rate, Usd};
 use crate::payments::Status;
+use crate::record::{Cause, Entity};
 use crate::time::{MINUTE_MS, Timestamp};
 use bincode::{Decode, Encode};
 use sha2::{Digest, Sha256};
@@ -71,6 +74,8 @@ pub enum Failure {
     Rejected,
     /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
     OtpAttemptsExhausted,
+    /// The processor says that it refused to refund, after it had said that it did.
+    RefundRefused,
 }
 
 impl Failure {
@@ -80,7 +85,15 @@ impl Failure {
             Failure::Expired => "expired",
             Failure::Rejected => "rejected",
             Failure::OtpAttemptsExhausted => "otp_attempts_exhausted",
+            Failure::RefundRefused => "refund_refused",
         }
+    }
+}
+
+impl Failure {
+    /// Whether it is of the refund, and not of the collection.
+    pub const fn is_of_refund(self) -> bool {
+        matches!(self, Failure::RefundRefused)
     }
 }
 
@@ -141,6 +154,18 @@ pub enum Phase {
         /// How many codes were sent to it, the one that it is being told included.
         codes: u8,
     },
+    /// Nothing, as an operator has said what became of this operation; it is asked on whether it
+    /// agrees.
+    AskedOn {
+        /// The operation.
+        operation: u16,
+        /// How often it was asked since.
+        looks: u32,
+        /// When it is asked next.
+        next_look: Timestamp,
+        /// When it is not asked any more.
+        until: Timestamp,
+    },
 }
 
 /// A collection that waits for the buyer.
@@ -166,7 +191,20 @@ impl Phase {
             Phase::Tried { looks, next_look, telling, codes } => {
                 Some(Waiting { looks, next_look, telling, codes })
             }
-            Phase::Idle | Phase::Refunding { .. } => None,
+            Phase::Idle | Phase::Refunding { .. } | Phase::AskedOn { .. } => None,
+        }
+    }
+
+    /// Whether the processor is to decide about money.
+    pub const fn is_deciding(&self) -> bool {
+        matches!(self, Phase::Collecting { .. } | Phase::Tried { .. } | Phase::Refunding { .. })
+    }
+
+    /// The same when nobody needs to ask about this operation any more.
+    fn asked_no_more(&self, operation: u16) -> Phase {
+        match self {
+            Phase::AskedOn { operation: asked, .. } if *asked == operation => Phase::Idle,
+            phase => phase.clone(),
         }
     }
 }
@@ -234,13 +272,14 @@ pub struct CopPayment {
     pub buyer: Option<Box<Buyer>>,
     /// The seller, for a marketplace sale.
     pub marketplace: Option<Box<Marketplace>>,
-    /// The processor's reference of the payment.
+    /// The processor's reference of the payment. On one that failed it contradicts the failure.
     pub processor_reference: Option<String>,
-    /// Why it failed.
+    /// Why it failed. On a completed payment it contradicts the completion, or the refund.
     pub failure: Option<Failure>,
     /// How many refunds were tried: each is an operation of its own.
     pub refunds: u16,
-    /// The processor's reference of the refund.
+    /// The processor's reference of the refund. On a payment that is not refunded it contradicts a
+    /// refusal.
     pub refund_reference: Option<String>,
     /// Which kept answer the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
@@ -292,14 +331,15 @@ impl CopPayment {
             Phase::Idle => None,
             Phase::Collecting { next_look, .. }
             | Phase::Tried { next_look, .. }
-            | Phase::Refunding { next_look, .. } => Some(next_look),
+            | Phase::Refunding { next_look, .. }
+            | Phase::AskedOn { next_look, .. } => Some(next_look),
         }
     }
 
     /// The operation that the processor is working on.
     pub fn operation(&self) -> Option<Id> {
         match self.phase {
-            Phase::Idle => None,
+            Phase::Idle | Phase::AskedOn { .. } => None,
             Phase::Collecting { .. } | Phase::Tried { .. } => Some(self.id.operation(COLLECT)),
             Phase::Refunding { .. } => Some(self.refund_operation()),
         }
@@ -308,6 +348,48 @@ impl CopPayment {
     /// The newest refund's operation.
     fn refund_operation(&self) -> Id {
         self.id.operation(REFUND.saturating_add(self.refunds))
+    }
+
+    /// The operation of which the processor said both that it was done and that it was not.
+    pub fn contradicted(&self) -> Option<u16> {
+        let newest_refund = REFUND.saturating_add(self.refunds);
+        match (self.status, &self.phase) {
+            (Status::Pending, _) => None,
+            (Status::Failed | Status::Canceled, _) => self.processor_reference.is_some().then_some(COLLECT),
+            // The newest refund is at the processor: it was one before it.
+            (Status::Completed, Phase::Refunding { .. }) if self.refund_reference.is_some() => {
+                Some(newest_refund - 1)
+            }
+            (Status::Completed, _) if self.refund_reference.is_some() => Some(newest_refund),
+            (Status::Completed | Status::Reversed, _) => self.failure.map(|failure| match failure {
+                Failure::RefundRefused => newest_refund,
+                Failure::Expired | Failure::Rejected | Failure::OtpAttemptsExhausted => COLLECT,
+            }),
+        }
+    }
+
+    /// From now on the processor is asked whether it agrees with what an operator said of the
+    /// operation.
+    pub fn ask_on(&mut self, operation: u16, now: Timestamp) {
+        let (next_look, until) = (now.plus_ms(POLL_MS), now.plus_ms(ASKED_ON_MS));
+        self.phase = Phase::AskedOn { operation, looks: 0, next_look, until };
+    }
+
+    /// What the processor says of an operation that an operator has settled, if it is not the
+    /// opposite.
+    fn agreed(&self, operation: u16, heard: &Heard, turn: &Turn) -> Outcome {
+        let Phase::AskedOn { operation: asked, looks, until, .. } = self.phase else {
+            return Outcome::unchanged();
+        };
+        let Some((looks, next)) = asked_on(heard, looks, until, turn.now).filter(|_| asked == operation)
+        else {
+            return Outcome::unchanged();
+        };
+        let phase =
+            next.map_or(Phase::Idle, |next_look| Phase::AskedOn { operation, looks, next_look, until });
+        let mut draft = Draft::new(Cause::BankAsked);
+        draft.change(self, Entity::CopPayment(CopPayment { phase, ..self.clone() }));
+        Outcome::write(draft)
     }
 
     /// Whether its `n`-th operation is the newest refund that was tried.

@@ -58,6 +58,11 @@ impl Id {
         Id(bytes)
     }
 
+    /// The instant that it bears, in milliseconds since 1970.
+    pub fn unix_ms(self) -> i64 {
+        self.0[..6].iter().fold(0, |ms, byte| ms << 8 | i64::from(*byte))
+    }
+
     /// The entity of an operation, and which of its operations it is.
     pub fn entity_and_operation(self) -> (Id, u16) {
         (self.operation(0), u16::from_be_bytes([self.0[14], self.0[15]]))

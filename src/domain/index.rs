@@ -410,7 +410,8 @@ fn index_places(tenant: u64, record: &Record, ops: &mut IndexOps) {
     }
 }
 
-/// A transfer is taken when it is first looked for, and free again when it was not found.
+/// A transfer is taken when it is first looked for, and free again when it was not found. Once it
+/// was found its name is the bank's: the digits that the payer gave may be those of another one too.
 fn index_transfer(tenant: u64, written: &Written, ops: &mut IndexOps) {
     let Entity::Payment(payment) = &*written.state else { return };
     let Some(transfer) = payment.transfer() else { return };
@@ -418,6 +419,12 @@ fn index_transfer(tenant: u64, written: &Written, ops: &mut IndexOps) {
     match (&written.was, payment.status) {
         (None, _) => ops.put(&key, payment.id.as_bytes()),
         (Some(_), Status::Failed) => ops.delete(&key),
+        (Some(was), Status::Completed) if was.facet != payment.facet() => {
+            if let Some(found) = payment.found_transfer().filter(|found| *found != transfer) {
+                ops.delete(&key);
+                ops.put(&name(tenant, Space::Transfer, &found), payment.id.as_bytes());
+            }
+        }
         (Some(_), _) => {}
     }
 }

@@ -2,7 +2,7 @@
 //! besides (numbers for its events, the kept answer).
 
 use crate::adjustments;
-use crate::bank::{Effect, Heard, Order};
+use crate::bank::{Effect, Heard, How, Order};
 use crate::book::Book;
 use crate::chargebacks;
 use crate::checkout;
@@ -19,8 +19,9 @@ use crate::ids::{EntityId, Kind};
 use crate::invariants;
 use crate::kept::{KEPT_MS, KeepRef, Kept, Shape};
 use crate::merchants;
+use crate::operations;
 use crate::own_account;
-use crate::payments::{self, c2p, charge, otp, reversal};
+use crate::payments::{self, asked_on, c2p, charge, otp, reversal};
 use crate::payouts;
 use crate::payouts::batch;
 use crate::platform::{self, PLATFORM, PlatformBook, is_live};
@@ -301,6 +302,9 @@ impl Machine for Domain {
                 View::Seller(sellers::balance(book, merchant))
             }
             (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
+            (AnyBook::Tenant(book), Query::Agenda) => {
+                View::Agenda { now: Timestamp::from_unix_ms(now_ms), due: book.agenda.clone() }
+            }
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.clone(), keys: book.keys.clone() }
             }
@@ -331,6 +335,18 @@ fn decide(
     turn: &Turn<'_>,
 ) -> Outcome {
     match (ask, entity) {
+        // Whoever takes the name then waits for this record (`outbox.rs`).
+        (Ask::Found(heard, _until_decided), found) => decide(book, found, Ask::Heard(heard), keep, turn),
+        (Ask::Resolve(resolution), Some(found)) => {
+            let answer = match operations::in_banks_words(found, &resolution) {
+                Ok(answer) => answer,
+                Err(refusal) => return Outcome::refuse(refusal),
+            };
+            let operations::Resolution { operation, answer: _, act } = *resolution;
+            let heard = Heard { operation, how: How::Ask, answer };
+            let outcome = decide(book, entity, Ask::Heard(heard), None, turn);
+            operations::resolved(outcome, operation, act, turn.now)
+        }
         (Ask::RequestC2p(new), None) => c2p::request(*new, None, turn),
         (Ask::RequestC2p(new), Some(Entity::Payment(payment))) => c2p::supersede(payment, *new, turn),
         (Ask::ExecuteC2p(ask), Some(Entity::Payment(payment))) => {
@@ -341,7 +357,8 @@ fn decide(
         (Ask::Deadline, Some(Entity::Payment(payment))) => match payment.phase {
             payments::Phase::Reversing { .. } => reversal::deadline(payment, turn),
             payments::Phase::Charging { .. } => charge::deadline(payment, turn),
-            payments::Phase::Idle => c2p::deadline(payment, turn),
+            payments::Phase::AskedOn { operation, .. } => asked_on::deadline(payment, operation, turn),
+            payments::Phase::Idle | payments::Phase::ReversalDenied { .. } => c2p::deadline(payment, turn),
         },
         (Ask::Pay(new), None) => payouts::create(book, *new, keep, turn),
         (Ask::Pay(new), Some(Entity::Payout(payout))) => payouts::repeat(book, payout, &new),
@@ -496,6 +513,8 @@ fn cop_payment(
         Ask::Deadline => match payment.phase {
             Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(payment, turn),
             Phase::Refunding { .. } => refund::deadline(payment, turn),
+            Phase::AskedOn { operation: cop_payments::COLLECT, .. } => collect::deadline(payment, turn),
+            Phase::AskedOn { .. } => refund::deadline(payment, turn),
             Phase::Idle => Outcome::unchanged(),
         },
         Ask::Reverse => Outcome::refuse(Refusal::NotReversible),

@@ -364,7 +364,7 @@ fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
 /// What the bank says about the deposits.
 pub fn heard(merchant: &Merchant, heard: Heard, turn: &Turn) -> Outcome {
     let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(heard.operation)) else {
-        return Outcome::unchanged();
+        return contradicted(merchant, &heard, turn);
     };
     let (method, kept) = (found.id, found.status.kept());
     let Answer::Refused { code } = heard.answer else {
@@ -392,12 +392,27 @@ pub fn heard(merchant: &Merchant, heard: Heard, turn: &Turn) -> Outcome {
             Extra::Method { id: method, failure_code: Some(code) },
         );
     } else {
+        let status = found.status.refused(&code);
         draft = change_draft(
             merchant,
-            merchant.changed(turn.now, |merchant| set_status(merchant, method, MethodStatus::Unverified)),
+            merchant.changed(turn.now, |merchant| set_status(merchant, method, status)),
         );
     }
     draft.replace_kept(kept);
+    Outcome::write(draft)
+}
+
+/// What the bank says of deposits that are settled. Of a method that is gone nothing is known any
+/// more.
+fn contradicted(merchant: &Merchant, heard: &Heard, turn: &Turn) -> Outcome {
+    let said = merchant.methods.iter().find_map(|method| {
+        Some((method.id, method.status.contradicted(heard.operation, &heard.answer, turn.now)?))
+    });
+    let Some((method, status)) = said else { return Outcome::unchanged() };
+    let mut told = merchant.clone();
+    set_status(&mut told, method, status);
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(merchant, Entity::Merchant(told));
     Outcome::write(draft)
 }
 

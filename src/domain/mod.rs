@@ -36,6 +36,7 @@ pub mod ledger;
 pub mod machine;
 pub mod merchants;
 pub mod money;
+pub mod operations;
 pub mod own_account;
 pub mod payments;
 pub mod payouts;

@@ -112,7 +112,12 @@ pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Outcome {
 /// What the bank says about the deposits. An account that is not the tenant's is taken away.
 pub fn heard(account: &OwnAccount, heard: &Heard, turn: &Turn) -> Outcome {
     if !account.status.waits_for(heard.operation) {
-        return Outcome::unchanged();
+        let Some(status) = account.status.contradicted(heard.operation, &heard.answer, turn.now) else {
+            return Outcome::unchanged();
+        };
+        let mut draft = Draft::new(Cause::OperationContradicted);
+        draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
+        return Outcome::write(draft);
     }
     let Answer::Refused { code } = &heard.answer else {
         let Some((status, unsent)) = account.status.told(&heard.answer, heard.how, turn.now) else {
@@ -129,7 +134,7 @@ pub fn heard(account: &OwnAccount, heard: &Heard, turn: &Turn) -> Outcome {
     if code == NOT_THE_CLIENT {
         draft.remove(EntityId::OWN_ACCOUNT, account);
     } else {
-        draft = change(account, MethodStatus::Unverified, turn);
+        draft = change(account, account.status.refused(code), turn);
     }
     draft.replace_kept(account.status.kept());
     Outcome::write(draft)

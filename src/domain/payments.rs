@@ -4,6 +4,7 @@
 //! States and transitions are `docs/contract.md, 5.2`; fields and edges
 //! `docs/contract.md, 5.1`.
 
+pub mod asked_on;
 pub mod c2p;
 pub mod charge;
 pub mod otp;
@@ -140,6 +141,38 @@ pub enum Phase {
         /// Where the money came from.
         aside: reversal::Aside,
     },
+    /// Nothing, as an operator has said what became of this operation; it is asked on whether it
+    /// agrees.
+    AskedOn {
+        /// The operation.
+        operation: u16,
+        /// How often it was asked since.
+        looks: u32,
+        /// When it is asked next.
+        next_look: Timestamp,
+        /// When it is not asked any more.
+        until: Timestamp,
+    },
+    /// Nothing: it has given the money back, and says that it refused to.
+    ReversalDenied {
+        /// Its code.
+        code: String,
+    },
+}
+
+impl Phase {
+    /// Whether the bank is to decide about money.
+    pub const fn is_deciding(&self) -> bool {
+        matches!(self, Phase::Charging { .. } | Phase::Reversing { .. })
+    }
+
+    /// The same when nobody needs to ask about this operation any more.
+    fn asked_no_more(&self, operation: u16) -> Phase {
+        match self {
+            Phase::AskedOn { operation: asked, .. } if *asked == operation => Phase::Idle,
+            phase => phase.clone(),
+        }
+    }
 }
 
 /// The seller's side of a marketplace sale.
@@ -370,7 +403,18 @@ impl Payment {
         }
     }
 
-    /// The name under which a transfer can pay once: its bank, day and reference, unless it was not
+    /// The name under which a transfer can pay once, once it was found: with the bank's reference
+    /// instead of the digits that the payer gave.
+    pub fn found_transfer(&self) -> Option<String> {
+        match (&self.means, &self.bank_reference) {
+            (Means::Transfer { debtor, date, .. }, Some(full)) => {
+                Some(transfer_name(debtor.bank, *date, without_zeros(full)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The name under which a transfer is looked for: its bank, day and reference, unless it was not
     /// found.
     pub fn transfer(&self) -> Option<String> {
         match &self.means {
@@ -397,16 +441,21 @@ impl Payment {
     /// When something is due by itself.
     pub fn deadline(&self) -> Option<Timestamp> {
         match (&self.phase, self.status) {
-            (Phase::Charging { next_look, .. } | Phase::Reversing { next_look, .. }, _) => Some(*next_look),
+            (
+                Phase::Charging { next_look, .. }
+                | Phase::Reversing { next_look, .. }
+                | Phase::AskedOn { next_look, .. },
+                _,
+            ) => Some(*next_look),
             (Phase::Idle, Status::Pending) => self.expires_at,
-            (Phase::Idle, _) => None,
+            (Phase::Idle | Phase::ReversalDenied { .. }, _) => None,
         }
     }
 
     /// The operation that a bank is working on.
     pub fn operation(&self) -> Option<Id> {
         match self.phase {
-            Phase::Idle => None,
+            Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
             Phase::Charging { .. } => Some(self.id.operation(CHARGE)),
             Phase::Reversing { .. } => Some(self.id.operation(REVERSE)),
         }
@@ -414,13 +463,14 @@ impl Payment {
 
     /// The operation of which the bank said both that it was done and that it was not.
     pub fn contradicted(&self) -> Option<u16> {
-        match self.status {
-            Status::Failed => self.bank_reference.is_some().then_some(CHARGE),
-            Status::Completed | Status::Reversed if self.failure_code.is_some() => Some(CHARGE),
-            Status::Completed => {
-                (self.reversal_ref.is_some() && self.phase == Phase::Idle).then_some(REVERSE)
+        match (self.status, &self.phase) {
+            (Status::Failed, _) => self.bank_reference.is_some().then_some(CHARGE),
+            (Status::Reversed, Phase::ReversalDenied { .. }) => Some(REVERSE),
+            (Status::Completed, Phase::Idle | Phase::AskedOn { .. }) if self.reversal_ref.is_some() => {
+                Some(REVERSE)
             }
-            Status::Pending | Status::Reversed | Status::Canceled => None,
+            (Status::Completed | Status::Reversed, _) => self.failure_code.is_some().then_some(CHARGE),
+            (Status::Pending | Status::Canceled, _) => None,
         }
     }
 
@@ -429,6 +479,12 @@ impl Payment {
         let of_chargebacks = self.chargebacks.iter().flat_map(Chargeback::moved_at);
         self.completed_at.into_iter().chain(self.reversed_at).chain(of_chargebacks).collect()
     }
+}
+
+/// A reference of a transfer without the zeros that it begins with: they tell nothing.
+pub fn without_zeros(reference: &str) -> &str {
+    let digits = reference.trim_start_matches('0');
+    if digits.is_empty() && !reference.is_empty() { "0" } else { digits }
 }
 
 /// The name under which a transfer can pay once.

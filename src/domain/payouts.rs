@@ -2,7 +2,7 @@
 //! the bank hears of them, and paid back when the bank says no (`docs/contract.md, 7.8`).
 
 use crate::account::AccountNumber;
-use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
+use crate::bank::{ASKED_ON_MS, Answer, Effect, Heard, How, Order, POLL_MS, asked_on, next_poll};
 use crate::banks::BankCode;
 use crate::book::{Book, Seller, SellerMethod};
 use crate::decision::{Draft, Outcome, Turn};
@@ -154,7 +154,7 @@ pub struct Payout {
     pub sends: u32,
     /// How often the bank was asked about it.
     pub looks: u32,
-    /// When it is asked next.
+    /// When it is asked next: also whether it agrees with an operator who settled the payout.
     pub next_look: Option<Timestamp>,
     /// Which kept answer the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
@@ -525,9 +525,9 @@ fn instruction(payout: &Payout) -> Order {
 
 /// The bank is to be asked.
 pub fn deadline(payout: &Payout, turn: &Turn) -> Outcome {
-    match payout.status {
-        Status::Pending => Outcome::effects(vec![order(payout, How::Ask, turn)]),
-        Status::Completed | Status::Failed => Outcome::unchanged(),
+    match payout.next_look {
+        Some(_) => Outcome::effects(vec![order(payout, How::Ask, turn)]),
+        None => Outcome::unchanged(),
     }
 }
 
@@ -535,7 +535,7 @@ pub fn deadline(payout: &Payout, turn: &Turn) -> Outcome {
 /// the first is written down.
 pub fn heard(payout: &Payout, heard: Heard, turn: &Turn) -> Outcome {
     if payout.status != Status::Pending {
-        return contradicted(payout, heard.answer);
+        return contradicted(payout, heard, turn);
     }
     match (heard.answer, heard.how) {
         (Answer::Done { reference }, _) => completed(payout, reference, turn),
@@ -565,18 +565,28 @@ pub fn heard(payout: &Payout, heard: Heard, turn: &Turn) -> Outcome {
 }
 
 /// What the bank says of a payout that is settled.
-fn contradicted(payout: &Payout, answer: Answer) -> Outcome {
-    let said = match (payout.status, answer) {
+fn contradicted(payout: &Payout, heard: Heard, turn: &Turn) -> Outcome {
+    let said = match (payout.status, &heard.answer) {
         (Status::Failed, Answer::Done { reference }) if payout.reference.is_none() => {
-            Payout { reference: Some(reference), ..payout.clone() }
+            Payout { reference: Some(reference.clone()), next_look: None, ..payout.clone() }
         }
         (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => {
-            Payout { failure_code: Some(code), ..payout.clone() }
+            Payout { failure_code: Some(code.clone()), next_look: None, ..payout.clone() }
         }
-        _ => return Outcome::unchanged(),
+        _ => return agreed(payout, &heard, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payout, Entity::Payout(said));
+    Outcome::write(draft)
+}
+
+/// What is said of a payout that an operator has settled, if it is not the opposite.
+fn agreed(payout: &Payout, heard: &Heard, turn: &Turn) -> Outcome {
+    let until = payout.settled_at.unwrap_or(payout.created_at).plus_ms(ASKED_ON_MS);
+    let asked_on = payout.next_look.and_then(|_| asked_on(heard, payout.looks, until, turn.now));
+    let Some((looks, next_look)) = asked_on else { return Outcome::unchanged() };
+    let mut draft = Draft::new(Cause::BankAsked);
+    draft.change(payout, Entity::Payout(Payout { looks, next_look, ..payout.clone() }));
     Outcome::write(draft)
 }
 

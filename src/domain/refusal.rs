@@ -144,6 +144,8 @@ pub enum Refusal {
     },
     /// The USDT payout is not under review.
     NotPendingReview,
+    /// The bank, or an operator, has decided about the order.
+    OperationResolved,
     /// There is no connector to a network that USDT travels on.
     NetworkNotConfigured,
     /// The operator has not switched pesos on.

@@ -48,6 +48,31 @@ pub enum MethodStatus {
         /// When.
         at: Timestamp,
     },
+    /// The bank has said what became of the newest deposits; otherwise it stands like this.
+    Told {
+        /// What it said.
+        word: Word,
+        /// How it stands.
+        then: Box<MethodStatus>,
+    },
+}
+
+/// What a bank said of deposits. With both a reference and a code it contradicts itself: the first
+/// word counts.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Word {
+    /// The operation that sent them.
+    pub operation: Id,
+    /// Their amounts.
+    pub amounts: (Ves, Ves),
+    /// When they were sent.
+    pub sent_at: Timestamp,
+    /// The bank's reference, as they were made.
+    pub reference: Option<String>,
+    /// The bank's code, as it refused them.
+    pub code: Option<String>,
+    /// When it said the opposite.
+    pub contradicted_at: Option<Timestamp>,
 }
 
 /// Two micro-deposits that a bank is told or asked about.
@@ -60,38 +85,97 @@ pub struct Deposits {
 }
 
 impl MethodStatus {
-    /// As the API writes it.
-    pub const fn name(&self) -> &'static str {
+    /// How it stands, whatever the bank said of the deposits.
+    fn standing(&self) -> &MethodStatus {
+        if let MethodStatus::Told { then, .. } = self { then.standing() } else { self }
+    }
+
+    /// The same, standing like this.
+    fn now_standing(&self, then: MethodStatus) -> MethodStatus {
         match self {
-            MethodStatus::Unverified | MethodStatus::Verifying { tries_left: 0, .. } => "unverified",
-            MethodStatus::Verifying { .. } => "verifying",
+            MethodStatus::Told { word, .. } => {
+                MethodStatus::Told { word: word.clone(), then: Box::new(then) }
+            }
+            _ => then,
+        }
+    }
+
+    /// As the API writes it.
+    pub fn name(&self) -> &'static str {
+        match self.standing() {
+            MethodStatus::Verifying { tries_left: 1.., .. } => "verifying",
             MethodStatus::Verified { .. } => "verified",
+            _ => "unverified",
         }
     }
 
     /// Whether it is proved.
-    pub const fn is_verified(&self) -> bool {
-        matches!(self, MethodStatus::Verified { .. })
+    pub fn is_verified(&self) -> bool {
+        self.verified_at().is_some()
+    }
+
+    /// When it was proved.
+    pub fn verified_at(&self) -> Option<Timestamp> {
+        if let MethodStatus::Verified { at } = self.standing() { Some(*at) } else { None }
+    }
+
+    /// What the bank said of the newest deposits.
+    pub const fn word(&self) -> Option<&Word> {
+        if let MethodStatus::Told { word, .. } = self { Some(word) } else { None }
+    }
+
+    /// Deposits that the bank has not answered about: their operation, amounts, start and looks,
+    /// and when it is asked next.
+    pub fn open(&self) -> Option<(Deposits, Timestamp, u32, Timestamp)> {
+        match self.standing() {
+            MethodStatus::Verifying {
+                operation, amounts, started_at, looks, next_look: Some(next), ..
+            } => Some((Deposits { operation: *operation, amounts: *amounts }, *started_at, *looks, *next)),
+            _ => None,
+        }
+    }
+
+    /// After the first word of the bank about these deposits.
+    fn with_word(&self, then: MethodStatus, reference: Option<String>, code: Option<String>) -> MethodStatus {
+        let Some((Deposits { operation, amounts }, sent_at, ..)) = self.open() else { return then };
+        let word = Word { operation, amounts, sent_at, reference, code, contradicted_at: None };
+        MethodStatus::Told { word, then: Box::new(then) }
+    }
+
+    /// After the bank refused the deposits that are waited for.
+    pub fn refused(&self, code: &str) -> MethodStatus {
+        self.with_word(MethodStatus::Unverified, None, Some(code.to_owned()))
+    }
+
+    /// After an answer about deposits that are settled, if it is the opposite of what the bank said
+    /// before. No status changes by it.
+    pub fn contradicted(&self, operation: Id, answer: &Answer, now: Timestamp) -> Option<MethodStatus> {
+        let MethodStatus::Told { word, then } = self else { return None };
+        let mut word = word.clone();
+        match answer {
+            Answer::Done { reference } if word.reference.is_none() => {
+                word.reference = Some(reference.clone())
+            }
+            Answer::Refused { code } if word.code.is_none() => word.code = Some(code.clone()),
+            _ => return None,
+        }
+        word.contradicted_at = Some(now);
+        (word.operation == operation).then(|| MethodStatus::Told { word, then: then.clone() })
     }
 
     /// Whether `operation` sent deposits that the bank has not answered about.
     pub fn waits_for(&self, sent_by: Id) -> bool {
-        matches!(self, MethodStatus::Verifying { operation, next_look: Some(_), .. } if *operation == sent_by)
+        self.open().is_some_and(|(deposits, ..)| deposits.operation == sent_by)
     }
 
     /// When the bank is to be asked about the deposits.
     pub fn deadline(&self) -> Option<Timestamp> {
-        if let MethodStatus::Verifying { next_look, .. } = self { *next_look } else { None }
+        self.open().map(|(.., next_look)| next_look)
     }
 
     /// The deposits that the bank is to be asked about by now, if there are any.
     pub fn due(&self, now: Timestamp) -> Option<Deposits> {
-        match self {
-            MethodStatus::Verifying { operation, amounts, next_look: Some(at), .. } if *at <= now => {
-                Some(Deposits { operation: *operation, amounts: *amounts })
-            }
-            _ => None,
-        }
+        self.open().filter(|(.., next_look)| *next_look <= now).map(|(deposits, ..)| deposits)
     }
 
     /// After the bank's word about the deposits, unless it says no; and what is to be sent, because
@@ -102,7 +186,7 @@ impl MethodStatus {
         how: How,
         now: Timestamp,
     ) -> Option<(MethodStatus, Option<Deposits>)> {
-        let mut told = self.clone();
+        let mut told = self.standing().clone();
         let MethodStatus::Verifying { operation, amounts, looks, next_look, started_at, .. } = &mut told
         else {
             return None;
@@ -110,7 +194,10 @@ impl MethodStatus {
         let deposits = Deposits { operation: *operation, amounts: *amounts };
         match (answer, how) {
             (Answer::Refused { .. }, _) | (Answer::Waiting | Answer::Silent, How::Send) => return None,
-            (Answer::Done { .. }, _) => *next_look = None,
+            (Answer::Done { reference }, _) => {
+                *next_look = None;
+                return Some((self.with_word(told, Some(reference.clone()), None), None));
+            }
             (Answer::Waiting | Answer::Silent, How::Ask) | (Answer::NeverReceived, _) => {
                 *looks += 1;
                 // Whoever waits longer than a start lives begins anew.
@@ -122,7 +209,7 @@ impl MethodStatus {
 
     /// Which kept answer the bank's word replaces.
     pub fn kept(&self) -> Option<Arc<KeepRef>> {
-        if let MethodStatus::Verifying { kept, .. } = self { kept.clone() } else { None }
+        if let MethodStatus::Verifying { kept, .. } = self.standing() { kept.clone() } else { None }
     }
 
     /// Begins with deposits of these amounts; what follows must send those that come with it.
@@ -132,14 +219,14 @@ impl MethodStatus {
         kept: Option<Arc<KeepRef>>,
         turn: &Turn,
     ) -> Result<(MethodStatus, Deposits), Refusal> {
-        match self {
+        match self.standing() {
             MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
             MethodStatus::Verifying { tries_left: 1.., started_at, .. }
                 if turn.now < started_at.plus_ms(START_MS) =>
             {
                 return Err(Refusal::VerificationInProgress);
             }
-            MethodStatus::Unverified | MethodStatus::Verifying { .. } => {}
+            _ => {}
         }
         if !turn.has_rail {
             return Err(Refusal::RailNotConfigured);
@@ -167,16 +254,19 @@ impl MethodStatus {
         seen: (Ves, Ves),
         now: Timestamp,
     ) -> Result<(MethodStatus, Option<Refusal>), Refusal> {
-        let (amounts, tries_left) = match self {
-            MethodStatus::Unverified => return Err(Refusal::VerificationNotStarted),
+        let standing = self.standing();
+        let (amounts, tries_left) = match standing {
             MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
             MethodStatus::Verifying { tries_left: 0, .. } => return Err(Refusal::VerificationLocked),
             MethodStatus::Verifying { amounts, tries_left, .. } => (*amounts, tries_left - 1),
+            MethodStatus::Unverified | MethodStatus::Told { .. } => {
+                return Err(Refusal::VerificationNotStarted);
+            }
         };
         if seen == amounts || (seen.1, seen.0) == amounts {
-            return Ok((MethodStatus::Verified { at: now }, None));
+            return Ok((self.now_standing(MethodStatus::Verified { at: now }), None));
         }
-        let mut failed = self.clone();
+        let mut failed = standing.clone();
         if let MethodStatus::Verifying { tries_left: left, next_look, .. } = &mut failed {
             *left = tries_left;
             *next_look = next_look.filter(|_| tries_left > 0);
@@ -186,7 +276,7 @@ impl MethodStatus {
         } else {
             Refusal::AmountsMismatch { attempts_left: tries_left }
         };
-        Ok((failed, Some(refusal)))
+        Ok((self.now_standing(failed), Some(refusal)))
     }
 }
 
@@ -221,6 +311,31 @@ mod tests {
             .told(&Answer::Done { reference: "1".to_owned() }, How::Send, at(1))
             .expect("that changes something");
         assert_eq!((unsent, status.deadline(), status.waits_for(sent.operation)), (None, None, false));
+    }
+
+    #[test]
+    fn a_second_word_about_deposits_is_a_contradiction_and_changes_no_status() {
+        let done = Answer::Done { reference: "81".to_owned() };
+        let refused = Answer::Refused { code: "AC01".to_owned() };
+        let (started, sent) = started();
+        let (made, _) = started.told(&done, How::Ask, at(1)).expect("that changes something");
+        let verified = made.tried(sent.amounts, at(2)).expect("a try").0;
+        let rejected = started.refused("AC01");
+        for (first, same, opposite) in
+            [(&made, &done, &refused), (&verified, &done, &refused), (&rejected, &refused, &done)]
+        {
+            assert_eq!(first.contradicted(sent.operation, same, at(3)), None, "{first:?}");
+            assert_eq!(first.contradicted(Id::derived(1, 2, 3), opposite, at(3)), None, "{first:?}");
+            let second = first.contradicted(sent.operation, opposite, at(3)).expect("a contradiction");
+            let word = second.word().expect("both words");
+            assert_eq!(
+                (word.reference.as_deref(), word.code.as_deref(), word.contradicted_at),
+                (Some("81"), Some("AC01"), Some(at(3)))
+            );
+            assert_eq!((second.name(), second.verified_at()), (first.name(), first.verified_at()));
+            assert_eq!(second.contradicted(sent.operation, opposite, at(4)), None, "once");
+        }
+        assert_eq!((made.name(), verified.name(), rejected.name()), ("verifying", "verified", "unverified"));
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use crate::banks::BankBook;
 use crate::book::Book;
 use crate::crypto::CryptoBalance;
-use crate::ids::Id;
+use crate::ids::{EntityId, Id};
 use crate::money::{Cop, Currency, Ves};
 use crate::platform::{ApiKey, Tenant};
 use crate::sellers::SellerBalance;
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 use crate::time::Timestamp;
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub enum Query {
     CopBalance,
     /// The banks, of the platform's book.
     Banks,
+    /// What is due by itself one day.
+    Agenda,
 }
 
 /// The answer.
@@ -55,6 +57,13 @@ pub enum View {
     CopBalance(CopBalance),
     /// To [`Query::Banks`].
     Banks(Box<BankBook>),
+    /// To [`Query::Agenda`].
+    Agenda {
+        /// The tenant's clock.
+        now: Timestamp,
+        /// When what is due.
+        due: SortedSet<(Timestamp, EntityId)>,
+    },
 }
 
 /// The balance in pesos (`docs/contract.md, 11.7`).

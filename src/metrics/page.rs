@@ -340,6 +340,11 @@ fn rails(page: &mut Page, services: &Services) {
         "Operations of which a bank said both that they were done and that they were not, over all runs; GET /admin/operations lists them.",
     )
     .is(crate::admin::operations::contradicted(services));
+    page.gauge(
+        "pasarela_rail_unresolved",
+        "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them.",
+    )
+    .is(services.unresolved.load(Ordering::Relaxed));
     let duplicates = services.simulator.duplicate_calls();
     page.counter(
         "pasarela_rail_duplicate_calls_total",

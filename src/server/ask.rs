@@ -2,6 +2,7 @@
 //! problems, and the directory of callers learns what is durable before anybody is answered.
 
 use crate::server::dispatch::failure;
+use crate::server::history;
 use crate::server::respond::Trace;
 use crate::server::services::Services;
 use actors::{Failure, Outcome, Settled};
@@ -9,11 +10,13 @@ use api::problem::Problem;
 use api::refusals;
 use domain::acts::Act;
 use domain::commands::{Ask, Command};
-use domain::ids::EntityId;
+use domain::ids::{EntityId, Id};
+use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
 use domain::record::Record;
+use domain::view::Query;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -40,6 +43,18 @@ pub async fn book(
         Some(refusal) => Err(refusals::problem(refusal)),
         None => Ok(settled),
     }
+}
+
+/// The id that a reference names when everything is durable that the tenant's book has decided by
+/// now.
+pub async fn named_now(
+    services: &Services,
+    tenant_key: u64,
+    space: Space,
+    name: &str,
+) -> Result<Option<Id>, Problem> {
+    services.engine.view(tenant_key, Query::Clock).await.map_err(failure)?;
+    Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
 }
 
 /// The same for what must go on: while the engine is full it tries again, for some seconds.

@@ -2,18 +2,18 @@
 //! answer waits until the bank has spoken about each of them, but not for long.
 
 use crate::server::dispatch::{failure, reply};
-use crate::server::history::{self, Entities};
+use crate::server::history::{self, Entities, Unreadable};
 use crate::server::read_budget::{ReadBudget, Stopped};
 use crate::server::respond::{Reply, RequestId, Trace};
 use crate::server::services::Services;
 use actors::Held;
-use api::batches::show;
+use api::batches::{mark_as_first_written, show};
 use api::problem::Problem;
 use domain::commands::{Ask, Command};
 use domain::ids::{EntityId, Id};
 use domain::index::Space;
 use domain::kept::{KeepRef, Shape};
-use domain::payouts::batch::{Batch, NewBatch};
+use domain::payouts::batch::{Batch, NewBatch, Place};
 use domain::platform::is_live;
 use domain::record::Entity;
 use std::collections::HashMap;
@@ -39,7 +39,9 @@ pub async fn carry_out(
     // for each other.
     let mut names = vec![services.desk.hold_name(tenant, Space::Batch, &batch.external_ref).await];
     let known = history::named(engine.reader(), tenant, Space::Batch, &batch.external_ref)?;
-    if known.is_none() {
+    if let Some(first) = known {
+        batch.mark = as_first_written(&services, tenant, first, &batch)?;
+    } else {
         for name in batch.references() {
             names.push(services.desk.hold_name(tenant, Space::Payout, &name).await);
             if let Some(id) = history::named(engine.reader(), tenant, Space::Payout, &name)? {
@@ -77,6 +79,52 @@ pub async fn carry_out(
         // It could not be kept: what was kept with the debits is the answer.
         _ => Reply::json(kept.status, kept.body.clone()).trace(trace),
     })
+}
+
+/// The hash of a batch on a known reference. If it is not that of the first time, only a default may
+/// be written in another way.
+fn as_first_written(
+    services: &Services,
+    tenant: u64,
+    first: Id,
+    again: &NewBatch,
+) -> Result<[u8; 16], Unreadable> {
+    let reader = services.engine.reader();
+    let found = history::entity(reader, tenant, EntityId::batch(first))?;
+    let Some(Entity::Batch(first)) = found.as_deref() else { return Ok(again.mark) };
+    if first.mark == again.mark || first.items.len() != again.items.len() {
+        return Ok(again.mark);
+    }
+    let mut entities = Entities::new(reader, tenant);
+    let mut unreadable = None;
+    let mut find = |id| {
+        entities.find(id).unwrap_or_else(|error| {
+            unreadable = Some(error);
+            None
+        })
+    };
+    let mut defaults = HashMap::new();
+    let payouts: HashMap<Id, Option<Arc<Entity>>> = first
+        .items
+        .iter()
+        .filter_map(|place| if let Place::Payout(id) = place { Some(*id) } else { None })
+        .map(|id| (id, find(EntityId::payout(id))))
+        .collect();
+    let default_method = |merchant| {
+        *defaults.entry(merchant).or_insert_with(|| match find(EntityId::merchant(merchant)).as_deref() {
+            Some(Entity::Merchant(merchant)) => merchant.default_method,
+            _ => None,
+        })
+    };
+    let keyed_hash = |parts: &[&[u8]]| services.mark(parts);
+    let mark = mark_as_first_written(
+        again,
+        first,
+        &keyed_hash,
+        |id| payouts.get(&id).cloned().flatten(),
+        default_method,
+    );
+    unreadable.map_or(Ok(mark), Err)
 }
 
 /// GET /v1/payouts/batch/:batchId; `None` when there is none.

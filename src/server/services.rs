@@ -18,10 +18,12 @@ use crate::webhooks::Webhooks;
 use crate::webhooks::secret::Secret;
 use actors::Engine;
 use api::plan::{BankRate, Official};
+use api::problem::Problem;
 use dashmap::DashMap;
 use domain::ids::Id;
 use domain::machine::Domain;
 use domain::money::Usdt;
+use domain::platform::is_live;
 use domain::samples::{Filter, Pair};
 use domain::settings::Settings;
 use domain::time::{DAY_MS, Timestamp};
@@ -29,6 +31,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
@@ -93,6 +96,10 @@ pub struct Services {
     pub spans: Option<Arc<Spans>>,
     /// How banks answer.
     pub outcomes: Vec<Arc<Outcomes>>,
+    /// An order that no bank has answered for so long is put before an operator.
+    pub unresolved_after_ms: i64,
+    /// How many of those there were when they were counted last.
+    pub unresolved: AtomicU64,
 }
 
 impl Services {
@@ -103,10 +110,16 @@ impl Services {
 
     /// Whether the wall clock was set and nobody has confirmed that: what is decided in live mode
     /// now could bear a wrong time.
-    pub fn clock_is_stepped(&self) -> bool {
+    fn clock_is_stepped(&self) -> bool {
         let clock = self.engine.clock();
         clock.wall_ms();
         clock.step_ms() != 0
+    }
+
+    /// Whether money of a tenant in a mode may be decided on now: not live money while the clock is
+    /// in doubt.
+    pub fn may_decide(&self, tenant: u64) -> Result<(), Problem> {
+        if is_live(tenant) && self.clock_is_stepped() { Err(Problem::clock_stepped()) } else { Ok(()) }
     }
 
     /// The id of something new of a tenant in a mode, or of the platform.

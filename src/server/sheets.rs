@@ -84,11 +84,9 @@ pub async fn push_sheet(services: &Services, number: u32) -> Result<(), Problem>
     if tenant.pushed >= tenant.sheet.version {
         return Ok(());
     }
-    let to = |mode| {
-        ask::book_patiently(services, tenant_key(number, mode), || Ask::Sheet(tenant.sheet.clone()).into())
-    };
     let pushed = async {
-        let (live, test) = tokio::join!(to(Mode::Live), to(Mode::Test));
+        let (live, test) =
+            tokio::join!(push_to(services, &tenant, Mode::Live), push_to(services, &tenant, Mode::Test));
         live.and(test)?;
         ask::platform_patiently(services, || PlatformAsk::Pushed { number, version: tenant.sheet.version })
             .await
@@ -105,14 +103,26 @@ pub async fn push_sheet(services: &Services, number: u32) -> Result<(), Problem>
     }
 }
 
+/// Gives the sheet to one of the tenant's books.
+async fn push_to(services: &Services, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
+    let sheet = || Ask::Sheet(tenant.sheet.clone()).into();
+    ask::book_patiently(services, tenant_key(tenant.number, mode), sheet).await.map(drop)
+}
+
 /// At a start: pushes what the last run left unpushed.
 pub async fn push_pending(services: &Services) -> Result<(), Problem> {
     for tenant in services.directory.tenants() {
-        // A book that is set aside gets it when it is resumed.
-        if Mode::ALL.into_iter().any(|mode| services.engine.is_halted(tenant_key(tenant.number, mode))) {
+        let goes_on = |mode: &Mode| !services.engine.is_halted(tenant_key(tenant.number, *mode));
+        let going_on: Vec<Mode> = Mode::ALL.into_iter().filter(goes_on).collect();
+        if going_on.len() == Mode::ALL.len() {
+            push_sheet(services, tenant.number).await?;
             continue;
         }
-        push_sheet(services, tenant.number).await?;
+        // A book that is set aside gets it when it is resumed, and only then both are known to have
+        // it; the other must not decide by old settings until then.
+        for mode in going_on.into_iter().filter(|_| tenant.pushed < tenant.sheet.version) {
+            push_to(services, &tenant, mode).await?;
+        }
     }
     Ok(())
 }

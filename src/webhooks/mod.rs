@@ -21,6 +21,7 @@ pub mod secret;
 use crate::outbound::Outbound;
 use crate::server::history::Unreadable;
 use crate::server::services::Services;
+use actors::Clock;
 use api::events::World;
 use api::targets::is_public;
 use dashmap::DashMap;
@@ -73,6 +74,8 @@ pub struct Options {
     pub extra_ca_file: Option<PathBuf>,
     /// Whether live events go out: not from a past world that has not taken over.
     pub outbound: Outbound,
+    /// The engine's clock, by which deliveries are signed.
+    pub clock: Clock,
 }
 
 /// What was delivered since the start.
@@ -123,7 +126,12 @@ impl Webhooks {
             .build()
             .map_err(|error| format!("the threads of webhooks did not start: {error}"))?;
         let lookups = Lookups::new(runtime.handle().clone());
-        let poster = Poster::new(options.allow_private_targets, options.extra_ca_file.as_deref(), &lookups)?;
+        let poster = Poster::new(
+            options.allow_private_targets,
+            options.extra_ca_file.as_deref(),
+            &lookups,
+            options.clock.clone(),
+        )?;
         Ok(Arc::new(Webhooks {
             lookups,
             counters: Counters::default(),

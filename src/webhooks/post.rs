@@ -3,6 +3,7 @@
 
 use super::names::{CheckedNames, Lookups, NoAddress};
 use super::secret::Secret;
+use actors::Clock;
 use api::targets::{self, Allowed};
 use bytes::Bytes;
 use domain::ids::Id;
@@ -12,7 +13,7 @@ use std::error::Error;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// An endpoint has so long to answer, connecting included (`docs/contract.md, 13.3`).
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -73,6 +74,8 @@ impl Sent {
 pub struct Poster {
     client: Client,
     allow_private: bool,
+    /// The believed one: a receiver refuses what seems to come from another day.
+    clock: Clock,
 }
 
 impl Poster {
@@ -81,6 +84,7 @@ impl Poster {
         allow_private: bool,
         extra_ca_file: Option<&Path>,
         lookups: &Arc<Lookups>,
+        clock: Clock,
     ) -> Result<Poster, String> {
         // Whoever was first has installed the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -101,7 +105,7 @@ impl Poster {
             builder().tls_certs_only(extra).build()
         });
         let client = client.map_err(|error| format!("webhooks: the client did not start: {error}"))?;
-        Ok(Poster { client, allow_private })
+        Ok(Poster { client, allow_private, clock })
     }
 
     /// Sends a message once.
@@ -111,7 +115,7 @@ impl Poster {
             Ok(url) => url,
             Err(why) => return Sent::failed(&format!("the url {why}")),
         };
-        let Some(headers) = headers(&message, SystemTime::now()) else {
+        let Some(headers) = headers(&message, self.clock.wall_ms()) else {
             return Sent::failed("the headers could not be made");
         };
         let began = Instant::now();
@@ -142,11 +146,11 @@ pub fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
     if certificates.is_empty() { Err(failed(&"holds no certificate")) } else { Ok(certificates) }
 }
 
-/// Everything that goes with a message, signed at `now`.
-pub fn headers(message: &Message, now: SystemTime) -> Option<HeaderMap> {
+/// Everything that goes with a message, signed at `now_ms`.
+pub fn headers(message: &Message, now_ms: i64) -> Option<HeaderMap> {
     let value = |text: &str| HeaderValue::from_str(text).ok();
     let id = message.event.to_string();
-    let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs().to_string();
+    let seconds = now_ms.div_euclid(1_000).to_string();
     let signature = value(&message.secret.sign_body(&message.body))?;
     let mut headers = HeaderMap::with_capacity(8);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -328,3 +328,32 @@ fn one_batch_asked_for_many_times_at_once_is_one_batch() {
     assert_eq!(ids.len(), 1);
     api.assert_books("90.00", "0.00", "90.00");
 }
+
+#[test]
+fn a_default_that_is_spelt_out_is_the_same_batch() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let merchant = api.merchant();
+    api.fund("100.00");
+    let methods = format!("/v1/merchants/{}/payout-methods", text(&merchant, "merchantId"));
+    let default = merchant["payoutMethods"][0]["payoutMethodId"].clone();
+    let other = api.post(&methods, &json!({ "bankCode": "0102", "phone": "04141112233" })).expect(201);
+    let named = |item: &Value, method: &Value| merged(item.clone(), json!({ "payoutMethodId": method }));
+    // With one that is refused beside it: of that the batch keeps no more than its hash.
+    let refused = json!({ "externalRef": fresh("half"), "monto": "1.00" });
+    let (bare, spelt) = (payout_body(&merchant, "1.00"), payout_body(&merchant, "2.00"));
+    let body = batch_body(vec![bare.clone(), named(&spelt, &default), refused.clone()]);
+    let batch = api.post(BATCH, &body).expect(201);
+    let with = |items: Vec<Value>| merged(body.clone(), json!({ "items": items }));
+    let same = with(vec![named(&bare, &default), spelt.clone(), refused.clone()]);
+    assert_eq!(api.post(BATCH, &same).expect(200), batch);
+    for items in [
+        vec![named(&bare, &other["payoutMethodId"]), spelt.clone(), refused.clone()],
+        vec![named(&bare, &default), spelt.clone(), merged(refused, json!({ "monto": "1.01" }))],
+        vec![named(&bare, &default), merged(spelt, json!({ "monto": "2.01" })), json!(7)],
+    ] {
+        let conflict = api.post(BATCH, &with(items)).refused(409, "external_ref_conflict");
+        assert_eq!(conflict["differs"], json!(["items"]));
+    }
+    assert_eq!(text(&api.books(), "ledgerNetVes"), "97.00");
+}

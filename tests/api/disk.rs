@@ -1,6 +1,7 @@
 //! A disk that is nearly full, or full: writes are refused before anything is done, reads go on,
 //! and a start is possible (`config.toml`, `[storage] reserve_bytes`).
 
+use crate::checkout::send;
 use crate::harness::client::Answer;
 use crate::harness::server::Server;
 use serde_json::json;
@@ -62,6 +63,82 @@ fn below_the_reserve_writes_are_refused_and_reads_go_on() {
     // The refusal was not kept for the key.
     assert_eq!(keyed.post("/v1/test/fund", &fund).expect(201)["type"], "adjustment");
     assert_eq!(api.movements().len(), 2);
+}
+
+#[test]
+fn what_operators_need_in_an_emergency_is_taken_out_of_the_reserve() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let id = &tenant.id;
+    let made =
+        server.admin().post(&format!("/admin/tenants/{id}/keys"), &json!({ "mode": "test" })).expect(201);
+    let key = made["keyId"].as_str().expect("an id");
+    assert_eq!(server.terminate().code(), Some(0));
+    server.set(RESERVE, EVERYTHING);
+    server.restart_until(&|answer| says(answer, "the disk is nearly full"));
+    let admin = server.admin();
+    let of = |rest: &str| format!("/admin/tenants/{id}/{rest}");
+    let adjustment = json!({ "mode": "test", "currency": "VES", "amount": "1.00", "description": "x", "externalRef": "x" });
+    for (path, body) in [
+        ("/admin/tenants".to_owned(), json!({ "name": "x" })),
+        (of("keys"), json!({ "mode": "test" })),
+        (of("adjustments"), adjustment),
+        ("/admin/snapshot".to_owned(), json!({})),
+        (format!("/admin/keys/{key}/rotate"), json!({})),
+    ] {
+        admin.post(&path, &body).refused(503, "storage_unavailable");
+    }
+    admin.patch(&of("settings"), &json!({ "reserveVes": "1.00" })).refused(503, "storage_unavailable");
+    // To stop somebody, to trust the clock again, to resume a book.
+    let stopped =
+        admin.post(&of("live-status"), &json!({ "status": "suspended", "reason": "theft" })).expect(200);
+    assert_eq!(stopped["liveStatus"], "suspended");
+    let keyed = server.api(made["key"].as_str().expect("a key"));
+    keyed.get("/v1/balance").expect(200);
+    assert!(matches!(admin.delete(&format!("/admin/keys/{key}")).status, 200 | 204));
+    keyed.get("/v1/balance").refused(401, "unauthorized");
+    admin.post("/admin/clock/confirm", &json!({})).expect(200);
+    admin.post(&of("resume"), &json!({})).refused(409, "tenant_not_halted");
+}
+
+#[test]
+fn forms_of_the_checkout_are_refused_before_anything_is_done() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    let product = api.post("/v1/products", &json!({ "name": "Camisa", "priceUsd": "10.00" })).expect(201);
+    let links = format!("/v1/products/{}/links", product["id"].as_str().expect("an id"));
+    let link = api.post(&links, &json!({})).expect(201);
+    let session = api.post("/v1/checkout/sessions", &json!({ "amountUsd": 10 })).expect(201);
+    let (id, secret) =
+        (session["id"].as_str().expect("an id"), session["clientSecret"].as_str().expect("a secret"));
+    assert_eq!(server.terminate().code(), Some(0));
+    server.set(RESERVE, EVERYTHING);
+    server.restart_until(&|answer| says(answer, "the disk is nearly full"));
+    let payer = [("debtorBankCode", "0134"), ("debtorId", "V12345678"), ("debtorCellPhone", "04141234567")];
+    let forms: [(String, Vec<(&str, &str)>); 4] = [
+        (format!("/checkout/{id}/c2p/request"), payer.to_vec()),
+        (format!("/checkout/{id}/cop"), vec![("channel", "qr"), ("amountCop", "41000")]),
+        (format!("/checkout/{id}/usdt"), vec![("network", "TRC20"), ("asset", "USDT")]),
+        (format!("/pay/{}/sessions", link["slug"].as_str().expect("a slug")), vec![("quantity", "1")]),
+    ];
+    for (path, mut pairs) in forms {
+        pairs.push(("secret", secret));
+        let page = send(&server, &path, &pairs, &[]);
+        assert_eq!(page.status, 503, "{path}: {}", page.text());
+    }
+    assert_eq!(server.terminate().code(), Some(0));
+    server.set(RESERVE, "0");
+    server.restart();
+    assert!(api.walk("/v1/payments", &[], 100).is_empty(), "nothing was begun");
+    // With room again the very same is done.
+    let page = send(
+        &server,
+        &format!("/checkout/{id}/c2p/request"),
+        &[&payer[..], &[("secret", secret)]].concat(),
+        &[],
+    );
+    assert_eq!(page.status, 303, "{}", page.text());
 }
 
 /// Runs the server on a small disk of its own, filled to the last byte, with this much kept as its

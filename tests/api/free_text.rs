@@ -2,7 +2,7 @@
 //! come in.
 
 use crate::harness::client::Api;
-use crate::harness::flows::{fresh, vpos_body};
+use crate::harness::flows::{fresh, merged, vpos_body};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 
@@ -46,6 +46,18 @@ fn misleading_texts_are_named_wherever_they_come_in() {
     );
     names(api, "/v1/checkout/sessions", json!({ "amountUsd": 10 }), "description");
     names(api, "/v1/checkout/sessions", json!({ "amountUsd": 10 }), "reference");
+    let session = json!({ "amountUsd": 10 });
+    let pesos = json!({ "amountCop": 50_000, "channel": "qr" });
+    for text in MISLEADING {
+        for metadata in [json!({ "a": text }), json!({ text: 1 }), json!({ "a": [{ "b": [text] }] })] {
+            let with = |body: &Value| merged(body.clone(), json!({ "metadata": metadata }));
+            api.post("/v1/checkout/sessions", &with(&session)).names(&["metadata"]);
+            api.post("/v1/cop/payments", &with(&pesos)).names(&["metadata"]);
+        }
+    }
+    let raw = "{\"amountUsd\":10,\"metadata\":{ \"n\": 1.5, \"t\":\"l\\u00ednea\\n\" }}";
+    let made = api.post_raw("/v1/checkout/sessions", raw).expect(201);
+    assert_eq!(made["metadata"], json!({ "n": 1.5, "t": "línea\n" }));
     assert!(api.movements().is_empty());
     // What people write is taken.
     for text in ["Ñandú & Cía.", "línea uno\nlínea dos", "日本語", "مرحبا"] {

@@ -163,3 +163,37 @@ fn dates_and_details() {
     api.advance(40 * 86_400);
     assert_eq!(with(json!({ "externalRef": "old" })).expect(200)["paymentId"], first["paymentId"]);
 }
+
+#[test]
+fn a_transfer_pays_once_however_few_of_its_digits_are_given() {
+    let mut server = Server::start_with(&[("PASARELA__RAILS__SIMULATOR_FAULT", "one_transfer")]);
+    let api = server.tenant().test;
+    let body = api.transfer("123456");
+    let of =
+        |reference: &str| merged(body.clone(), json!({ "reference": reference, "externalRef": fresh("pm") }));
+    let first = api.verify_transfer(&of("123456")).expect(201);
+    assert_texts(&first, &[("status", "COMPLETED"), ("bankReference", "77003456")]);
+    // Other digits of the same transfer; by its whole reference it is not even looked for.
+    let second = api.verify_transfer(&of("993456")).expect(201);
+    assert_texts(&second, &[("status", "FAILED"), ("failureCode", "reference_already_used")]);
+    api.verify_transfer(&of("77003456")).refused(409, "reference_already_used");
+    api.verify_transfer(&of("0077003456")).refused(409, "reference_already_used");
+    // The digits that were given are no name of it: another transfer may end so. This bank has none.
+    let again = api.verify_transfer(&of("123456")).expect(201);
+    assert_texts(&again, &[("status", "FAILED"), ("failureCode", "reference_already_used")]);
+    api.assert_books("1970.00", "1970.00", "0.00");
+    server.kill();
+    server.restart();
+    let later = api.verify_transfer(&of("883456")).expect(201);
+    assert_texts(&later, &[("failureCode", "reference_already_used")]);
+    api.verify_transfer(&of("77003456")).refused(409, "reference_already_used");
+    // Of many at once, with as many digits, one wins.
+    let answers = race(12, |n| match n % 3 {
+        0 => api.verify_transfer(&of("77008888")),
+        1 => api.verify_transfer(&of("8888")),
+        _ => api.verify_transfer(&of(&format!("{n}8888"))),
+    });
+    let paid = answers.iter().filter(|answer| answer.json()["status"] == "COMPLETED").count();
+    assert_eq!(paid, 1, "{:?}", answers.iter().map(Answer::text).collect::<Vec<_>>());
+    api.assert_books("3940.00", "3940.00", "0.00");
+}

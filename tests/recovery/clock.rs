@@ -2,11 +2,15 @@
 
 use crate::harness::check::instant;
 use crate::harness::client::Api;
+use crate::harness::receiver::{Manner, Receiver};
 use crate::harness::server::Server;
 use crate::{shown, succeeds};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(60);
 
 const DAY_MS: i64 = 86_400_000;
 const HOUR_MS: i64 = 3_600_000;
@@ -147,4 +151,94 @@ fn a_clock_that_was_set_while_nothing_ran_loses_nothing_and_is_told_when_it_went
     // Nothing of this book was decided by the wrong clock, so nothing of its holds is over.
     test.assert_books("20.00", "20.00", "0.00");
     succeeds(&server, &["wal", "verify"]);
+}
+
+/// A server whose wall clock is read from a file, and that file.
+fn with_a_clock(environment: &[(&str, &str)]) -> (Server, tempfile::TempDir) {
+    let directory = tempfile::tempdir().expect("a directory");
+    step(&directory.path().join("step"), 0);
+    let file = directory.path().join("step");
+    let all = [&[("PASARELA_TEST_CLOCK_STEP", shown(&file))][..], environment].concat();
+    (Server::start_with(&all), directory)
+}
+
+#[test]
+fn operators_move_no_live_money_either_while_the_clock_is_in_doubt() {
+    let (server, directory) = with_a_clock(&[]);
+    let tenant = server.tenant();
+    let admin = server.admin();
+    let of = |rest: &str| format!("/admin/tenants/{}/{rest}", tenant.id);
+    let adjustment = |mode: &str, reference: &str| json!({ "mode": mode, "currency": "COP", "amount": "50000", "description": "x", "externalRef": reference });
+    let payout = |mode: &str, reference: &str| {
+        json!({
+            "mode": mode, "amountCop": 1_000, "bank": "Bancolombia", "accountNumber": "12345678901", "accountType": "savings",
+            "holderName": "Ana", "documentType": "CC", "documentNumber": "1020304050", "externalRef": reference,
+        })
+    };
+    for mode in ["live", "test"] {
+        admin.post(&of("adjustments"), &adjustment(mode, "before")).expect(201);
+    }
+    let under_way = admin.post(&of("cop-payouts"), &payout("live", "before")).expect(201);
+    let complete = format!("/admin/cop-payouts/{}/complete", under_way["id"].as_str().expect("an id"));
+    step(&directory.path().join("step"), DAY_MS);
+    let keyed = admin.keyed("while the clock is in doubt");
+    for _ in 0..2 {
+        keyed.post(&of("adjustments"), &adjustment("live", "after")).refused(503, "clock_stepped");
+    }
+    admin.post(&of("cop-payouts"), &payout("live", "after")).refused(503, "clock_stepped");
+    admin.post(&complete, &json!({ "reference": "81" })).refused(503, "clock_stepped");
+    // What was done is told again, and the test world goes on.
+    admin.post(&of("adjustments"), &adjustment("live", "before")).expect(200);
+    admin.post(&of("adjustments"), &adjustment("test", "after")).expect(201);
+    admin.post(&of("cop-payouts"), &payout("test", "after")).expect(201);
+    step(&directory.path().join("step"), 0);
+    keyed.post(&of("adjustments"), &adjustment("live", "after")).expect(201);
+    admin.post(&complete, &json!({ "reference": "81" })).expect(200);
+}
+
+#[test]
+fn webhooks_and_prices_bear_the_time_that_is_believed() {
+    let (mut server, directory) = with_a_clock(&[]);
+    // A price a second, so that one comes after the spike.
+    assert!(server.terminate().success());
+    server.configure(|config| config.replace("every_seconds = 60", "every_seconds = 1"));
+    server.restart();
+    let api = server.tenant().test;
+    let receiver = Receiver::start(|_| Manner::Status(200));
+    let hook = json!({ "url": receiver.url(), "events": ["payment.completed", "conversion.completed"] });
+    api.post("/v1/webhooks", &hook).expect(201);
+    let half = json!({ "autoConvert": { "COP": { "percent": 50 } } });
+    api.patch("/v1/conversions/settings", &half).expect(200);
+    let fetched = || {
+        let latest = server.nobody().get("/api/v1/fx/latest?pair=USDT/COP").expect(200);
+        latest["fetchedAt"].as_str().expect("an instant").parse::<DateTime<Utc>>().expect("an instant")
+    };
+    let is_near = |instant: DateTime<Utc>, ahead_ms: i64| {
+        ((instant - Utc::now()).num_milliseconds() - ahead_ms).abs() < HOUR_MS / 2
+    };
+    step(&directory.path().join("step"), DAY_MS);
+    // First nobody believes the wall clock, then an operator says that it is right: what reads
+    // another clock than the believed one is a day off in one of both.
+    for (ahead_ms, count) in [(0, 2), (DAY_MS, 4)] {
+        if ahead_ms > 0 {
+            server.admin().post("/admin/clock/confirm", &json!({})).expect(200);
+        }
+        let before = fetched();
+        let deadline = Instant::now() + PATIENCE;
+        while fetched() == before || !is_near(fetched(), ahead_ms) {
+            assert!(Instant::now() < deadline, "no price of now: {}: {}", fetched(), server.log_tail());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        // What is sold now is converted at that price, and told.
+        api.cop_paid(50_000);
+        let arrived = receiver.wait_for(count).split_off(count - 2);
+        let mut events: Vec<_> = arrived.iter().map(|arrived| arrived.json()["event"].to_string()).collect();
+        events.sort();
+        assert_eq!(events, ["\"conversion.completed\"", "\"payment.completed\""]);
+        for message in &arrived {
+            let seconds: i64 = message.header("webhook-timestamp").parse().expect("a number");
+            let sent = DateTime::from_timestamp(seconds, 0).expect("an instant");
+            assert!(is_near(sent, ahead_ms), "a receiver refuses what was signed at {sent}");
+        }
+    }
 }

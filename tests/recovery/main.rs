@@ -12,6 +12,7 @@ mod files;
 mod interrupted;
 mod large;
 mod looking;
+mod operations;
 mod operators;
 mod past;
 mod planted;

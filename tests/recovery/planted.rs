@@ -6,7 +6,7 @@
 use crate::harness::check::{assert_texts, instant};
 use crate::harness::client::Api;
 use crate::harness::flows::SECOND;
-use crate::harness::server::Server;
+use crate::harness::server::{Server, Tenant};
 use crate::verified;
 use actors::Machine;
 use domain::ids::Id;
@@ -230,6 +230,72 @@ fn a_start_can_leave_one_book_alone() {
         );
         assert!(server.terminate().success());
     }
+}
+
+/// Waits for the answer that a change of settings is kept, and not in force everywhere.
+#[track_caller]
+fn reserve(server: &Server, tenant: &Tenant, amount: &str) {
+    let settings = format!("/admin/tenants/{}/settings", tenant.id);
+    server.admin().patch(&settings, &json!({ "reserveVes": amount })).refused(503, "account_halted");
+}
+
+#[test]
+fn a_book_that_is_resumed_beside_one_that_cannot_be_has_the_newest_settings() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let live = format!("/admin/tenants/{}/live-status", tenant.id);
+    server.admin().post(&live, &json!({ "status": "active" })).expect(200);
+    tenant.test.fund("1.00");
+    tenant.live.create_merchant(json!({})).expect(201);
+    assert!(server.terminate().success());
+    plant_breach(&server.data());
+    server.arguments = vec!["--set-aside", "2", "--set-aside", "3"];
+    server.restart();
+    reserve(&server, &tenant, "7.00");
+    let resume = || server.admin().post(&format!("/admin/tenants/{}/resume", tenant.id), &json!({}));
+    let keys = || {
+        let status = server.admin().get("/admin/status").expect(200);
+        status["haltedBooks"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|book| book["tenantKey"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(keys().len(), 2);
+    // The one goes on, the other does not prove right; asked again, the first is left alone.
+    for _ in 0..2 {
+        resume().refused(409, "book_not_proved");
+        assert_eq!(keys(), [json!(3)]);
+        assert_texts(&tenant.live.get("/v1/balance").expect(200), &[("reserveVes", "7.00")]);
+        tenant.live.create_merchant(json!({})).expect(201);
+        tenant.test.get("/v1/balance").refused(503, "account_halted");
+    }
+    // The same after a crash, with the one that is in doubt set aside.
+    server.kill();
+    server.arguments = vec!["--set-aside", "3"];
+    server.restart();
+    assert_texts(&tenant.live.get("/v1/balance").expect(200), &[("reserveVes", "7.00")]);
+    tenant.test.get("/v1/balance").refused(503, "account_halted");
+}
+
+#[test]
+fn a_start_brings_settings_to_the_book_that_goes_on_when_the_other_is_halted() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.fund("1.00");
+    assert!(server.terminate().success());
+    server.arguments = vec!["--set-aside", "2", "--set-aside", "3"];
+    server.restart();
+    reserve(&server, &tenant, "7.00");
+    server.kill();
+    server.arguments = vec!["--set-aside", "2"];
+    server.restart();
+    assert_texts(&tenant.test.balance(), &[("reserveVes", "7.00")]);
+    server.admin().post(&format!("/admin/tenants/{}/resume", tenant.id), &json!({})).expect(200);
+    let live = format!("/admin/tenants/{}/live-status", tenant.id);
+    server.admin().post(&live, &json!({ "status": "active" })).expect(200);
+    assert_texts(&tenant.live.get("/v1/balance").expect(200), &[("reserveVes", "7.00")]);
 }
 
 #[test]

@@ -107,3 +107,53 @@ fn expired_answers_leave_the_index_and_standing_ones_stay() {
     // What has expired is done anew, as before.
     fund("old 3").expect(201);
 }
+
+/// The sequences of the snapshots of the one tenant's test mode, oldest first.
+fn sequences(server: &Server) -> Vec<u64> {
+    let reader = Reader::open_read_only(server.data().join("log")).expect("the log");
+    let mut found: Vec<u64> = reader
+        .snapshots_of(tenant_key(1, Mode::Test))
+        .map(|stored| stored.expect("a snapshot").seq)
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn a_halted_book_is_thinned_and_keeps_what_it_needs_to_go_on() {
+    const ALL_HOURS: &str = "PASARELA__STORAGE__SNAPSHOT_ALL_HOURS";
+    let days = ("PASARELA__STORAGE__SNAPSHOT_HOURLY_DAYS", "2");
+    let mut server = Server::start_with(&[(ALL_HOURS, "48"), days]);
+    let tenant = server.tenant();
+    let other = server.tenant().test;
+    let api = &tenant.test;
+    let past = thirty_hours(&server, api);
+    api.fund("1.00");
+    let before = sequences(&server);
+    assert!(before.len() as u64 >= ROUNDS, "nothing is thinned yet: {before:?}");
+    server.kill();
+    // Thinned as it should have been, while its book is halted and others save theirs.
+    server.set(ALL_HOURS, "1");
+    server.arguments = vec!["--set-aside", "3"];
+    server.restart();
+    api.get("/v1/balance").refused(503, "account_halted");
+    until(&server, "snapshots are thinned", || snapshots(&server) <= 35);
+    for _ in 0..3 {
+        other.fund("1.00");
+        server.admin().post("/admin/snapshot", &json!({})).expect(200);
+    }
+    assert_eq!(sequences(&server).last(), before.last(), "the newest stays: a start goes on from it");
+    assert_eq!(sequences(&server).first(), before.first(), "the oldest stays: the past begins there");
+    // A start without it set aside replays what is in no snapshot: nothing of that is gone.
+    server.kill();
+    server.arguments.clear();
+    server.restart();
+    is_as_it_was(api, &past);
+    server.kill();
+    server.arguments = vec!["--set-aside", "3"];
+    server.restart();
+    server.admin().post(&format!("/admin/tenants/{}/resume", tenant.id), &json!({})).expect(200);
+    is_as_it_was(api, &past);
+    assert!(server.terminate().success());
+    verified(&server, &server.data());
+}

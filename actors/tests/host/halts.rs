@@ -141,7 +141,7 @@ async fn a_book_that_is_set_aside_is_left_alone_and_found_again() {
 async fn what_others_find_halts_a_book_too() {
     let rig = Rig::new().await;
     done(rig.deposit(T, 5).await);
-    rig.engine.halt(T, "it is not what the records lead to");
+    rig.engine.halt(T, rig.engine.resumptions(T), "it is not what the records lead to");
     until("it is halted", || rig.halted() == [T]).await;
     assert_eq!(failure(rig.deposit(T, 5).await), Failure::Halted);
     assert_eq!(rig.engine.status().breached, 1);
@@ -149,4 +149,22 @@ async fn what_others_find_halts_a_book_too() {
     resume(&rig).await;
     done(rig.deposit(T, 5).await);
     assert_eq!(rig.balance(T).await, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_found_before_a_book_was_resumed_does_not_halt_it_again() {
+    let rig = Rig::new().await;
+    done(rig.deposit(T, 5).await);
+    // Two look at the book, and find the same.
+    let seen = rig.engine.resumptions(T);
+    rig.engine.halt(T, seen, "it is not what the records lead to");
+    until("it is halted", || rig.halted() == [T]).await;
+    resume(&rig).await;
+    rig.engine.halt(T, seen, "it is not what the records lead to");
+    done(rig.deposit(T, 5).await);
+    assert_eq!((rig.balance(T).await, rig.halted(), rig.engine.status().breached), (10, vec![], 1));
+    // What is found of the book as it is now counts; of others nothing has changed.
+    assert_eq!((rig.engine.resumptions(T), rig.engine.resumptions(OTHER)), (seen + 1, 0));
+    rig.engine.halt(T, rig.engine.resumptions(T), "it is not what the records lead to");
+    until("it is halted", || rig.halted() == [T]).await;
 }

@@ -79,6 +79,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "otp_attempts_exhausted", "five SMS codes were wrong; the payment fails, and takes no more"),
     (0, "overloaded", "too much work is under way; nothing was done, ask again after `Retry-After`"),
     (0, "payload_too_large", "the body exceeds 1 MiB"),
+    (0, "operation_resolved", "the bank, or an operator, has decided about the operation; read it"),
     (0, "payment_not_completed", "the payment is not completed"),
     (0, "payment_not_pending", "the payment is not pending"),
     (0, "payout_account_not_verified", "set your own payout account and verify it first"),

@@ -159,7 +159,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("amountCop", integer().about("Whole pesos, at least 20000."))
                 .member("channel", one_of(Channel::ALL.map(Channel::name)))
                 .optional("reference", text().chars(1..=128).pattern(r"\S").or_null())
-                .optional("metadata", object().or_null().about("Yours, at most 8 KiB; it comes back as it was written."))
+                .optional("metadata", object().or_null().about("Yours, at most 8 KiB, without control characters; it comes back as it was written."))
                 .optional("buyer", named("CopBuyer").or_null().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI."))
                 .closed(),
         ),

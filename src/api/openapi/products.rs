@@ -72,7 +72,7 @@ pub fn sessions() -> Chapter {
                     .optional("successUrl", text().or_null().about("https; http to loopback in test mode."))
                     .optional("cancelUrl", text().or_null())
                     .optional("methods", list(one_of(WAYS)).or_null().about("Every enabled one if empty or missing."))
-                    .optional("metadata", object().or_null().about("Yours, at most 4096 bytes."))
+                    .optional("metadata", object().or_null().about("Yours, at most 4096 bytes, without control characters."))
                     .closed(),
             ),
             (

@@ -357,7 +357,7 @@ pub const VERBS: &[Verb] = &[
     Verb {
         noun: "operation",
         verb: "list",
-        about: "List orders of which a bank said both that they were done and that they were not",
+        about: "List orders that banks contradicted themselves about, or have not answered",
         example: "operation list --status contradicted",
         method: "GET",
         path: "/admin/operations",
@@ -368,6 +368,21 @@ pub const VERBS: &[Verb] = &[
             may("tenantId", "tenant-id", Is::Text, "Only of this tenant"),
             LIMIT,
             CURSOR,
+        ],
+    },
+    Verb {
+        noun: "operation",
+        verb: "resolve",
+        about: "Say what became of an order that no bank has answered",
+        example: "operation resolve 01930a4b-5c6d-7e8f-9012-3456789a0001 --outcome done --reference 81234567 --note \"on the statement\"",
+        method: "POST",
+        path: "/admin/operations/:id/resolve",
+        operands: &[ID],
+        options: &[
+            must("outcome", "outcome", Is::Text, "done or refused"),
+            may("reference", "reference", Is::Text, "The bank's reference, of what was done"),
+            may("failureCode", "failure-code", Is::Text, "The bank's code, of what was refused"),
+            must("note", "note", Is::Text, "Why it is believed"),
         ],
     },
     Verb {

@@ -1,6 +1,7 @@
 //! A record for people and for scripts: one line each.
 
 use api::writer::{Object, text};
+use domain::acts::Act;
 use domain::ledger::{Ledger, Posting};
 use domain::money::{Currency, write_minor};
 use domain::platform::{PLATFORM, PlatformChange, is_live};
@@ -35,6 +36,14 @@ fn changed(change: &PlatformChange) -> String {
         PlatformChange::Bank(code, _) => format!("bank {code}"),
         PlatformChange::Banks(_) => "catalogue of banks".to_owned(),
         PlatformChange::Acted(act) => act.to_string(),
+    }
+}
+
+/// Who did what a record of a tenant says, if it was an operator.
+fn act(record: &Record) -> Option<&Act> {
+    match record.platform.as_deref() {
+        Some(PlatformChange::Acted(act)) if !record.entities.is_empty() => Some(act),
+        _ => None,
     }
 }
 
@@ -108,6 +117,9 @@ pub fn line(place: Place, record: &Record, money: &[String]) -> String {
     if let Some(kept) = &record.kept {
         line.push_str(&format!("  kept {}", kept.status));
     }
+    if let Some(act) = act(record) {
+        line.push_str(&format!("  by {act}"));
+    }
     line
 }
 
@@ -124,5 +136,6 @@ pub fn json(place: Place, record: &Record, money: &[String]) -> Vec<u8> {
         .list("postings", money.iter().map(|posting| text(posting)))
         .list("events", record.events.iter().map(|event| text(event.kind.name())))
         .maybe_number("keptStatus", record.kept.as_ref().map(|kept| kept.status))
+        .maybe_text("operator", act(record).map(Act::to_string))
         .end()
 }

@@ -243,7 +243,9 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
     let is_due = payment.deadline().is_some_and(|at| at <= turn.now);
     let Some(Waiting { looks, telling, .. }) = payment.phase.waiting() else {
         // Something else settled it while the processor was being told.
-        return if told { Outcome::refuse(Refusal::PaymentNotPending) } else { Outcome::unchanged() };
+        let outcome = contradicted(payment, &heard, turn);
+        let refusal = told.then_some(Refusal::PaymentNotPending);
+        return Outcome { refusal, ..outcome };
     };
     match heard.answer {
         Answer::Done { reference } => {
@@ -283,6 +285,29 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
         Answer::Waiting | Answer::Silent if is_due => look_again(payment, looks, telling, false, turn),
         Answer::Waiting | Answer::Silent | Answer::NeverReceived => Outcome::unchanged(),
     }
+}
+
+/// What the processor says of a collection that is settled. No pesos move by it.
+fn contradicted(payment: &CopPayment, heard: &Heard, turn: &Turn) -> Outcome {
+    let phase = payment.phase.asked_no_more(COLLECT);
+    let said = match (payment.status, &heard.answer) {
+        (Status::Failed | Status::Canceled, Answer::Done { reference })
+            if payment.processor_reference.is_none() =>
+        {
+            CopPayment { processor_reference: Some(reference.clone()), phase, ..payment.clone() }
+        }
+        // A wrong code is no word about the collection.
+        (Status::Completed | Status::Reversed, Answer::Refused { code })
+            if code != WRONG_CODE && payment.failure.is_none() =>
+        {
+            let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
+            CopPayment { failure: Some(failure), phase, ..payment.clone() }
+        }
+        _ => return payment.agreed(COLLECT, heard, turn),
+    };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payment, Entity::CopPayment(said));
+    Outcome::write(draft)
 }
 
 /// The processor knows no more yet, or never received the order, which is then sent again under the

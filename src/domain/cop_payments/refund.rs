@@ -1,7 +1,7 @@
 //! Refund of a payment in pesos: the money is set aside, the processor is asked, and only then it
 //! goes back, whole and with its fee (`docs/contract.md, 11.6`).
 
-use super::{COLLECT, CopPayment, Phase, sale};
+use super::{COLLECT, CopPayment, Failure, Phase, sale};
 use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
 use crate::book::Book;
 use crate::decision::{Draft, Outcome, Turn};
@@ -244,14 +244,14 @@ pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
     Outcome::effects(vec![order(payment, completed_at, How::Ask, turn)])
 }
 
-/// What the processor says about it. An answer about an earlier try changes nothing.
+/// What the processor says about it. An answer about an earlier try moves no pesos.
 pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Outcome {
     let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at)
     else {
-        return Outcome::unchanged();
+        return contradicted(payment, &heard, turn);
     };
     if heard.operation != payment.refund_operation() {
-        return Outcome::unchanged();
+        return contradicted(payment, &heard, turn);
     }
     match (heard.answer, heard.how) {
         (Answer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
@@ -278,6 +278,27 @@ pub fn heard(book: &Book, payment: &CopPayment, heard: Heard, turn: &Turn) -> Ou
             Outcome::write_then(draft, again.into_iter().collect())
         }
     }
+}
+
+/// What the processor says of a refund that is settled: that one which it refused was made after
+/// all, or that it refused one which it made.
+fn contradicted(payment: &CopPayment, heard: &Heard, turn: &Turn) -> Outcome {
+    let operation = heard.operation.entity_and_operation().1;
+    let phase = payment.phase.asked_no_more(operation);
+    let said = match (payment.status, &heard.answer) {
+        (Status::Completed, Answer::Done { reference }) if payment.refund_reference.is_none() => {
+            CopPayment { refund_reference: Some(reference.clone()), phase, ..payment.clone() }
+        }
+        (Status::Reversed, Answer::Refused { .. })
+            if payment.is_refund(operation) && payment.failure.is_none() =>
+        {
+            CopPayment { failure: Some(Failure::RefundRefused), phase, ..payment.clone() }
+        }
+        _ => return payment.agreed(operation, heard, turn),
+    };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payment, Entity::CopPayment(said));
+    Outcome::write(draft)
 }
 
 fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String, turn: &Turn) -> Outcome {

@@ -3,7 +3,7 @@
 //! operator first (`docs/contract.md, 10.2, 10.3`).
 
 use super::address::{Network, canonical};
-use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
+use crate::bank::{ASKED_ON_MS, Answer, Effect, Heard, How, Order, POLL_MS, asked_on, next_poll};
 use crate::book::Book;
 use crate::decision::{Draft, Outcome, Turn};
 use crate::events::EventKind;
@@ -87,7 +87,7 @@ pub struct CryptoPayout {
     pub sends: u32,
     /// How often the network was asked about it.
     pub looks: u32,
-    /// When it is asked next.
+    /// When it is asked next: also whether it agrees with an operator who settled the payout.
     pub next_look: Option<Timestamp>,
     /// Which kept answer the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
@@ -284,9 +284,9 @@ pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>
 
 /// The network is to be asked.
 pub fn deadline(payout: &CryptoPayout, turn: &Turn) -> Outcome {
-    match payout.status {
-        Status::Processing => Outcome::effects(vec![order(payout, How::Ask, turn)]),
-        Status::PendingReview | Status::Completed | Status::Failed | Status::Rejected => Outcome::unchanged(),
+    match payout.next_look {
+        Some(_) => Outcome::effects(vec![order(payout, How::Ask, turn)]),
+        None => Outcome::unchanged(),
     }
 }
 
@@ -294,7 +294,7 @@ pub fn deadline(payout: &CryptoPayout, turn: &Turn) -> Outcome {
 /// of the first is written down.
 pub fn heard(payout: &CryptoPayout, heard: Heard, turn: &Turn) -> Outcome {
     if payout.status != Status::Processing {
-        return contradicted(payout, heard.answer);
+        return contradicted(payout, heard, turn);
     }
     match (heard.answer, heard.how) {
         (Answer::Done { reference }, _) => completed(payout, reference, turn),
@@ -324,18 +324,28 @@ pub fn heard(payout: &CryptoPayout, heard: Heard, turn: &Turn) -> Outcome {
 }
 
 /// What the network says of a payout that is settled.
-fn contradicted(payout: &CryptoPayout, answer: Answer) -> Outcome {
-    let said = match (payout.status, answer) {
+fn contradicted(payout: &CryptoPayout, heard: Heard, turn: &Turn) -> Outcome {
+    let said = match (payout.status, &heard.answer) {
         (Status::Failed, Answer::Done { reference }) if payout.tx_hash.is_none() => {
-            CryptoPayout { tx_hash: Some(reference), ..payout.clone() }
+            CryptoPayout { tx_hash: Some(reference.clone()), next_look: None, ..payout.clone() }
         }
         (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => {
-            CryptoPayout { failure_code: Some(code), ..payout.clone() }
+            CryptoPayout { failure_code: Some(code.clone()), next_look: None, ..payout.clone() }
         }
-        _ => return Outcome::unchanged(),
+        _ => return agreed(payout, &heard, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payout, Entity::CryptoPayout(said));
+    Outcome::write(draft)
+}
+
+/// What is said of a payout that an operator has settled, if it is not the opposite.
+fn agreed(payout: &CryptoPayout, heard: &Heard, turn: &Turn) -> Outcome {
+    let until = payout.settled_at.unwrap_or(payout.created_at).plus_ms(ASKED_ON_MS);
+    let asked_on = payout.next_look.and_then(|_| asked_on(heard, payout.looks, until, turn.now));
+    let Some((looks, next_look)) = asked_on else { return Outcome::unchanged() };
+    let mut draft = Draft::new(Cause::BankAsked);
+    draft.change(payout, Entity::CryptoPayout(CryptoPayout { looks, next_look, ..payout.clone() }));
     Outcome::write(draft)
 }
 

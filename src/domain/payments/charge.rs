@@ -2,7 +2,7 @@
 //! that the bank is about to be called, one says what it answered, and the order to the bank is all
 //! that differs between a code, a card, a debit and a transfer.
 
-use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale};
+use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, asked_on, sale};
 use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
 use crate::book::Book;
 use crate::card::Card;
@@ -339,7 +339,7 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
 /// What the bank says about the charge. A second answer finds the payment settled and moves no
 /// money; the opposite of the first is written down.
 pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
-    let Phase::Charging { looks, .. } = payment.phase else { return contradicted(payment, heard.answer) };
+    let Phase::Charging { looks, .. } = payment.phase else { return contradicted(payment, heard, turn) };
     match (heard.answer, heard.how) {
         (Answer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
         (Answer::Refused { code }, _) => failed(payment, code),
@@ -368,18 +368,19 @@ fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> O
 
 /// What the bank says of a charge that is settled. A transfer was only looked for: nothing of it
 /// was ordered.
-fn contradicted(payment: &Payment, answer: Answer) -> Outcome {
+fn contradicted(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
     let is_ordered = !matches!(payment.means, Means::Transfer { .. } | Means::Usdt { .. });
-    let said = match (payment.status, answer) {
+    let phase = payment.phase.asked_no_more(CHARGE);
+    let said = match (payment.status, &heard.answer) {
         (Status::Failed, Answer::Done { reference }) if is_ordered && payment.bank_reference.is_none() => {
-            Payment { bank_reference: Some(reference), ..payment.clone() }
+            Payment { bank_reference: Some(reference.clone()), phase, ..payment.clone() }
         }
         (Status::Completed | Status::Reversed, Answer::Refused { code })
             if is_ordered && payment.failure_code.is_none() =>
         {
-            Payment { failure_code: Some(code), ..payment.clone() }
+            Payment { failure_code: Some(code.clone()), phase, ..payment.clone() }
         }
-        _ => return Outcome::unchanged(),
+        _ => return asked_on::heard(payment, CHARGE, &heard, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::Payment(said));

@@ -1,7 +1,7 @@
 //! Reversal of a C2P payment: the money is set aside, the bank is asked, and only then it goes back
 //! (`docs/contract.md, 5.10`).
 
-use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, sale::HOLD_MS};
+use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, asked_on, sale::HOLD_MS};
 use crate::bank::{Answer, Effect, Heard, How, Order, POLL_MS, next_poll};
 use crate::book::Book;
 use crate::decision::{Draft, Outcome, Turn};
@@ -171,7 +171,7 @@ pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outco
     let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) =
         (&payment.phase, payment.debtor())
     else {
-        return contradicted(payment, heard.answer);
+        return contradicted(payment, heard, turn);
     };
     let (looks, resent, aside) = (*looks, *resent, *aside);
     match (heard.answer, heard.how) {
@@ -207,15 +207,23 @@ pub fn heard(book: &Book, payment: &Payment, heard: Heard, turn: &Turn) -> Outco
     }
 }
 
-/// What the bank says of a reversal that is settled: that one which it refused was made after all.
-/// No money moves by it.
-fn contradicted(payment: &Payment, answer: Answer) -> Outcome {
-    let Answer::Done { reference } = answer else { return Outcome::unchanged() };
-    if payment.status != Status::Completed || payment.phase != Phase::Idle || payment.reversal_ref.is_some() {
-        return Outcome::unchanged();
-    }
+/// What the bank says of a reversal that is settled: that one which it refused was made after all,
+/// or that it refused one which it made. No money moves by it.
+fn contradicted(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
+    let phase = payment.phase.asked_no_more(REVERSE);
+    let said = match (payment.status, &heard.answer, &phase) {
+        (Status::Completed, Answer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
+            if payment.reversal_ref.is_none() =>
+        {
+            Payment { reversal_ref: Some(reference.clone()), phase, ..payment.clone() }
+        }
+        (Status::Reversed, Answer::Refused { code }, Phase::Idle | Phase::AskedOn { .. }) => {
+            Payment { phase: Phase::ReversalDenied { code: code.clone() }, ..payment.clone() }
+        }
+        _ => return asked_on::heard(payment, REVERSE, &heard, turn),
+    };
     let mut draft = Draft::new(Cause::OperationContradicted);
-    draft.change(payment, Entity::Payment(Payment { reversal_ref: Some(reference), ..payment.clone() }));
+    draft.change(payment, Entity::Payment(said));
     Outcome::write(draft)
 }
 

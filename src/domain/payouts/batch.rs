@@ -58,6 +58,8 @@ pub enum NewItem {
         external_ref: Option<String>,
         /// What is wrong with it.
         error: String,
+        /// Bytes that are the same however it is written.
+        canonical: Vec<u8>,
     },
 }
 
@@ -107,7 +109,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Outcome {
     let mut places = Vec::with_capacity(items.len());
     for item in items {
         places.push(match item {
-            NewItem::Bad { external_ref, error } => {
+            NewItem::Bad { external_ref, error, canonical: _ } => {
                 Place::Refused { external_ref, code: "invalid_data".to_owned(), error }
             }
             NewItem::Sound(item) => {
@@ -245,7 +247,11 @@ mod tests {
             -1,
             vec![
                 item(1, "a", 1),
-                NewItem::Bad { external_ref: None, error: "the item must be an object".to_owned() },
+                NewItem::Bad {
+                    external_ref: None,
+                    error: "the item must be an object".to_owned(),
+                    canonical: Vec::new(),
+                },
             ],
         );
         assert_eq!(codes, [Some("poor".to_owned()), Some("invalid_data".to_owned())]);

@@ -21,6 +21,9 @@ use uuid::Uuid;
 /// The two micro-deposits of test mode, whatever the method.
 pub const MICRO_DEPOSITS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
 
+/// What the full references of [`Fault::OneTransfer`] begin with.
+const FULL_REFERENCE: &str = "7700";
+
 /// Operations that can be looked up and written at the same time.
 const STRIPES: usize = 64;
 
@@ -34,12 +37,19 @@ pub enum Fault {
     Contradicts,
     /// What never arrived does not arrive when it is sent again either.
     Loses,
+    /// Whatever digits of a transfer's reference are given, the same transfer is found under its
+    /// full reference: [`FULL_REFERENCE`] and their last four.
+    OneTransfer,
 }
 
 impl Fault {
     /// All of them, with their names.
-    pub const ALL: [(&'static str, Fault); 3] =
-        [("none", Fault::None), ("contradicts", Fault::Contradicts), ("loses", Fault::Loses)];
+    pub const ALL: [(&'static str, Fault); 4] = [
+        ("none", Fault::None),
+        ("contradicts", Fault::Contradicts),
+        ("loses", Fault::Loses),
+        ("one_transfer", Fault::OneTransfer),
+    ];
 }
 
 /// The simulated bank.
@@ -97,27 +107,56 @@ impl Simulator {
             Some(decided) => {
                 let total = self.books.count_duplicate()?;
                 tracing::error!(operation = %call.operation_id, order = call.order.kind(), total, "an operation was sent twice to the simulated bank");
-                return Ok(worded(call, decided.settled(call.operation_id)));
+                return Ok(self.worded(call, decided.settled(call.operation_id)));
             }
         };
         self.books.put(call.operation_id, fate)?;
-        Ok(worded(call, fate.first(call.operation_id)))
+        Ok(self.worded(call, fate.first(call.operation_id)))
     }
 
     fn look_up(&self, call: &Call) -> Result<Answer, BooksError> {
-        if let Order::CollectCop { collection, .. } = &call.order {
-            return self.collection(collection, call.at);
-        }
-        let _turn = self.turn(call.operation_id);
-        let answer = self
-            .books
-            .get(call.operation_id)?
-            .map_or(Answer::NeverReceived, |fate| worded(call, fate.settled(call.operation_id)));
+        let answer = if let Order::CollectCop { collection, .. } = &call.order {
+            self.collection(collection, call.at)?
+        } else {
+            let _turn = self.turn(call.operation_id);
+            let fate = self.books.get(call.operation_id)?;
+            fate.map_or(Answer::NeverReceived, |fate| self.worded(call, fate.settled(call.operation_id)))
+        };
         Ok(if self.fault == Fault::Contradicts && self.unanswered().contains(&call.operation_id) {
-            opposite(call, answer)
+            self.opposite(call, answer)
         } else {
             answer
         })
+    }
+
+    /// A transfer that was found keeps its own reference: the digits that were given are all of it,
+    /// unless it is to be longer. What goes over a network has the network's kind of name.
+    fn worded(&self, call: &Call, answer: Answer) -> Answer {
+        match (&call.order, answer) {
+            (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => {
+                let reference = match self.fault {
+                    Fault::OneTransfer => {
+                        let four = format!("{reference:0>4}");
+                        format!("{FULL_REFERENCE}{}", &four[four.len() - 4..])
+                    }
+                    _ => reference.clone(),
+                };
+                Answer::Done { reference }
+            }
+            (Order::SendUsdt { network, .. }, Answer::Done { .. }) => {
+                Answer::Done { reference: network.transaction(call.operation_id.as_bytes()) }
+            }
+            (_, answer) => answer,
+        }
+    }
+
+    /// Refused instead of done, and done instead of refused.
+    fn opposite(&self, call: &Call, answer: Answer) -> Answer {
+        match answer {
+            Answer::Done { .. } => refused(Refusal::NoAccount),
+            Answer::Refused { .. } => self.worded(call, Fate::Done.settled(call.operation_id)),
+            answer => answer,
+        }
     }
 
     fn unanswered(&self) -> MutexGuard<'_, HashSet<Uuid>> {
@@ -140,9 +179,14 @@ impl Rail for Simulator {
         Box::pin(async move {
             let answer = heard(self.receive(call), call);
             if !self.delay.is_zero() {
-                self.unanswered().insert(call.operation_id);
+                // Whoever tells something about a collection is answered how that stands.
+                let about = match &call.order {
+                    Order::TellCop { collection, .. } => collection.original.into(),
+                    _ => call.operation_id,
+                };
+                self.unanswered().insert(about);
                 tokio::time::sleep(self.delay).await;
-                self.unanswered().remove(&call.operation_id);
+                self.unanswered().remove(&about);
             }
             answer
         })
@@ -159,29 +203,6 @@ fn heard(result: Result<Answer, BooksError>, call: &Call) -> Answer {
         tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
         Answer::Silent
     })
-}
-
-/// A transfer that was found keeps its own reference: the digits that were given are all of it.
-/// What goes over a network has the network's kind of name.
-fn worded(call: &Call, answer: Answer) -> Answer {
-    match (&call.order, answer) {
-        (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => {
-            Answer::Done { reference: reference.clone() }
-        }
-        (Order::SendUsdt { network, .. }, Answer::Done { .. }) => {
-            Answer::Done { reference: network.transaction(call.operation_id.as_bytes()) }
-        }
-        (_, answer) => answer,
-    }
-}
-
-/// Refused instead of done, and done instead of refused.
-fn opposite(call: &Call, answer: Answer) -> Answer {
-    match answer {
-        Answer::Done { .. } => refused(Refusal::NoAccount),
-        Answer::Refused { .. } => worded(call, Fate::Done.settled(call.operation_id)),
-        answer => answer,
-    }
 }
 
 /// The bank's reference of an operation: 8 digits that follow from its id alone.

@@ -1,6 +1,7 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
 use super::{Gateway, Use, failure, reply};
+use crate::server::ask;
 use crate::server::batches;
 use crate::server::history::{self, Position, Unreadable};
 use crate::server::idempotency;
@@ -147,7 +148,10 @@ impl Gateway {
                 let known = known
                     .map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil))
                     .transpose()?;
-                let used = history::named(reader, tenant, Space::Transfer, &transfer)?.is_some();
+                // Whoever held it before, and found it under another reference, may have decided a
+                // moment ago.
+                let used =
+                    ask::named_now(&self.services, tenant, Space::Transfer, &transfer).await?.is_some();
                 let (command, _, held) = doing.command(ask(used), shape);
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));

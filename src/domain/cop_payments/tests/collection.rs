@@ -19,10 +19,22 @@ fn every_end_of_a_collection_that_is_asked_about() {
             "{answer:?}"
         );
         assert_eq!((world.due(), world.refusal.clone()), (None, None));
-        // Whatever comes afterwards finds it settled.
+        // Whatever comes afterwards finds it settled; the opposite is written down, once.
+        let settled = world.pesos();
         for late in [done(), refused("rejected"), refused(CANCELED), Answer::NeverReceived, Answer::Silent] {
-            assert!(world.hear(COLLECT, How::Ask, late, T0 + 61_000).is_none());
+            let is_opposite = match late {
+                Answer::Done { .. } => status != Status::Completed,
+                Answer::Refused { .. } => status == Status::Completed && world.payment().failure.is_none(),
+                _ => false,
+            };
+            let record = world.hear(COLLECT, How::Ask, late, T0 + 61_000);
+            assert_eq!(
+                record.map(|record| (record.cause, record.postings.len(), record.events.len())),
+                is_opposite.then_some((Cause::OperationContradicted, 0, 0))
+            );
+            assert_eq!((world.payment().status, world.pesos(), world.due()), (status, settled, None));
         }
+        assert_eq!(world.payment().contradicted(), Some(COLLECT));
         for ask in [
             Ask::CancelCop,
             told("123456"),

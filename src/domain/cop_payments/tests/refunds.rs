@@ -58,10 +58,15 @@ fn a_refund_that_is_not_done_gives_everything_back_but_what_is_released_by_now()
         (Some(Refusal::ProcessorUnavailable), Status::Completed)
     );
     assert_eq!(world.book().account(Currency::Cop), &before);
-    // The next try has a name of its own; an answer to the first one is old.
+    // The next try has a name of its own; an answer to the first one moves nothing, and if it is the
+    // opposite of what was said, it is written down.
     world.say(Ask::RefundCop, T0 + 6_000).expect("a record");
     assert_eq!(world.payment().operation(), Some(world.payment().id.operation(18)));
-    assert!(world.hear(17, How::Ask, done(), T0 + 7_000).is_none());
+    assert!(world.hear(17, How::Ask, refused("processor_unavailable"), T0 + 6_500).is_none());
+    let set_aside = world.pesos();
+    let record = world.hear(17, How::Ask, done(), T0 + 7_000).expect("a record");
+    assert_eq!((record.cause, world.payment().contradicted()), (Cause::OperationContradicted, Some(17)));
+    assert_eq!((world.pesos(), world.payment().status), (set_aside, Status::Completed));
     // The bank takes so long that the hold ends meanwhile.
     world.hear(18, How::Ask, refused("processor_unavailable"), T0 + 2_000 + HOLD_MS).expect("a record");
     assert_eq!(world.pesos(), (46_250, 0, 46_250));
