@@ -2,7 +2,6 @@
 //! Results come back as commands like any other.
 
 use crate::outbound::Outbound;
-use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Outcomes, Rail};
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
@@ -24,7 +23,7 @@ const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 
 /// The banks by mode, and the market.
 pub struct Outbox {
-    simulator: Arc<Simulator>,
+    test_bank: Arc<dyn Rail>,
     outbound: Outbound,
     market: Market,
     webhooks: Arc<Webhooks>,
@@ -33,12 +32,12 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what
-    /// would need one. Rates are looked up by `clock`, the engine's.
-    pub fn new(simulator: Arc<Simulator>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
-        let outcomes = Outcomes::of(simulator.name());
+    /// Test mode speaks to this bank; live mode has none yet, and its rules refuse what would need
+    /// one. Rates are looked up by `clock`, the engine's.
+    pub fn new(test_bank: Arc<dyn Rail>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
+        let outcomes = Outcomes::of(test_bank.name());
         Outbox {
-            simulator,
+            test_bank,
             outbound: Outbound::open(),
             market,
             webhooks,
@@ -47,7 +46,7 @@ impl Outbox {
         }
     }
 
-    /// How the simulator answers.
+    /// How the bank answers.
     pub fn outcomes(&self) -> Arc<Outcomes> {
         Arc::clone(&self.outcomes)
     }
@@ -69,7 +68,7 @@ impl Effects<Domain> for Outbox {
         // Nobody is asked in a past world, so nobody answers: the poller comes again.
         let shut = !self.outbound.allows(tenant);
         let rail: Option<Arc<dyn Rail>> =
-            if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.simulator) as Arc<dyn Rail>) };
+            if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.test_bank)) };
         let outcomes = Arc::clone(&self.outcomes);
         Box::pin(async move {
             let Effect { entity: _, operation, at, how, order } = effect;

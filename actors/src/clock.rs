@@ -20,9 +20,11 @@ const LOOK_MS_MAX: i64 = 1_000;
 
 /// Both clocks at one instant, in milliseconds.
 #[derive(Clone, Copy, Debug)]
-struct Reading {
-    wall_ms: i64,
-    boot_ms: i64,
+pub struct Reading {
+    /// The wall clock, since the epoch.
+    pub wall_ms: i64,
+    /// The clock since boot, suspension included.
+    pub boot_ms: i64,
 }
 
 /// Where "now" comes from.
@@ -110,7 +112,8 @@ impl Clock {
         Clock::watched(Box::new(machine))
     }
 
-    fn watched(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Self {
+    /// A clock that watches these two.
+    pub fn watched(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Self {
         Clock { source: Source::Watched(Arc::new(Watched::new(read))) }
     }
 

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use wal::{Log, OpenError, Reader, Seq, Store, Superfluous};
+use wal::{Log, OpenError, Reader, Seq, Stepper, Store, Superfluous};
 
 /// Open entities whose states are kept at hand: some hundreds of megabytes if there are ever so
 /// many.
@@ -53,6 +53,20 @@ pub struct Config {
     pub on_halt: OnHalt,
     /// Where "now" comes from.
     pub clock: Clock,
+    /// Random bits, others for each turn. Ids are made of them, so they must not tell how many turns
+    /// there were.
+    pub seeds: Seeds,
+    /// Runs the log's writer instead of a thread of its own.
+    pub stepper: Option<Stepper>,
+}
+
+/// Where the random bits of turns come from.
+pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Random bits that nobody can foresee: a keyed hash of a counter.
+pub fn unforeseeable() -> Seeds {
+    let (key, count) = (std::hash::RandomState::new(), AtomicU64::new(0));
+    Arc::new(move || key.hash_one(count.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// Why the engine did not start.
@@ -174,8 +188,6 @@ pub(crate) struct Shared<M: Machine> {
     /// books.
     pub imaging: tokio::sync::Semaphore,
     pub runtime: tokio::runtime::Handle,
-    pub seeds: AtomicU64,
-    pub seed_key: std::hash::RandomState,
     /// The records that entities were loaded from last: those of one batch are all in one record,
     /// which need not be read once for each of them.
     pub decoded: Mutex<VecDeque<(Seq, Arc<M::Record>)>>,
@@ -204,7 +216,7 @@ impl<M: Machine> Engine<M> {
         config: Config,
     ) -> Result<Self, StartError> {
         let (teller, finished) = teller::teller::<M>();
-        let log = Log::<Rider<M>>::open_told_by(store, log, Some(teller))?;
+        let log = Log::<Rider<M>>::open_told_by(store, log, Some(teller), config.stepper.clone())?;
         let reader = log.reader();
         let machine = Arc::new(machine);
         let recovered = recovery::recover(&machine, &reader, &config.set_aside)?;
@@ -236,8 +248,6 @@ impl<M: Machine> Engine<M> {
             closed: AtomicBool::new(false),
             failed: OnceLock::new(),
             runtime: tokio::runtime::Handle::current(),
-            seeds: AtomicU64::new(0),
-            seed_key: std::hash::RandomState::new(),
             decoded: Mutex::new(VecDeque::with_capacity(DECODED_MAX)),
             coarse_seconds: AtomicI64::new(0),
             config,
@@ -601,10 +611,9 @@ impl<M: Machine> Shared<M> {
         Ok(record)
     }
 
-    /// Random bits for one turn. Ids are made of them, so they must not tell how many turns there
-    /// were: a keyed hash of a counter.
+    /// Random bits for one turn.
     pub(crate) fn seed(&self) -> u64 {
-        self.seed_key.hash_one(self.seeds.fetch_add(1, Ordering::Relaxed))
+        (self.config.seeds)()
     }
 }
 
