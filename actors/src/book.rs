@@ -77,6 +77,8 @@ pub(crate) struct BookState<M: Machine> {
     resting: HashSet<M::EntityId>,
     /// Deadlines are left to a jump.
     jumping: bool,
+    /// Who waits for a snapshot that a jump has put off.
+    put_off: Vec<oneshot::Sender<Result<Seq, Failure>>>,
     /// The wall time of the alarm that is set.
     armed_ms: Option<i64>,
     /// The latest instant that the book has lived; a wall clock that is set back does not take it
@@ -131,6 +133,7 @@ impl<M: Machine> Actor for BookHost<M> {
             firing: HashSet::new(),
             resting: HashSet::new(),
             jumping: false,
+            put_off: Vec::new(),
             armed_ms: None,
             latest_ms: settled_ms,
         })
@@ -227,6 +230,7 @@ impl<M: Machine> BookState<M> {
                 self.jumping = false;
                 // The alarm was set for the old clock.
                 self.armed_ms = None;
+                self.catch_up();
                 self.fire(None);
             }
             BookMessage::Snapshot(to) => self.snapshot(to),
@@ -258,7 +262,8 @@ impl<M: Machine> BookState<M> {
         self.armed_ms = None;
         // An image that is being saved is of an earlier turn; whoever waits for the next one waits
         // in vain.
-        for to in self.imaging.iter_mut().flat_map(|waiting| waiting.drain(..)) {
+        for to in self.imaging.iter_mut().flat_map(|waiting| waiting.drain(..)).chain(self.put_off.drain(..))
+        {
             let _ = to.send(Err(Failure::Halted));
         }
     }
@@ -413,6 +418,7 @@ impl<M: Machine> BookState<M> {
             Append { tenant: self.tenant, time_ms: now_ms, payload, index },
             Rider::Answer { answer, settled, errands, listener },
         );
+        self.catch_up();
         // While deadlines are being dealt with, the end of each sets the alarm.
         if self.firing.is_empty() {
             self.arm();
@@ -518,6 +524,9 @@ impl<M: Machine> BookState<M> {
             let _ = to.send(Err(self.shared().failure()));
             return;
         }
+        if self.is_ahead_of_its_records() {
+            return self.put_off.push(to);
+        }
         if let Some(waiting) = &mut self.imaging {
             // What is being saved may be older than what is asked for; if it is not, nothing is
             // left to do then.
@@ -546,6 +555,22 @@ impl<M: Machine> BookState<M> {
         self.saved = self.version;
         let snapshot = Snapshot { tenant: self.tenant, time_ms, state, index };
         self.shared().log.snapshot(snapshot, Rider::Done(to));
+    }
+
+    /// Whether a jump has brought the book to an instant that no record has moved its clock to. Were
+    /// it saved as of then, its clock would stand for as long after a crash.
+    fn is_ahead_of_its_records(&self) -> bool {
+        let shared = self.shared();
+        self.jumping && self.latest_ms > shared.machine.now_ms(&self.book, shared.config.clock.wall_ms())
+    }
+
+    /// The clock has been moved, or the jump is over: what was put off is done.
+    fn catch_up(&mut self) {
+        if !self.put_off.is_empty() && !self.is_ahead_of_its_records() {
+            for to in std::mem::take(&mut self.put_off) {
+                self.snapshot(to);
+            }
+        }
     }
 
     /// The image was saved, or could not be: those who asked meanwhile ask again.
