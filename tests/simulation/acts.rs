@@ -312,7 +312,7 @@ impl Life {
             external_ref: None,
         };
         match self.engine.ask_book(tenant, Ask::Adjust(Box::new(ask)).into(), None).await {
-            Err(Failure::TooLarge | Failure::Storage(_)) => {}
+            Err(Failure::TooLarge | Failure::Storage(_) | Failure::ShuttingDown) => {}
             Err(failure) => self.complain(format!("a record that is too large came to {failure:?}")),
             Ok(_) => self.complain("a record that is too large was written".to_owned()),
         }

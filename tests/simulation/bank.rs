@@ -173,6 +173,7 @@ impl Bank {
         let mut books = self.books();
         let operation = books.operations.entry(collection).or_default();
         if !operation.is_here {
+            operation.disowned += 1;
             return Answer::NeverReceived;
         }
         if operation.collected.is_none() {

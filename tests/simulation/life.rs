@@ -109,8 +109,8 @@ impl Life {
     ) -> Option<Box<actors::Settled<Witness>>> {
         let settled = match outcome {
             Ok(settled) => settled,
-            // The process is about to die; whether it happened is unknown.
-            Err(Failure::Storage(_)) => return None,
+            // The process is about to end; of the first it is unknown whether it happened.
+            Err(Failure::Storage(_) | Failure::ShuttingDown) => return None,
             Err(failure) => {
                 self.complain(format!("{id:?} was answered {failure:?}"));
                 return None;
@@ -151,7 +151,7 @@ impl Life {
     pub async fn view(&self, tenant: u64, query: Query) -> Option<View> {
         match self.engine.view(tenant, Look { tenant, query }).await {
             Ok(view) => Some(view),
-            Err(Failure::Storage(_)) => None,
+            Err(Failure::Storage(_) | Failure::ShuttingDown) => None,
             Err(failure) => {
                 self.complain(format!("the book of {tenant} was asked and answered {failure:?}"));
                 None

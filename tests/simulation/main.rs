@@ -148,7 +148,7 @@ fn the_judges_notice_what_is_wrong() {
     noticed("a restart always starts", |universe| {
         universe.meddle = |store| store.faults().drop_records_after(0)
     });
-    noticed("a restart always starts", |universe| {
+    noticed("the log is whole", |universe| {
         universe.meddle = |store| store.faults().flip_byte_of_record(1, 60)
     });
 }
