@@ -25,9 +25,10 @@ test:
 ci:
 	.ci/run
 
-# What the gate does briefly, for hours.
+# What the gate does briefly, for hours (docs/testing.md): SEEDS histories of the whole engine, CRASHES kills.
 soak:
-	CRASHES=$${CRASHES:-10000} CRASH_STEPS=all cargo test --locked --test crash -- load:: start:: --nocapture
+	SIMULATION_SEEDS=$(or $(SEEDS),1000000) cargo test --locked --test simulation every_seed -- --nocapture
+	CRASHES=$(or $(CRASHES),10000) CRASH_STEPS=all cargo test --locked --test crash -- load:: start:: --nocapture
 
 # What operators install: $(CARGO_TARGET_DIR)/dist/pasarela, stripped, and its symbols beside it in pasarela.debug.
 release:

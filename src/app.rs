@@ -278,8 +278,13 @@ async fn start(
         clock: clock.clone(),
     })?;
     let outbox = Arc::new(
-        Outbox::new(Arc::clone(&simulator), market.clone(), Arc::clone(&webhooks), clock.clone())
-            .within(world.outbound.clone()),
+        Outbox::new(
+            Arc::<Simulator>::clone(&simulator),
+            market.clone(),
+            Arc::clone(&webhooks),
+            clock.clone(),
+        )
+        .within(world.outbound.clone()),
     );
     let outcomes = vec![outbox.outcomes()];
     let engine = Engine::start(
@@ -457,6 +462,8 @@ fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Co
         set_aside,
         on_halt: Arc::new(move |now| halted.note(now)),
         clock,
+        seeds: actors::unforeseeable(),
+        stepper: None,
     }
 }
 

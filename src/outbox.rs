@@ -2,7 +2,6 @@
 //! Results come back as commands like any other.
 
 use crate::outbound::Outbound;
-use crate::rails::simulator::Simulator;
 use crate::rails::{Call, Outcomes, Rail};
 use crate::rates::Market;
 use crate::server::ask;
@@ -34,7 +33,7 @@ const USED: &str = "reference_already_used";
 
 /// The banks by mode, and the market.
 pub struct Outbox {
-    simulator: Arc<Simulator>,
+    test_bank: Arc<dyn Rail>,
     outbound: Outbound,
     market: Market,
     webhooks: Arc<Webhooks>,
@@ -45,12 +44,12 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Test mode speaks to the simulator; live mode has no bank yet, and its rules refuse what
-    /// would need one. Rates are looked up by `clock`, the engine's.
-    pub fn new(simulator: Arc<Simulator>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
-        let outcomes = Outcomes::of(simulator.name());
+    /// Test mode speaks to this bank; live mode has none yet, and its rules refuse what would need
+    /// one. Rates are looked up by `clock`, the engine's.
+    pub fn new(test_bank: Arc<dyn Rail>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
+        let outcomes = Outcomes::of(test_bank.name());
         Outbox {
-            simulator,
+            test_bank,
             outbound: Outbound::open(),
             market,
             webhooks,
@@ -66,7 +65,7 @@ impl Outbox {
         let _ = self.services.set(Arc::downgrade(services));
     }
 
-    /// How the simulator answers.
+    /// How the bank answers.
     pub fn outcomes(&self) -> Arc<Outcomes> {
         Arc::clone(&self.outcomes)
     }
@@ -88,7 +87,7 @@ impl Effects<Domain> for Outbox {
         // Nobody is asked in a past world, so nobody answers: the poller comes again.
         let shut = !self.outbound.allows(tenant);
         let rail: Option<Arc<dyn Rail>> =
-            if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.simulator) as Arc<dyn Rail>) };
+            if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.test_bank)) };
         let (outcomes, services) = (Arc::clone(&self.outcomes), Arc::clone(&self.services));
         Box::pin(async move {
             let Effect { entity, operation, at, how, order } = effect;

@@ -50,6 +50,8 @@ async fn row(callers: usize) {
         set_aside: BTreeMap::new(),
         on_halt: Arc::new(|_| {}),
         clock: Clock::system(),
+        seeds: actors::unforeseeable(),
+        stepper: None,
     };
     let engine = Engine::start(Purses, Arc::new(World::new()), store, wal::Config::default(), config)
         .await

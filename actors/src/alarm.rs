@@ -62,7 +62,9 @@ pub(crate) fn run<M: Machine>(mut rings: Rings, engine: Engine<M>) {
             let nap = alarms.first().map_or(NAP_MAX, |(at_ms, _)| {
                 Duration::from_millis(u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0)).min(NAP_MAX)
             });
+            // In this order, so that the same happens each time that all is the same.
             tokio::select! {
+                biased;
                 set = rings.set.recv() => match set {
                     Some((at_ms, tenant)) => {
                         if let Some(before_ms) = of_book.insert(tenant, at_ms) {

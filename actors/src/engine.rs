@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use wal::{Log, OpenError, Reader, Seq, Store, Superfluous};
+use wal::{Log, OpenError, Reader, Seq, Stepper, Store, Superfluous};
 
 /// Open entities whose states are kept at hand: some hundreds of megabytes if there are ever so
 /// many.
@@ -55,6 +55,20 @@ pub struct Config {
     pub on_halt: OnHalt,
     /// Where "now" comes from.
     pub clock: Clock,
+    /// Random bits, others for each turn. Ids are made of them, so they must not tell how many turns
+    /// there were.
+    pub seeds: Seeds,
+    /// Runs the log's writer instead of a thread of its own.
+    pub stepper: Option<Stepper>,
+}
+
+/// Where the random bits of turns come from.
+pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Random bits that nobody can foresee: a keyed hash of a counter.
+pub fn unforeseeable() -> Seeds {
+    let (key, count) = (std::hash::RandomState::new(), AtomicU64::new(0));
+    Arc::new(move || key.hash_one(count.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// Why the engine did not start.
@@ -180,8 +194,6 @@ pub(crate) struct Shared<M: Machine> {
     /// books.
     pub imaging: tokio::sync::Semaphore,
     pub runtime: tokio::runtime::Handle,
-    pub seeds: AtomicU64,
-    pub seed_key: std::hash::RandomState,
     /// The records that entities were loaded from last: those of one batch are all in one record,
     /// which need not be read once for each of them.
     pub decoded: Mutex<VecDeque<(Seq, Arc<M::Record>)>>,
@@ -210,7 +222,7 @@ impl<M: Machine> Engine<M> {
         config: Config,
     ) -> Result<Self, StartError> {
         let (teller, finished) = teller::teller::<M>();
-        let log = Log::<Rider<M>>::open_told_by(store, log, Some(teller))?;
+        let log = Log::<Rider<M>>::open_told_by(store, log, Some(teller), config.stepper.clone())?;
         let reader = log.reader();
         let machine = Arc::new(machine);
         let recovered = recovery::recover(&machine, &reader, &config.set_aside)?;
@@ -242,8 +254,6 @@ impl<M: Machine> Engine<M> {
             closed: AtomicBool::new(false),
             failed: OnceLock::new(),
             runtime: tokio::runtime::Handle::current(),
-            seeds: AtomicU64::new(0),
-            seed_key: std::hash::RandomState::new(),
             decoded: Mutex::new(VecDeque::with_capacity(DECODED_MAX)),
             coarse_seconds: AtomicI64::new(0),
             config,
@@ -402,7 +412,8 @@ impl<M: Machine> Engine<M> {
     /// The same of a book that is in memory, without keeping it there; `None` if it is not.
     pub async fn glance(&self, tenant: u64, query: M::Query) -> Result<Option<M::View>, Failure> {
         // Who asks is not the tenant, whose share may be used up.
-        let admission = self.admit(tenant, |gate, _| gate.admit_without_record(tenant, Standing::Essential))?;
+        let admission =
+            self.admit(tenant, |gate, _| gate.admit_without_record(tenant, Standing::Essential))?;
         let (to, from) = oneshot::channel();
         {
             let Some(slot) = self.shared.books.get(&tenant) else { return Ok(None) };
@@ -638,10 +649,9 @@ impl<M: Machine> Shared<M> {
         Ok(record)
     }
 
-    /// Random bits for one turn. Ids are made of them, so they must not tell how many turns there
-    /// were: a keyed hash of a counter.
+    /// Random bits for one turn.
     pub(crate) fn seed(&self) -> u64 {
-        self.seed_key.hash_one(self.seeds.fetch_add(1, Ordering::Relaxed))
+        (self.config.seeds)()
     }
 }
 

@@ -1,10 +1,10 @@
 //! What the engine does by itself: rounds of snapshots, so that a restart replays little, and idle
 //! books leaving memory.
 
-use crate::engine::{Engine, gone};
+use crate::engine::{Engine, Shared, gone};
 use crate::machine::Machine;
 use crate::rider::{Failure, Rider};
-use crate::slot::BookMessage;
+use crate::slot::{BookMessage, BookSlot};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -46,14 +46,22 @@ pub(crate) fn run<M: Machine>(engine: Engine<M>) {
                 }
             }
             let idle = seconds(shared.config.idle_seconds);
-            for slot in &shared.books {
-                if ticks - slot.last_used.load(Ordering::Relaxed) >= idle {
+            for tenant in tenants(shared, |slot| ticks - slot.last_used.load(Ordering::Relaxed) >= idle) {
+                if let Some(slot) = shared.books.get(&tenant) {
                     slot.touch(ticks);
                     slot.send(BookMessage::Retire);
                 }
             }
         }
     });
+}
+
+/// The tenants of these books in memory, in order: the map has none that would be the same each time.
+fn tenants<M: Machine>(shared: &Shared<M>, wanted: impl Fn(&BookSlot<M>) -> bool) -> Vec<u64> {
+    let mut tenants: Vec<u64> =
+        shared.books.iter().filter(|slot| wanted(slot)).map(|slot| *slot.key()).collect();
+    tenants.sort_unstable();
+    tenants
 }
 
 fn seconds(seconds: u64) -> i64 {
@@ -70,8 +78,7 @@ pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
     if floor == shared.saved_seq.load(Ordering::Acquire) {
         return Ok(shared.snapshot_seq.load(Ordering::Acquire));
     }
-    let tenants: Vec<u64> = shared.books.iter().map(|slot| *slot.key()).collect();
-    for group in tenants.chunks(ROUND_WIDTH) {
+    for group in tenants(shared, |_| true).chunks(ROUND_WIDTH) {
         let mut saved = Vec::with_capacity(group.len());
         for tenant in group {
             let (to, from) = oneshot::channel();

@@ -38,8 +38,8 @@ mod teller;
 
 pub use admission::{Refused, Shares};
 pub use book::wake_key;
-pub use clock::Clock;
-pub use engine::{Config, Engine, StartError, Status};
+pub use clock::{Clock, Reading, STEP_MS_MAX};
+pub use engine::{Config, Engine, Seeds, StartError, Status, unforeseeable};
 pub use errands::Performed;
 pub use halt::Halted;
 pub use machine::{Decision, Effects, Machine, Turn};

@@ -21,7 +21,8 @@ pub(crate) struct Recovered<M: Machine> {
     pub settled_ms: i64,
 }
 
-type Books<M> = HashMap<u64, Recovered<M>>;
+/// In the order of their tenants, so that they wake in the same order each time.
+type Books<M> = BTreeMap<u64, Recovered<M>>;
 
 fn unreadable(error: impl std::fmt::Display) -> StartError {
     StartError::Recovery(error.to_string())
@@ -51,7 +52,7 @@ pub(crate) fn recover<M: Machine>(
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|_| Err(unreadable("a panic while replaying"))))
             .collect();
-        let mut books = HashMap::new();
+        let mut books = BTreeMap::new();
         for replayed in joined {
             books.extend(replayed?);
         }
@@ -67,7 +68,7 @@ pub(crate) fn recover<M: Machine>(
         if set_aside.contains_key(&tenant) {
             continue;
         }
-        if let std::collections::hash_map::Entry::Vacant(vacant) = books.entry(tenant) {
+        if let std::collections::btree_map::Entry::Vacant(vacant) = books.entry(tenant) {
             vacant.insert(load(machine, reader, tenant)?.1);
         }
     }

@@ -1,629 +1,457 @@
-//! Each step, done to the core and to the model.
+//! Each act, as the requests that it takes: what the server would ask of the engine, with the names
+//! that it would give.
 
-use crate::model::{Model, Proof, Shop, Verdict};
-use crate::steps::{Bank, By, Step, To};
-use crate::world::World;
+use crate::bank::{Fate, Script};
+use crate::life::Life;
+use crate::steps::{Act, To, Word};
+use crate::values::{bank_code, charge, debtor, identity, marketplace, named, payout, receiver};
+use crate::witness::By;
+use actors::Failure;
 use api::refusals::problem;
-use domain::account::AccountNumber;
 use domain::adjustments::Adjustment;
-use domain::banks::BankCode;
-use domain::card::{Brand, Card, Cvv, Expiry, Number};
+use domain::bank::{Answer, Heard, How};
 use domain::chargebacks::{NewChargeback, Reason, Verdict as Decided};
 use domain::commands::Ask;
-use domain::external_ref::ExternalRef;
-use domain::identity::IdentityDocument;
+use domain::date::Date;
 use domain::ids::{EntityId, Id, Kind};
 use domain::merchants::Registration;
 use domain::money::{Currency, Rate, Usd, Ves};
 use domain::own_account::Held;
 use domain::payments::c2p::{Execute, NewIntent};
-use domain::payments::charge::{NewCharge, Price, Secret};
-use domain::payments::{Debtor, Means};
-use domain::payouts::batch::{NewBatch, NewItem, Place};
-use domain::payouts::{NewPayout, PhoneHolder, Receiver};
-use domain::phone::MobilePhone;
+use domain::payments::otp::NewOtp;
+use domain::payouts::batch::{NewBatch, NewItem};
 use domain::record::{Cause, Entity};
 use domain::refusal::Refusal;
 use domain::settings::{Settings, Sheet};
-use domain::time::{Timestamp, Zone};
+use domain::time::{DAY_MS, Zone};
 use domain::token::Token;
+use domain::view::{Query, View};
 use rust_decimal::Decimal;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Of the micro-deposits.
 const AMOUNTS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
 
-fn pick<T: Copy>(from: &[T], n: usize) -> Option<T> {
-    (!from.is_empty()).then(|| from[n % from.len()])
+/// Something that was asked for, so that it can be asked for again.
+#[derive(Clone, Debug)]
+pub struct Made {
+    pub tenant: u64,
+    pub id: EntityId,
+    pub what: What,
 }
 
-impl World {
-    pub fn take(&mut self, step: &Step) {
-        match step {
-            Step::Fund { cents, held, seller } => self.fund(*cents, *held, *seller),
-            Step::Correct { cents } => self.correct(*cents),
-            Step::Settings { reserve, payout_fee, chargeback_fee, hold_days } => {
-                self.settings(*reserve, *payout_fee, *chargeback_fee, *hold_days)
+#[derive(Clone, Debug)]
+pub enum What {
+    Charge {
+        by: By,
+        usd_cents: i64,
+        seller: Option<(Id, u32)>,
+        date: Date,
+    },
+    Intent {
+        usd_cents: i64,
+    },
+    Payout {
+        to: To,
+        shop: Option<Id>,
+        cents: i64,
+    },
+    /// Nothing that is repeated.
+    Other,
+}
+
+fn pick<T: Clone>(from: &[T], n: usize) -> Option<T> {
+    (!from.is_empty()).then(|| from[n % from.len()].clone())
+}
+
+impl Life {
+    /// Does what a step says for a tenant. What there is nothing for is left out.
+    pub async fn act(&self, tenant: u64, act: Act) {
+        // A step that names something that is not there does nothing.
+        let _ = self.try_act(tenant, act).await;
+    }
+
+    async fn try_act(&self, tenant: u64, act: Act) -> Option<()> {
+        match act {
+            Act::Fund { cents, held, seller } => {
+                let seller = seller.and_then(|n| self.shop(tenant, n));
+                self.adjust(tenant, Cause::Funded, Currency::Ves, cents, held, seller).await;
             }
-            Step::Collect { by, usd_cents, seller, bank } => self.collect(*by, *usd_cents, *seller, *bank),
-            Step::Intent { usd_cents } => drop(self.intent(*usd_cents)),
-            Step::Execute { n, bank } => {
-                let _ = self.one(Kind::Payment, *n).map(|id| self.execute(id, None, *bank));
+            Act::Correct { cents } => {
+                self.adjust(tenant, Cause::Adjusted, Currency::Ves, cents, false, None).await
             }
-            Step::Supersede { n } => drop(self.one(Kind::Payment, *n).map(|id| self.supersede(id))),
-            Step::Repeat { n, other } => self.repeat(*n, *other),
-            Step::Ask { n, bank } => self.ask_bank(*n, *bank),
-            Step::Reverse { n, bank } => drop(self.one(Kind::Payment, *n).map(|id| self.reverse(id, *bank))),
-            Step::ChargeBack { n, thousandths } => {
-                let _ = self.one(Kind::Payment, *n).map(|id| self.charge_back(id, *thousandths));
+            Act::Grant { usdt, minor, held } => {
+                let currency = if usdt { Currency::Usdt } else { Currency::Cop };
+                self.adjust(tenant, Cause::Funded, currency, minor, held, None).await;
             }
-            Step::Close { n, nth, won } => {
-                let _ = self.one(Kind::Payment, *n).map(|id| self.close(id, *nth, *won));
+            Act::Settings { reserve, payout_fee, chargeback_fee, hold_days } => {
+                let mut settings = Settings {
+                    reserve: Ves::from_minor(reserve),
+                    seller_hold_business_days: hold_days,
+                    ..Settings::default()
+                };
+                (settings.fees.payout, settings.fees.chargeback) =
+                    (Ves::from_minor(payout_fee), Ves::from_minor(chargeback_fee));
+                self.set(tenant, settings).await;
             }
-            Step::Pay { to, cents, bank } => self.pay(*to, *cents, *bank),
-            Step::Batch { to, bank } => self.batch(to, *bank),
-            Step::Register { shell } => self.register(*shell),
-            Step::AddMethod { n } => drop(pick(&self.shops, *n).map(|shop| self.add_method(shop))),
-            Step::Prove { n, nth, bank } => {
-                let _ = pick(&self.shops, *n).map(|shop| self.prove(shop, *nth, *bank));
+            Act::AutoConvert { percent } => {
+                let mut settings = Settings::default();
+                settings.conversions.auto_cop_percent = percent;
+                self.set(tenant, settings).await;
             }
-            Step::SetDefault { n, nth } => self.set_default(*n, *nth),
-            Step::DeleteMethod { n, nth } => self.delete_method(*n, *nth),
-            Step::Switch { n, active } => drop(pick(&self.shops, *n).map(|shop| self.switch(shop, *active))),
-            Step::DeleteMerchant { n } => drop(pick(&self.shops, *n).map(|shop| self.delete(shop))),
-            Step::SetOwn { bank } => self.set_own(*bank),
-            Step::Wait { ms, bank } => self.wait(*ms, *bank),
-            Step::Crash => self.crash(),
+            Act::TooLarge => self.too_large(tenant).await,
+            Act::Collect { by, usd_cents, seller, bank } => {
+                let seller = seller.and_then(|(n, percent)| Some((self.shop(tenant, n)?, percent)));
+                if by == By::C2p {
+                    let id = self.intent(tenant, None, usd_cents, false, bank).await;
+                    self.execute(tenant, id, usd_cents, seller).await;
+                    return Some(());
+                }
+                let date = self.today(tenant).await?;
+                let id = self.fresh(tenant, Kind::Payment, What::Charge { by, usd_cents, seller, date });
+                self.bank.follow(id.id, bank);
+                self.ask(tenant, id, true, charge(id.id, by, usd_cents, seller, date)).await;
+            }
+            Act::Intent { usd_cents, sends_otp, bank } => {
+                self.intent(tenant, None, usd_cents, sends_otp, bank).await;
+            }
+            Act::Supersede { n, sends_otp } => {
+                let old = self.one(tenant, Kind::Payment, n)?;
+                let bank = Script { fate: Fate::Done, takes_ms: 0 };
+                self.intent(tenant, Some(old.id), 100, sends_otp, bank).await;
+            }
+            Act::Execute { n, seller } => {
+                let seller = seller.and_then(|(n, percent)| Some((self.shop(tenant, n)?, percent)));
+                let made = self.one(tenant, Kind::Payment, n)?;
+                let usd_cents = match made.what {
+                    What::Intent { usd_cents } | What::Charge { usd_cents, .. } => usd_cents,
+                    _ => return None,
+                };
+                self.execute(tenant, made.id, usd_cents, seller).await;
+            }
+            Act::Otp { cents, bank } => {
+                let id = self.fresh(tenant, Kind::Otp, What::Other);
+                self.bank.follow(id.id, bank);
+                let new = NewOtp { id: id.id, debtor: debtor(), amount: Ves::from_minor(cents) };
+                self.ask(tenant, id, true, Ask::RequestOtp(Box::new(new))).await;
+            }
+            Act::Repeat { n, other } => self.repeat(tenant, n, other).await?,
+            Act::Look { n } => {
+                let made = pick(&self.made(tenant, |made| made.what.is_asked_about()), n)?;
+                self.ask(tenant, made.id, false, Ask::Deadline).await;
+            }
+            Act::Say { n, word } => self.say(n, word).await?,
+            Act::Reverse { n, bank } => {
+                let id = self.one(tenant, Kind::Payment, n)?.id;
+                self.bank.follow(id.id, bank);
+                self.ask(tenant, id, false, Ask::Reverse).await;
+            }
+            Act::ReverseAtTheEnd { usd_cents, before_ms, bank } => {
+                let at_once = Script { fate: Fate::Done, takes_ms: 0 };
+                let id = self.intent(tenant, None, usd_cents, false, at_once).await;
+                self.execute(tenant, id, usd_cents, None).await;
+                self.jump(tenant, DAY_MS - before_ms).await;
+                self.bank.follow(id.id, bank);
+                self.ask(tenant, id, false, Ask::Reverse).await;
+                tokio::time::sleep(Duration::from_secs(61)).await;
+            }
+            Act::ChargeBack { n, thousandths } => {
+                let id = self.one(tenant, Kind::Payment, n)?.id;
+                self.charge_back(tenant, id, thousandths).await?;
+            }
+            Act::ChargeBackOften { n, times } => {
+                let id = self.one(tenant, Kind::Payment, n)?.id;
+                for _ in 0..times {
+                    self.charge_back(tenant, id, 1).await?;
+                }
+            }
+            Act::Close { n, nth, won } => {
+                let id = self.one(tenant, Kind::Payment, n)?.id;
+                let Entity::Payment(payment) = &*self.read(tenant, id)? else { return None };
+                let chargeback = pick(&payment.chargebacks, nth)?.id;
+                let verdict = if won { Decided::Won } else { Decided::Lost };
+                self.ask(tenant, id, false, Ask::CloseChargeback(chargeback, verdict)).await;
+            }
+            Act::Pay { to, cents, bank } => {
+                let shop = self.shop_of(tenant, to)?;
+                let id = self.fresh(tenant, Kind::Payout, What::Payout { to, shop, cents });
+                self.bank.follow(id.id, bank);
+                let new = payout(id.id, cents, receiver(to, shop), named(id.id));
+                self.ask(tenant, id, true, Ask::Pay(Box::new(new))).await;
+            }
+            Act::Batch { to, bank } => self.batch(tenant, &to, bank).await,
+            Act::Register { shell } => {
+                let id = self.fresh(tenant, Kind::Merchant, What::Other);
+                let registration = Registration {
+                    id: id.id,
+                    external_ref: named(id.id),
+                    name: "Bodega".to_owned(),
+                    identification: None,
+                    contact_email: None,
+                    contact_phone: None,
+                    method: (!shell).then(|| (bank_code(), self.phone())),
+                };
+                self.ask(tenant, id, true, Ask::Register(Box::new(registration))).await;
+            }
+            Act::AddMethod { n } => {
+                let id = self.one(tenant, Kind::Merchant, n)?.id;
+                self.ask(tenant, id, false, Ask::AddMethod(bank_code(), self.phone())).await;
+            }
+            Act::AddMethods { n, times } => {
+                let id = self.one(tenant, Kind::Merchant, n)?.id;
+                for _ in 0..times {
+                    self.ask(tenant, id, false, Ask::AddMethod(bank_code(), self.phone())).await;
+                }
+            }
+            Act::Prove { n, nth, bank } => {
+                let id = self.one(tenant, Kind::Merchant, n)?.id;
+                let method = self.method(tenant, id, nth)?;
+                self.bank.follow(id.id, bank);
+                let ask = Ask::StartVerification { method, amounts: AMOUNTS };
+                let begun = self.ask(tenant, id, false, ask).await?;
+                if begun.refusal.is_none() && bank.fate != Fate::Refused {
+                    let seen = (AMOUNTS.1, AMOUNTS.0);
+                    self.ask(tenant, id, false, Ask::Verify { method, seen }).await;
+                }
+            }
+            Act::SetDefault { n, nth } => {
+                let id = self.one(tenant, Kind::Merchant, n)?.id;
+                let method = self.method(tenant, id, nth)?;
+                self.ask(tenant, id, false, Ask::SetDefaultMethod(method)).await;
+            }
+            Act::DeleteMethod { n, nth } => {
+                let id = self.one(tenant, Kind::Merchant, n)?.id;
+                let method = self.method(tenant, id, nth)?;
+                self.ask(tenant, id, false, Ask::DeleteMethod(method)).await;
+            }
+            Act::Switch { n, active } => {
+                let id = self.one(tenant, Kind::Merchant, n)?.id;
+                self.ask(tenant, id, false, Ask::SetActive(active)).await;
+            }
+            Act::DeleteMerchant { n } => {
+                let id = self.one(tenant, Kind::Merchant, n)?.id;
+                self.ask(tenant, id, false, Ask::DeleteMerchant).await;
+            }
+            Act::SetOwn { bank } => {
+                let held = Held { bank: bank_code(), phone: self.phone(), identification: identity() };
+                let own = EntityId::OWN_ACCOUNT;
+                self.bank.follow(own.id, bank);
+                self.ask(tenant, own, false, Ask::SetOwnAccount(held)).await;
+                let begun = self.ask(tenant, own, false, Ask::StartOwnVerification(AMOUNTS)).await?;
+                if begun.refusal.is_none() && bank.fate != Fate::Refused {
+                    self.ask(tenant, own, false, Ask::VerifyOwn(AMOUNTS)).await;
+                }
+            }
+            other => return self.try_other_money(tenant, other).await,
+        }
+        Some(())
+    }
+
+    fn shop(&self, tenant: u64, n: usize) -> Option<Id> {
+        self.one(tenant, Kind::Merchant, n).map(|made| made.id.id)
+    }
+
+    /// The merchant that is paid, if it is one; nothing if there is none.
+    fn shop_of(&self, tenant: u64, to: To) -> Option<Option<Id>> {
+        match to {
+            To::Merchant { n, .. } => self.shop(tenant, n).map(Some),
+            _ => Some(None),
         }
     }
 
-    fn one(&self, kind: Kind, n: usize) -> Option<Id> {
-        let all: Vec<Id> = self.order.iter().filter(|id| id.kind == kind).map(|id| id.id).collect();
-        pick(&all, n)
+    /// The n-th of what was asked for of a kind.
+    pub fn one(&self, tenant: u64, kind: Kind, n: usize) -> Option<Made> {
+        pick(&self.made(tenant, |made| made.id.kind == kind), n)
     }
 
-    fn adjust(
-        &mut self,
+    fn method(&self, tenant: u64, merchant: EntityId, nth: usize) -> Option<Id> {
+        let Entity::Merchant(merchant) = &*self.read(tenant, merchant)? else { return None };
+        pick(&merchant.methods, nth).map(|method| method.id)
+    }
+
+    /// In Caracas, by the tenant's clock.
+    async fn today(&self, tenant: u64) -> Option<Date> {
+        match self.view(tenant, Query::Clock).await? {
+            View::Clock(now) => Some(now.date_in(Zone::Caracas)),
+            _ => None,
+        }
+    }
+
+    async fn adjust(
+        &self,
+        tenant: u64,
         cause: Cause,
-        cents: i64,
+        currency: Currency,
+        minor: i64,
         held: bool,
-        seller: Option<Id>,
-        expected: Verdict,
-    ) -> bool {
+        merchant: Option<Id>,
+    ) {
         let description = "funds".to_owned();
+        let ask = Adjustment { cause, currency, minor, merchant, held, description, external_ref: None };
+        let outcome = self.engine.ask_book(tenant, Ask::Adjust(Box::new(ask)).into(), None).await;
+        self.answered(tenant, None, outcome);
+    }
+
+    async fn set(&self, tenant: u64, settings: Settings) {
+        let version = self.version();
+        let sheet = Sheet { version, settings: Arc::new(settings), ..Sheet::default() };
+        let outcome = self.engine.ask_book(tenant, Ask::Sheet(sheet).into(), None).await;
+        self.answered(tenant, None, outcome);
+    }
+
+    async fn too_large(&self, tenant: u64) {
         let ask = Adjustment {
-            cause,
+            cause: Cause::Adjusted,
             currency: Currency::Ves,
-            minor: cents,
-            merchant: seller,
-            held,
-            description,
+            minor: 1,
+            merchant: None,
+            held: false,
+            description: "x".repeat(wal::PAYLOAD_BYTES_MAX),
             external_ref: None,
         };
-        self.agree(EntityId::payment(Id::derived(0, 0, 0)), Ask::Adjust(Box::new(ask)), expected).is_some()
-    }
-
-    fn fund(&mut self, cents: i64, held: bool, seller: Option<usize>) {
-        let seller = seller.and_then(|n| pick(&self.shops, n));
-        let expected =
-            if seller.is_some_and(|shop| self.model.shops[&shop].gone) { Err("not_found") } else { Ok(()) };
-        if self.adjust(Cause::Funded, cents, held, seller, expected) {
-            let hold =
-                held.then_some(crate::model::Hold { until: self.now + crate::model::DAY, left: cents });
-            match seller.map(|shop| self.model.shops.get_mut(&shop).expect("a shop")) {
-                None => {
-                    self.model.net += cents;
-                    self.model.funded.extend(hold);
-                }
-                Some(shop) => {
-                    shop.net += cents;
-                    shop.funded.extend(hold);
-                }
-            }
+        match self.engine.ask_book(tenant, Ask::Adjust(Box::new(ask)).into(), None).await {
+            Err(Failure::TooLarge | Failure::Storage(_) | Failure::ShuttingDown) => {}
+            Err(failure) => self.complain(format!("a record that is too large came to {failure:?}")),
+            Ok(_) => self.complain("a record that is too large was written".to_owned()),
         }
     }
 
-    fn correct(&mut self, cents: i64) {
-        self.adjust(Cause::Adjusted, cents, false, None, Ok(()));
-        self.model.net += cents;
-    }
-
-    fn settings(&mut self, reserve: i64, payout_fee: i64, chargeback_fee: i64, hold_days: u32) {
-        self.sheets += 1;
-        let mut settings = Settings {
-            reserve: Ves::from_minor(reserve),
-            seller_hold_business_days: hold_days,
-            ..Settings::default()
-        };
-        (settings.fees.payout, settings.fees.chargeback) =
-            (Ves::from_minor(payout_fee), Ves::from_minor(chargeback_fee));
-        let sheet = Sheet { version: self.sheets, settings: Arc::new(settings), ..Sheet::default() };
-        self.agree(EntityId::payment(Id::derived(0, 0, 0)), Ask::Sheet(sheet), Ok(()));
-        let model = &mut self.model;
-        (model.reserve, model.payout_fee, model.chargeback_fee, model.hold_days) =
-            (reserve, payout_fee, chargeback_fee, hold_days);
-    }
-
-    fn collect(&mut self, by: By, usd_cents: i64, seller: Option<(usize, u32)>, bank: Bank) {
-        let seller = seller.and_then(|(n, percent)| Some((pick(&self.shops, n)?, percent)));
-        if by == By::C2p {
-            let id = self.intent(usd_cents);
-            self.execute(id, seller, bank);
-            return;
-        }
-        let id = self.fresh();
-        let expected = self.model.may_sell(usd_cents * 200, seller);
-        if let Some(effects) =
-            self.agree(EntityId::payment(id), self.charge(id, by, usd_cents, seller), expected)
-        {
-            self.order.push(EntityId::payment(id));
-            self.model.begin(id, by, usd_cents, self.now);
-            self.model.charge(id, seller);
-            self.perform(effects, bank);
-        }
-    }
-
-    fn charge(&self, id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>) -> Ask {
-        let (mut price, mut secret) = (Price::Usd(Usd::from_minor(usd_cents)), Secret::None);
-        let means = match by {
-            By::Card => {
-                secret = Secret::Card(Box::new(card()));
-                Means::Card { brand: Brand::Visa, last_four: 1111, mark: [7; 16] }
-            }
-            By::Debit => {
-                price = Price::Ves(Ves::from_minor(usd_cents * 200));
-                secret = Secret::Token(Token::parse_debit("1234").expect("a code"));
-                Means::Debit { debtor: debtor(), name: "Ana".to_owned() }
-            }
-            By::Transfer => Means::Transfer {
-                debtor: debtor(),
-                date: Timestamp::from_unix_ms(self.now).date_in(Zone::Caracas),
-                reference: id.to_string(),
-            },
-            By::C2p => unreachable!("C2P has an intent"),
-        };
-        let marketplace = seller.map(|(shop, percent)| (shop, Rate(Decimal::new(i64::from(percent), 4))));
-        let rate = Some(Rate(Decimal::from(200)));
-        Ask::Charge(Box::new(NewCharge {
-            id,
-            external_ref: named(id),
-            price,
-            rate,
-            means,
-            description: None,
-            marketplace,
-            secret,
-            transfer_used: false,
-        }))
-    }
-
-    fn new_intent(id: Id, usd_cents: i64, external_ref: ExternalRef) -> Ask {
-        let (usd, ves) = (Usd::from_minor(usd_cents), Ves::from_minor(usd_cents * 200));
-        Ask::RequestC2p(Box::new(NewIntent {
-            id,
-            external_ref,
-            usd,
+    /// A first intent, or one on the reference of an earlier attempt.
+    async fn intent(
+        &self,
+        tenant: u64,
+        old: Option<EntityId>,
+        usd_cents: i64,
+        bank_sends_otp: bool,
+        bank: Script,
+    ) -> EntityId {
+        let id = self.fresh(tenant, Kind::Payment, What::Intent { usd_cents });
+        self.bank.follow(id.id, bank);
+        let new = NewIntent {
+            id: id.id,
+            external_ref: named(old.unwrap_or(id).id),
+            usd: Usd::from_minor(usd_cents),
             rate: Rate(Decimal::from(200)),
-            ves,
+            ves: Ves::from_minor(usd_cents * 200),
             debtor: debtor(),
-            bank_sends_otp: false,
+            bank_sends_otp,
             checkout: None,
-        }))
-    }
-
-    fn intent(&mut self, usd_cents: i64) -> Id {
-        let id = self.fresh();
-        self.agree(EntityId::payment(id), World::new_intent(id, usd_cents, named(id)), Ok(()));
-        self.order.push(EntityId::payment(id));
-        self.model.begin(id, By::C2p, usd_cents, self.now);
+        };
+        let ask = Ask::RequestC2p(Box::new(new));
+        let answer = self.ask(tenant, old.unwrap_or(id), old.is_none(), ask).await;
+        if let Some(answer) = answer
+            && bank_sends_otp
+            && answer.refusal.is_none()
+        {
+            self.promised_code(tenant, id).await;
+        }
         id
     }
 
-    fn execute(&mut self, id: Id, seller: Option<(Id, u32)>, bank: Bank) {
-        let payment = self.payment(id);
+    async fn execute(&self, tenant: u64, id: EntityId, usd_cents: i64, seller: Option<(Id, u32)>) {
+        // The reference is that of the first attempt, which the payment knows.
+        let known = self.read(tenant, id);
+        let external_ref = match known.as_deref() {
+            Some(Entity::Payment(payment)) => payment.external_ref.clone(),
+            _ => named(id.id),
+        };
         let ask = Execute {
-            external_ref: payment.external_ref.clone(),
-            usd: payment.usd,
+            external_ref,
+            usd: Usd::from_minor(usd_cents),
             debtor: debtor(),
             token: Token::parse_c2p("12345678").expect("a token"),
             token_mark: [1; 16],
-            marketplace: seller.map(|(shop, percent)| (shop, Rate(Decimal::new(i64::from(percent), 4)))),
+            marketplace: marketplace(seller),
         };
-        let expected = self.model.may_execute(id, seller);
-        if let Some(effects) = self.agree(EntityId::payment(id), Ask::ExecuteC2p(Box::new(ask)), expected) {
-            self.model.charge(id, seller);
-            self.perform(effects, bank);
-        }
+        self.ask(tenant, id, false, Ask::ExecuteC2p(Box::new(ask))).await;
     }
 
-    fn supersede(&mut self, old: Id) {
-        let id = self.fresh();
-        let expected = self.model.may_supersede(old);
-        let external_ref = self.payment(old).external_ref.clone();
-        if self.agree(EntityId::payment(old), World::new_intent(id, 100, external_ref), expected).is_some() {
-            self.model.cancel(old);
-            self.order.push(EntityId::payment(id));
-            self.model.begin(id, By::C2p, 100, self.now);
-        }
-    }
-
-    /// What is known under its reference is answered again, and changes nothing.
-    fn repeat(&mut self, n: usize, other: bool) {
-        let Some(id) = pick(&self.order, n) else { return };
-        let expected = if other { Err("external_ref_conflict") } else { Ok(()) };
-        let more = i64::from(other);
-        let ask = match self.known(id).as_deref() {
-            Some(Entity::Payout(payout)) => {
-                let receiver = match (&payout.destination, payout.merchant) {
-                    (_, Some(merchant)) => Receiver::Merchant {
-                        merchant,
-                        method: None,
-                        from_balance: payout.from_merchant_balance,
-                    },
-                    _ => match payout.kind {
-                        domain::payouts::PayoutKind::Credit => Receiver::Credit(holder()),
-                        domain::payouts::PayoutKind::Account => receiver_account(),
-                        _ => Receiver::Own,
-                    },
-                };
-                Ask::Pay(Box::new(new_payout(
-                    id.id,
-                    payout.amount.minor() + more,
-                    receiver,
-                    payout.external_ref.clone(),
-                )))
+    /// What is known under its reference is answered again.
+    async fn repeat(&self, tenant: u64, n: usize, other: bool) -> Option<()> {
+        let made = pick(&self.made(tenant, |made| made.what.is_repeated()), n)?;
+        let (id, more) = (made.id, i64::from(other));
+        let ask = match made.what {
+            What::Charge { by, usd_cents, seller, date } => charge(id.id, by, usd_cents + more, seller, date),
+            What::Payout { to, shop, cents } => {
+                Ask::Pay(Box::new(payout(id.id, cents + more, receiver(to, shop), named(id.id))))
             }
-            _ if self.model.sales[&id.id].by != By::C2p => {
-                let sale = &self.model.sales[&id.id];
-                let (by, usd_cents, seller) = (sale.by, sale.usd_cents, sale.seller);
-                // A transfer is of the day on which it was made.
-                if by == By::Transfer
-                    && Timestamp::from_unix_ms(sale.created).date_in(Zone::Caracas)
-                        != Timestamp::from_unix_ms(self.now).date_in(Zone::Caracas)
-                {
-                    return;
-                }
-                self.charge(id.id, by, usd_cents + more, seller)
-            }
-            _ => return,
+            What::Intent { .. } | What::Other => return None,
         };
-        let records = self.records.len();
-        let effects = self.agree(id, ask, expected);
-        assert!(effects.is_none_or(|effects| effects.is_empty()), "the bank is called again for {id:?}");
-        assert_eq!(self.records.len(), records, "a repeat wrote something");
+        self.ask(tenant, id, false, ask).await;
+        Some(())
     }
 
-    fn ask_bank(&mut self, n: usize, bank: Bank) {
-        let Some(id) = pick(&self.order, n) else { return };
-        let effects = self.ask(id, Ask::Deadline).expect("a deadline is never refused");
-        self.perform(effects, bank);
-    }
-
-    fn reverse(&mut self, id: Id, bank: Bank) {
-        let expected = self.model.may_reverse(id, self.now);
-        if let Some(effects) = self.agree(EntityId::payment(id), Ask::Reverse, expected) {
-            self.model.set_aside(id);
-            // Nobody asks twice while the bank decides.
-            self.agree(EntityId::payment(id), Ask::Reverse, self.model.may_reverse(id, self.now));
-            self.perform(effects, bank);
-        }
-    }
-
-    fn charge_back(&mut self, id: Id, thousandths: i64) {
-        let chargeback = self.fresh();
-        let may = self.model.may_charge_back(id, thousandths);
-        let amount =
-            (thousandths != 1_000).then(|| Ves::from_minor(self.model.sales[&id].ves * thousandths / 1_000));
-        let new =
-            NewChargeback { id: chargeback, amount, fee: None, reason: Reason::Fraud, bank_debited_at: None };
-        if self.agree(EntityId::payment(id), Ask::OpenChargeback(Box::new(new)), may.map(|_| ())).is_some() {
-            self.model.charge_back(id, chargeback, may.unwrap_or_default());
-        }
-    }
-
-    fn close(&mut self, id: Id, nth: usize, won: bool) {
-        let taken = &self.model.sales[&id].taken;
-        if taken.is_empty() {
-            return;
-        }
-        let nth = nth % taken.len();
-        let expected =
-            if taken[nth].dispute == crate::model::Dispute::Open { Ok(()) } else { Err("chargeback_closed") };
-        let ask = Ask::CloseChargeback(taken[nth].id, if won { Decided::Won } else { Decided::Lost });
-        if self.agree(EntityId::payment(id), ask, expected).is_some() {
-            self.model.close(id, nth, won);
-        }
-    }
-
-    /// Who is paid, who pays if it is a seller, and whether the receiver can be paid at all.
-    /// Nobody, when there is no merchant.
-    fn receiver(&self, to: To) -> Option<(Receiver, Option<Id>, Option<Id>, Verdict)> {
-        Some(match to {
-            To::Merchant { n, from_balance } => {
-                let shop = pick(&self.shops, n)?;
-                let receiver = Receiver::Merchant { merchant: shop, method: None, from_balance };
-                (receiver, Some(shop), from_balance.then_some(shop), self.model.may_receive(shop))
+    /// The bank speaks although nobody has asked.
+    async fn say(&self, n: usize, word: Word) -> Option<()> {
+        let (tenant, entity, operation) = pick(&self.bank.owners(), n)?;
+        let answer = match word {
+            Word::Done => Answer::Done { reference: "87654321".to_owned() },
+            Word::Refused => {
+                self.bank.disown(operation);
+                Answer::Refused { code: "BE01".to_owned() }
             }
-            To::Phone => (Receiver::Credit(holder()), None, None, Ok(())),
-            To::Account => (receiver_account(), None, None, Ok(())),
-            To::Own => (
-                Receiver::Own,
-                None,
-                None,
-                if self.model.own == Some(Proof::Proved) {
-                    Ok(())
-                } else {
-                    Err("payout_account_not_verified")
-                },
-            ),
-        })
-    }
-
-    fn pay(&mut self, to: To, cents: i64, bank: Bank) {
-        let Some((receiver, shop, from_seller, may)) = self.receiver(to) else { return };
-        let id = self.fresh();
-        let fits =
-            cents + self.model.payout_fee <= may.map_or(0, |()| self.model.spendable(from_seller, self.now));
-        let expected = may.and(if fits { Ok(()) } else { Err("insufficient_balance") });
-        let ask = Ask::Pay(Box::new(new_payout(id, cents, receiver, named(id))));
-        if let Some(effects) = self.agree(EntityId::payout(id), ask, expected) {
-            self.order.push(EntityId::payout(id));
-            self.model.pay(id, cents, shop, from_seller);
-            self.perform(effects, bank);
-        }
-    }
-
-    fn batch(&mut self, to: &[(To, i64)], bank: Bank) {
-        let id = self.fresh();
-        // Items never name a seller's balance; the last one is the first one once more.
-        let to: Vec<(To, i64)> =
-            to.iter().chain(to.first()).map(|(to, cents)| (tenant_pays(*to), *cents)).collect();
-        let (mut items, mut expected, mut left) = (Vec::new(), Vec::new(), self.model.available(self.now));
-        let mut payouts: Vec<(Id, i64, Option<Id>)> = Vec::new();
-        let (mut first, last) = (None, to.len() - 1);
-        for (n, (to, cents)) in to.into_iter().enumerate() {
-            let Some((receiver, shop, _, may)) = self.receiver(to) else { continue };
-            let payout = self.fresh();
-            let (reference, twin) = match first {
-                Some((reference, paid)) if n == last => (reference, paid),
-                _ => (payout, None),
-            };
-            items.push(NewItem::Sound(new_payout(payout, cents, receiver, named(reference))));
-            let total = cents + self.model.payout_fee;
-            let verdict = match (twin, may) {
-                (Some(paid), _) => Ok(paid),
-                (None, Ok(())) if total <= left => {
-                    left -= total;
-                    payouts.push((payout, cents, shop));
-                    Ok(payout)
-                }
-                (None, Ok(())) => Err("insufficient_balance"),
-                (None, Err(code)) => Err(code),
-            };
-            if n == 0 {
-                first = Some((payout, verdict.ok()));
+            Word::Silent => Answer::Silent,
+            Word::NeverReceived => {
+                self.bank.disown(operation);
+                Answer::NeverReceived
             }
-            expected.push(verdict);
+        };
+        self.ask(tenant, entity, false, Ask::Heard(Heard { operation, how: How::Ask, answer })).await;
+        Some(())
+    }
+
+    async fn charge_back(&self, tenant: u64, id: EntityId, thousandths: i64) -> Option<()> {
+        let Entity::Payment(payment) = &*self.read(tenant, id)? else { return None };
+        let part = Ves::from_minor(payment.ves.minor() * thousandths / 1_000);
+        let new = NewChargeback {
+            id: self.id(),
+            amount: (thousandths != 1_000).then_some(part),
+            fee: None,
+            reason: Reason::Fraud,
+            bank_debited_at: None,
+        };
+        self.ask(tenant, id, false, Ask::OpenChargeback(Box::new(new))).await;
+        Some(())
+    }
+
+    async fn batch(&self, tenant: u64, to: &[(To, i64)], bank: Script) {
+        let id = self.fresh(tenant, Kind::Batch, What::Other);
+        let (mut items, mut first) = (Vec::new(), None);
+        // The last one is the first one once more.
+        for (n, (receives, cents)) in to.iter().chain(to.first()).enumerate() {
+            // Items never name a seller's balance.
+            let receives = match receives {
+                To::Merchant { n, .. } => To::Merchant { n: *n, from_balance: false },
+                other => *other,
+            };
+            let Some(shop) = self.shop_of(tenant, receives) else { continue };
+            let item = self.id();
+            self.bank.follow(item, bank);
+            let reference = *first.get_or_insert(item);
+            let reference = if n == to.len() { reference } else { item };
+            items.push(NewItem::Sound(payout(item, *cents, receiver(receives, shop), named(reference))));
         }
         let explain = |refusal: &Refusal| (problem(refusal).code, String::new());
-        let new =
-            NewBatch { id, external_ref: named(id), mark: [1; 16], items, known: HashMap::new(), explain };
-        let effects = self
-            .agree(EntityId::batch(id), Ask::PayBatch(Box::new(new)), Ok(()))
-            .expect("a batch is never refused");
-        let Some(Entity::Batch(batch)) = self.entity(EntityId::batch(id)) else {
-            panic!("the batch is lost")
+        let new = NewBatch {
+            id: id.id,
+            external_ref: named(id.id),
+            mark: [1; 16],
+            items,
+            known: HashMap::new(),
+            explain,
         };
-        let decided = batch.items.iter().map(|place| match place {
-            Place::Payout(id) => Ok(*id),
-            Place::Refused { code, .. } => Err(code.as_str()),
-        });
-        let decided: Vec<Result<Id, &str>> = decided.collect();
-        assert_eq!(decided, expected, "the items");
-        assert_eq!(effects.len(), payouts.len(), "each is sent once");
-        for (payout, cents, shop) in payouts {
-            self.order.push(EntityId::payout(payout));
-            self.model.pay(payout, cents, shop, None);
-        }
-        self.perform(effects, bank);
-    }
-
-    fn phone(&mut self) -> MobilePhone {
-        let number = self.records.len() % 10_000_000;
-        MobilePhone::parse(&format!("0414{number:07}")).expect("a phone")
-    }
-
-    fn register(&mut self, shell: bool) {
-        let id = self.fresh();
-        let method = (!shell).then(|| (bank_code(), self.phone()));
-        let registration = Registration {
-            id,
-            external_ref: named(id),
-            name: "Bodega".to_owned(),
-            identification: None,
-            contact_email: None,
-            contact_phone: None,
-            method,
-        };
-        self.agree(EntityId::merchant(id), Ask::Register(Box::new(registration)), Ok(()));
-        self.shops.push(id);
-        self.model.shops.insert(id, Shop::default());
-        self.learn_methods(id);
-    }
-
-    /// The ids of methods are the core's to give.
-    fn learn_methods(&mut self, id: Id) {
-        let Some(Entity::Merchant(merchant)) = self.entity(EntityId::merchant(id)) else {
-            panic!("{id} is lost")
-        };
-        let newest = merchant.methods.last().map(|method| method.id);
-        let shop = self.model.shops.get_mut(&id).expect("a shop");
-        if let Some(method) = newest
-            && !shop.methods.iter().any(|(id, _)| *id == method)
-        {
-            shop.methods.push((method, Proof::None));
-            shop.default.get_or_insert(method);
-        }
-    }
-
-    fn there(&self, shop: Id) -> Verdict {
-        if self.model.shops[&shop].gone { Err("not_found") } else { Ok(()) }
-    }
-
-    fn add_method(&mut self, shop: Id) {
-        let phone = self.phone();
-        let known = self
-            .entity(EntityId::merchant(shop))
-            .is_some_and(|entity| matches!(entity, Entity::Merchant(merchant) if merchant.methods.iter().any(|method| method.phone == phone)));
-        if self
-            .agree(EntityId::merchant(shop), Ask::AddMethod(bank_code(), phone), self.there(shop))
-            .is_some()
-            && !known
-        {
-            self.learn_methods(shop);
-        }
-    }
-
-    fn method(&self, shop: Id, nth: usize) -> Option<(Id, Proof)> {
-        pick(&self.model.shops[&shop].methods, nth)
-    }
-
-    fn set_proof(&mut self, shop: Id, method: Id, proof: Proof) {
-        let methods = &mut self.model.shops.get_mut(&shop).expect("a shop").methods;
-        methods.iter_mut().filter(|(id, _)| *id == method).for_each(|(_, stands)| *stands = proof);
-    }
-
-    fn prove(&mut self, shop: Id, nth: usize, bank: Bank) {
-        let Some((method, proof)) = self.method(shop, nth) else { return };
-        let expected = self.there(shop).and(Model::may_start(proof, self.now));
-        let Some(effects) = self.agree(
-            EntityId::merchant(shop),
-            Ask::StartVerification { method, amounts: AMOUNTS },
-            expected,
-        ) else {
-            return;
-        };
-        let by = effects.first().expect("deposits are sent").operation;
-        self.set_proof(shop, method, Proof::Started { by, at: self.now });
-        self.perform(effects, bank);
-        if bank == Bank::Done {
-            self.agree(
-                EntityId::merchant(shop),
-                Ask::Verify { method, seen: (AMOUNTS.1, AMOUNTS.0) },
-                Ok(()),
-            );
-            self.set_proof(shop, method, Proof::Proved);
-            self.model.events += 1;
-        }
-    }
-
-    fn set_default(&mut self, n: usize, nth: usize) {
-        let Some(shop) = pick(&self.shops, n) else { return };
-        let Some((method, _)) = self.method(shop, nth) else { return };
-        if self.agree(EntityId::merchant(shop), Ask::SetDefaultMethod(method), self.there(shop)).is_some() {
-            self.model.shops.get_mut(&shop).expect("a shop").default = Some(method);
-        }
-    }
-
-    fn delete_method(&mut self, n: usize, nth: usize) {
-        let Some(shop) = pick(&self.shops, n) else { return };
-        let Some((method, _)) = self.method(shop, nth) else { return };
-        if self.agree(EntityId::merchant(shop), Ask::DeleteMethod(method), self.there(shop)).is_some() {
-            self.model.drop_method(shop, method);
-        }
-    }
-
-    fn switch(&mut self, shop: Id, active: bool) {
-        if self.agree(EntityId::merchant(shop), Ask::SetActive(active), self.there(shop)).is_some() {
-            let stands = self.model.shops.get_mut(&shop).expect("a shop");
-            if stands.inactive == active {
-                stands.inactive = !active;
-                self.model.events += 1;
-            }
-        }
-    }
-
-    fn delete(&mut self, shop: Id) {
-        let expected = self.model.may_delete(shop, self.now);
-        if self.agree(EntityId::merchant(shop), Ask::DeleteMerchant, expected).is_some() {
-            self.model.shops.get_mut(&shop).expect("a shop").gone = true;
-        }
-    }
-
-    fn set_own(&mut self, bank: Bank) {
-        let held = Held { bank: bank_code(), phone: self.phone(), identification: identity() };
-        let same = matches!(self.entity(EntityId::OWN_ACCOUNT), Some(Entity::OwnAccount(account)) if account.held == held);
-        self.agree(EntityId::OWN_ACCOUNT, Ask::SetOwnAccount(held), Ok(()));
-        if !same {
-            self.model.own = Some(Proof::None);
-        }
-        let expected = Model::may_start(self.model.own.unwrap_or(Proof::None), self.now);
-        let Some(effects) = self.agree(EntityId::OWN_ACCOUNT, Ask::StartOwnVerification(AMOUNTS), expected)
-        else {
-            return;
-        };
-        let by = effects.first().expect("deposits are sent").operation;
-        self.model.own = Some(Proof::Started { by, at: self.now });
-        self.perform(effects, bank);
-        if bank == Bank::Done {
-            self.agree(EntityId::OWN_ACCOUNT, Ask::VerifyOwn(AMOUNTS), Ok(()));
-            self.model.own = Some(Proof::Proved);
-        }
+        self.ask(tenant, id, true, Ask::PayBatch(Box::new(new))).await;
     }
 }
 
-fn tenant_pays(to: To) -> To {
-    match to {
-        To::Merchant { n, .. } => To::Merchant { n, from_balance: false },
-        other => other,
+impl What {
+    fn is_asked_about(&self) -> bool {
+        matches!(self, What::Charge { .. } | What::Intent { .. } | What::Payout { .. })
     }
-}
 
-fn new_payout(id: Id, cents: i64, receiver: Receiver, external_ref: ExternalRef) -> NewPayout {
-    NewPayout { id, external_ref, receiver, amount: Ves::from_minor(cents), concept: "pago".to_owned() }
-}
-
-fn named(id: Id) -> ExternalRef {
-    ExternalRef::parse(&id.to_string()).expect("a reference")
-}
-
-fn bank_code() -> BankCode {
-    BankCode::parse("0134").expect("a bank")
-}
-
-fn identity() -> IdentityDocument {
-    IdentityDocument::parse("V12345678").expect("a document")
-}
-
-fn holder() -> PhoneHolder {
-    PhoneHolder {
-        bank: bank_code(),
-        phone: MobilePhone::parse("04141234567").expect("a phone"),
-        identity: identity(),
-    }
-}
-
-fn debtor() -> Debtor {
-    Debtor { bank: bank_code(), id: identity(), phone: holder().phone }
-}
-
-fn receiver_account() -> Receiver {
-    let account = (0..100)
-        .find_map(|check| AccountNumber::parse(&format!("01340001{check:02}0123456789"), |_| true).ok());
-    Receiver::Account {
-        account: account.expect("one of them is right"),
-        identity: identity(),
-        name: "Ana".to_owned(),
-    }
-}
-
-fn card() -> Card {
-    Card {
-        number: Number::parse("4111111111111111").expect("a number"),
-        expiry: Expiry { year: 2040, month: 12 },
-        cvv: Cvv::parse("123").expect("a code"),
-        holder_name: "Ana".to_owned(),
-        holder_id: identity(),
+    fn is_repeated(&self) -> bool {
+        matches!(self, What::Charge { .. } | What::Payout { .. })
     }
 }

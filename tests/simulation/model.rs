@@ -3,13 +3,16 @@
 //! with the code it is held against: rates, fees, business days and orders of refusals are written
 //! down here a second time, from the contract.
 
-use crate::steps::{Bank, By};
+use crate::steps::Word;
+use crate::witness::By;
 use domain::bank::How;
 use domain::ids::{EntityId, Id};
 use std::collections::BTreeMap;
 
 pub const DAY: i64 = 86_400_000;
 pub const INTENT: i64 = 900_000;
+/// Chargebacks of a payment, and methods of a merchant.
+pub const MANY: usize = 100;
 
 /// A refusal, by its code.
 pub type Verdict = Result<(), &'static str>;
@@ -90,8 +93,30 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     None,
-    Started { by: Id, at: i64 },
+    /// By which operation, when, how often the bank was asked, and whether its word is waited for.
+    Started {
+        by: Id,
+        at: i64,
+        looks: u32,
+        waits: bool,
+    },
     Proved,
+}
+
+impl Proof {
+    /// Deposits that arrived need no word any more, and after a day whoever waits begins anew.
+    fn hear(&mut self, operation: Id, how: How, said: Word, now: i64) {
+        let Proof::Started { by, at, looks, waits } = self else { return };
+        match said {
+            _ if *by != operation || !*waits => {}
+            Word::Done => *waits = false,
+            Word::Silent if how == How::Send => {}
+            Word::Silent | Word::NeverReceived | Word::Refused => {
+                *looks += 1;
+                *waits = now + (60_000_i64 << (*looks).min(6)).min(3_600_000) < *at + DAY;
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -117,6 +142,8 @@ pub struct Model {
     pub payout_fee: i64,
     pub chargeback_fee: i64,
     pub hold_days: u32,
+    /// Of the settings.
+    pub version: u64,
     /// Events but those that tell of a release.
     pub events: u64,
 }
@@ -181,10 +208,14 @@ impl Model {
         (fee, ves - fee - share(ves, i64::from(percent), 1_000_000))
     }
 
+    /// A shop that is there.
+    pub fn there(&self, id: Id) -> Result<&Shop, &'static str> {
+        self.shops.get(&id).filter(|shop| !shop.gone).ok_or("not_found")
+    }
+
     pub fn may_sell(&self, ves: i64, seller: Option<(Id, u32)>) -> Verdict {
         let Some((shop, percent)) = seller else { return Ok(()) };
-        match &self.shops[&shop] {
-            shop if shop.gone => Err("not_found"),
+        match self.there(shop)? {
             shop if shop.inactive => Err("merchant_inactive"),
             _ if Model::figures(ves, percent).1 < 0 => Err("invalid_data"),
             _ => Ok(()),
@@ -211,17 +242,22 @@ impl Model {
         self.sales.insert(id, sale);
     }
 
-    pub fn may_execute(&self, id: Id, seller: Option<(Id, u32)>) -> Verdict {
+    /// An intent whose time is over although nobody has canceled it yet is canceled by it.
+    pub fn may_execute(&mut self, id: Id, seller: Option<(Id, u32)>, now: i64) -> Verdict {
         let sale = &self.sales[&id];
         let executed = !matches!(sale.stands, Paying::Intent | Paying::Canceled);
         match sale.stands {
             _ if sale.by != By::C2p => Err("not_found"),
-            _ if seller.is_some_and(|(shop, _)| self.shops[&shop].gone) => Err("not_found"),
+            _ if seller.is_some_and(|(shop, _)| self.there(shop).is_err()) => Err("not_found"),
             _ if executed && sale.seller != seller => Err("intent_mismatch"),
             Paying::Canceled => Err("intent_canceled"),
             Paying::Failed => Err("intent_failed"),
             Paying::Charging => Err("charge_in_progress"),
             Paying::Completed | Paying::Reversing | Paying::Reversed => Ok(()),
+            Paying::Intent if now >= sale.created + INTENT => {
+                self.cancel(id);
+                Err("intent_canceled")
+            }
             Paying::Intent => self.may_sell(sale.ves, seller),
         }
     }
@@ -303,11 +339,14 @@ impl Model {
         }
     }
 
-    /// What a chargeback of so many thousandths takes; 1000 is all that is left.
-    pub fn may_charge_back(&self, id: Id, thousandths: i64) -> Result<i64, &'static str> {
+    /// What a chargeback takes, of so much or of all that is left.
+    pub fn may_charge_back(&self, id: Id, wanted: Option<i64>) -> Result<i64, &'static str> {
         let sale = &self.sales[&id];
         if sale.by != By::Card || !matches!(sale.stands, Paying::Completed | Paying::Reversed) {
             return Err("chargeback_not_allowed");
+        }
+        if sale.taken.len() >= MANY {
+            return Err("too_many_chargebacks");
         }
         let left = sale.ves
             - sale
@@ -316,7 +355,7 @@ impl Model {
                 .filter(|taken| taken.dispute != Dispute::Won)
                 .map(|taken| taken.cents)
                 .sum::<i64>();
-        let cents = if thousandths == 1_000 { left } else { sale.ves * thousandths / 1_000 };
+        let cents = wanted.unwrap_or(left);
         if cents > 0 && cents <= left { Ok(cents) } else { Err("chargeback_exceeds_payment") }
     }
 
@@ -349,10 +388,9 @@ impl Model {
 
     /// Whether a merchant could be paid, were there money enough.
     pub fn may_receive(&self, shop: Id) -> Verdict {
-        let shop = &self.shops[&shop];
+        let shop = self.there(shop)?;
         let default = shop.methods.iter().find(|(id, _)| Some(*id) == shop.default);
         match default {
-            _ if shop.gone => Err("not_found"),
             Some((_, Proof::Proved)) if shop.inactive => Err("merchant_inactive"),
             Some((_, Proof::Proved)) => Ok(()),
             _ => Err("payout_method_not_verified"),
@@ -391,18 +429,20 @@ impl Model {
     }
 
     /// What a bank's word about an operation changes.
-    pub fn heard(&mut self, whose: EntityId, operation: Id, how: How, said: Bank, now: i64) -> Verdict {
+    pub fn heard(&mut self, whose: EntityId, operation: Id, how: How, said: Word, now: i64) -> Verdict {
         let id = whose.id;
         if let Some(stands) = self.sales.get(&id).map(|sale| sale.stands) {
             match (stands, said) {
-                (Paying::Charging, Bank::Done) => self.complete(id, now),
-                (Paying::Charging, Bank::Refused) => self.fail(id),
+                (Paying::Charging, Word::Done) => self.complete(id, now),
+                (Paying::Charging, Word::Refused) => self.fail(id),
                 // A transfer is simply looked for again; of the others the secret is gone.
-                (Paying::Charging, Bank::Lost) if how == How::Ask && self.sales[&id].by != By::Transfer => {
+                (Paying::Charging, Word::NeverReceived)
+                    if how == How::Ask && self.sales[&id].by != By::Transfer =>
+                {
                     self.fail(id)
                 }
-                (Paying::Reversing, Bank::Done) => self.reversal_ends(id, true),
-                (Paying::Reversing, Bank::Refused) => {
+                (Paying::Reversing, Word::Done) => self.reversal_ends(id, true),
+                (Paying::Reversing, Word::Refused) => {
                     self.reversal_ends(id, false);
                     return Err("reversal_refused");
                 }
@@ -410,13 +450,18 @@ impl Model {
             }
         } else if let Some(sent) = self.sent.get(&id) {
             match (sent.stands, said) {
-                (Sending::Pending, Bank::Done) => self.payout_ends(id, true),
-                (Sending::Pending, Bank::Refused) => self.payout_ends(id, false),
+                (Sending::Pending, Word::Done) => self.payout_ends(id, true),
+                (Sending::Pending, Word::Refused) => self.payout_ends(id, false),
                 // Sent once more, and then asked about: what a bank lost twice may still arrive.
                 _ => {}
             }
-        } else if said == Bank::Refused {
+        } else if said == Word::Refused {
             self.not_the_client(id, operation);
+        } else {
+            let methods = self.shops.get_mut(&id).into_iter().flat_map(|shop| &mut shop.methods);
+            for proof in methods.map(|(_, proof)| proof).chain(&mut self.own) {
+                proof.hear(operation, how, said, now);
+            }
         }
         Ok(())
     }
@@ -428,7 +473,8 @@ impl Model {
 
     /// The bank says that a phone is not whose it should be.
     fn not_the_client(&mut self, id: Id, operation: Id) {
-        let waits = |proof: &Proof| matches!(proof, Proof::Started { by, .. } if *by == operation);
+        let waits =
+            |proof: &Proof| matches!(proof, Proof::Started { by, waits: true, .. } if *by == operation);
         if let Some(shop) = self.shops.get(&id) {
             if let Some((method, _)) = shop.methods.iter().find(|(_, proof)| waits(proof)).copied() {
                 self.drop_method(id, method);
@@ -437,6 +483,22 @@ impl Model {
         } else if self.own.as_ref().is_some_and(waits) {
             self.own = None;
         }
+    }
+
+    pub fn set_default(&mut self, shop: Id, method: Id) {
+        self.shop(shop).default = Some(method);
+    }
+
+    pub fn switch(&mut self, shop: Id, active: bool) {
+        let shop = self.shop(shop);
+        if shop.inactive == active {
+            shop.inactive = !active;
+            self.events += 1;
+        }
+    }
+
+    pub fn delete(&mut self, shop: Id) {
+        self.shop(shop).gone = true;
     }
 
     pub fn drop_method(&mut self, shop: Id, method: Id) {
@@ -457,9 +519,8 @@ impl Model {
     }
 
     pub fn may_delete(&self, shop: Id, now: i64) -> Verdict {
-        let pending = self.pending(shop, now);
-        match &self.shops[&shop] {
-            shop if shop.gone => Err("not_found"),
+        let pending = if self.there(shop).is_ok() { self.pending(shop, now) } else { 0 };
+        match self.there(shop)? {
             shop if shop.payouts > 0 => Err("merchant_has_payouts"),
             shop if shop.net != 0 || pending != 0 => Err("merchant_has_balance"),
             _ => Ok(()),

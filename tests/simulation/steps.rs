@@ -1,29 +1,23 @@
-//! What can happen, drawn at random: the commands of a tenant, of its operator and of the banks,
-//! and time.
+//! What can happen, drawn at random: the commands of tenants, of their operator and of the banks,
+//! time, and everything that goes wrong.
 
+use crate::bank::{Fate, Script};
+use crate::witness::By;
 use domain::time::DAY_MS;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use wal::Crash;
 
-/// What a bank does with an order, and says when it is asked.
+/// Whose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bank {
-    /// Done, and said so.
-    Done,
-    /// Refused, and said so.
-    Refused,
-    /// Not a word, or "later".
-    Silent,
-    /// It never arrived.
-    Lost,
-}
-
-/// By what is collected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    C2p,
-    Card,
-    Debit,
-    Transfer,
+pub enum Who {
+    /// Bolívares in test mode: the tenant that the model knows.
+    Home,
+    /// Everything, in test mode.
+    Other,
+    /// The same in live mode, which has no bank yet.
+    Live,
 }
 
 /// Who is paid; merchants by number.
@@ -35,10 +29,19 @@ pub enum To {
     Own,
 }
 
+/// What somebody says about an operation although nobody has asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    Done,
+    Refused,
+    Silent,
+    NeverReceived,
+}
+
 /// One of them. A number `n` names the n-th of what there is, modulo how many there are; `None` of
 /// an optional one is nobody.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum Act {
     Fund {
         cents: i64,
         held: bool,
@@ -59,18 +62,26 @@ pub enum Step {
         by: By,
         usd_cents: i64,
         seller: Option<(usize, u32)>,
-        bank: Bank,
+        bank: Script,
     },
-    /// An intent that nobody executes at once.
+    /// An intent that nobody executes at once; for some banks the payer is to be sent a code.
     Intent {
         usd_cents: i64,
+        sends_otp: bool,
+        bank: Script,
     },
     Execute {
         n: usize,
-        bank: Bank,
+        seller: Option<(usize, u32)>,
     },
     Supersede {
         n: usize,
+        sends_otp: bool,
+    },
+    /// The code of a debit is to be sent.
+    Otp {
+        cents: i64,
+        bank: Script,
     },
     /// The same command once more, on its reference; `other` with another amount.
     Repeat {
@@ -78,18 +89,33 @@ pub enum Step {
         other: bool,
     },
     /// The bank is asked about it although nothing is due.
-    Ask {
+    Look {
         n: usize,
-        bank: Bank,
+    },
+    /// The bank speaks about the n-th operation by itself, and may contradict itself.
+    Say {
+        n: usize,
+        word: Word,
     },
     Reverse {
         n: usize,
-        bank: Bank,
+        bank: Script,
+    },
+    /// A sale, and its reversal just before nobody may ask for it any more.
+    ReverseAtTheEnd {
+        usd_cents: i64,
+        before_ms: i64,
+        bank: Script,
     },
     /// So many thousandths of the amount; 1000 is all that is left.
     ChargeBack {
         n: usize,
         thousandths: i64,
+    },
+    /// So many of one thousandth each.
+    ChargeBackOften {
+        n: usize,
+        times: usize,
     },
     Close {
         n: usize,
@@ -99,12 +125,12 @@ pub enum Step {
     Pay {
         to: To,
         cents: i64,
-        bank: Bank,
+        bank: Script,
     },
     /// The last item repeats the first one.
     Batch {
         to: Vec<(To, i64)>,
-        bank: Bank,
+        bank: Script,
     },
     Register {
         shell: bool,
@@ -112,10 +138,16 @@ pub enum Step {
     AddMethod {
         n: usize,
     },
+    /// So many methods.
+    AddMethods {
+        n: usize,
+        times: usize,
+    },
+    /// Micro-deposits, and then the amounts.
     Prove {
         n: usize,
         nth: usize,
-        bank: Bank,
+        bank: Script,
     },
     SetDefault {
         n: usize,
@@ -132,21 +164,122 @@ pub enum Step {
     DeleteMerchant {
         n: usize,
     },
-    /// Another account of the tenant's own, proved if the bank says so.
+    /// Another account of the tenant's own, proved if the bank does not say no.
     SetOwn {
-        bank: Bank,
+        bank: Script,
     },
-    /// Time passes, and what falls due meanwhile happens at its instant.
-    Wait {
+    /// Something whose record the log does not take.
+    TooLarge,
+    /// Pesos or USDT, by the operator.
+    Grant {
+        usdt: bool,
+        minor: i64,
+        held: bool,
+    },
+    Quote {
+        pesos: bool,
+        minor: i64,
+    },
+    Accept {
+        n: usize,
+    },
+    EndConversion {
+        n: usize,
+        how: u8,
+    },
+    PayCrypto {
+        cents: i64,
+        bank: Script,
+    },
+    Review {
+        n: usize,
+        approve: bool,
+    },
+    OpenAddress,
+    Deposit {
+        n: usize,
+        cents: i64,
+    },
+    CollectPesos {
+        minor: i64,
+        channel: u8,
+        bank: Script,
+    },
+    Buyer {
+        n: usize,
+        pays: bool,
+    },
+    Code {
+        n: usize,
+    },
+    CancelPesos {
+        n: usize,
+    },
+    RefundPesos {
+        n: usize,
+        bank: Script,
+    },
+    PayPesos {
+        minor: i64,
+    },
+    SettlePesos {
+        n: usize,
+        well: bool,
+    },
+    /// So much of a peso payment becomes USDT by itself.
+    AutoConvert {
+        percent: u8,
+    },
+    /// The test clock moves.
+    Jump {
         ms: i64,
-        bank: Bank,
     },
-    /// Everything in memory is lost.
-    Crash,
+    /// The test clock is to move to the end of the calendar.
+    JumpToTheEnd,
+    /// The machine is suspended.
+    Sleep {
+        ms: i64,
+    },
+    /// A little time passes.
+    Wait {
+        ms: u64,
+    },
+    /// The wall clock is set so far from what it was.
+    Spike {
+        ms: i64,
+    },
+    /// It is set right again.
+    Unspike,
+    /// An operator believes it.
+    Confirm,
+    Snapshot,
+    /// The server ends in order and starts again.
+    Restart,
+    /// The process dies at the n-th write from here, or soon.
+    Kill {
+        writes: u64,
+        crash: Crash,
+    },
 }
 
-fn bank() -> impl Strategy<Value = Bank> + Clone {
-    prop_oneof![5 => Just(Bank::Done), 1 => Just(Bank::Refused), 1 => Just(Bank::Silent), 1 => Just(Bank::Lost)]
+/// An act of somebody, and whether the next begins before it is answered.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub who: Who,
+    pub act: Act,
+    pub together: bool,
+}
+
+fn script() -> impl Strategy<Value = Script> + Clone {
+    let fate = prop_oneof![
+        8 => Just(Fate::Done),
+        2 => Just(Fate::Refused),
+        2 => (any::<bool>(), 0..3_u8).prop_map(|(done, asks)| Fate::Silent { done, asks }),
+        2 => Just(Fate::Lost),
+    ];
+    // At once, soon, after the caller has gone, and after the bank is not listened to any more.
+    let takes_ms = prop_oneof![8 => Just(0), 4 => 1..40_u64, 2 => 2_000..8_000_u64, 1 => 25_000..45_000_u64];
+    (fate, takes_ms).prop_map(|(fate, takes_ms)| Script { fate, takes_ms })
 }
 
 fn to() -> impl Strategy<Value = To> + Clone {
@@ -158,72 +291,137 @@ fn to() -> impl Strategy<Value = To> + Clone {
     ]
 }
 
-fn money() -> impl Strategy<Value = Step> {
+fn money() -> impl Strategy<Value = Act> {
     prop_oneof![
-        (1..500_000_i64, any::<bool>(), prop::option::weighted(0.2, any::<usize>()))
-            .prop_map(|(cents, held, seller)| Step::Fund { cents, held, seller }),
-        (-100_000..100_000_i64)
-            .prop_filter("not nothing", |cents| *cents != 0)
-            .prop_map(|cents| Step::Correct { cents }),
-        (0..50_000_i64, 0..300_i64, 0..300_i64, 0..4_u32).prop_map(
-            |(reserve, payout_fee, chargeback_fee, hold_days)| Step::Settings {
-                reserve,
-                payout_fee,
-                chargeback_fee,
-                hold_days
-            }
+        8 => (1..500_000_i64, any::<bool>(), prop::option::weighted(0.2, any::<usize>()))
+            .prop_map(|(cents, held, seller)| Act::Fund { cents, held, seller }),
+        4 => (1..100_000_i64, any::<bool>())
+            .prop_map(|(cents, less)| Act::Correct { cents: if less { -cents } else { cents } }),
+        4 => (0..50_000_i64, 0..300_i64, 0..300_i64, 0..4_u32).prop_map(
+            |(reserve, payout_fee, chargeback_fee, hold_days)| Act::Settings { reserve, payout_fee, chargeback_fee, hold_days }
         ),
+        1 => Just(Act::TooLarge),
     ]
 }
 
-fn collections() -> impl Strategy<Value = Step> {
+fn seller() -> impl Strategy<Value = Option<(usize, u32)>> + Clone {
+    prop::option::weighted(
+        0.5,
+        (any::<usize>(), prop_oneof![5 => 0..300_000_u32, 1 => 900_000..=1_000_000_u32]),
+    )
+}
+
+fn collections() -> impl Strategy<Value = Act> {
     let by =
         prop_oneof![3 => Just(By::C2p), 3 => Just(By::Card), 1 => Just(By::Debit), 1 => Just(By::Transfer)];
-    let seller = prop::option::weighted(
-        0.6,
-        (any::<usize>(), prop_oneof![5 => 0..300_000_u32, 1 => 900_000..=1_000_000_u32]),
-    );
+    let word =
+        prop_oneof![Just(Word::Done), Just(Word::Refused), Just(Word::Silent), Just(Word::NeverReceived)];
     prop_oneof![
-        6 => (by, 1..20_000_i64, seller, bank()).prop_map(|(by, usd_cents, seller, bank)| Step::Collect { by, usd_cents, seller, bank }),
-        1 => (1..20_000_i64).prop_map(|usd_cents| Step::Intent { usd_cents }),
-        1 => (any::<usize>(), bank()).prop_map(|(n, bank)| Step::Execute { n, bank }),
-        1 => any::<usize>().prop_map(|n| Step::Supersede { n }),
-        1 => (any::<usize>(), any::<bool>()).prop_map(|(n, other)| Step::Repeat { n, other }),
-        2 => (any::<usize>(), bank()).prop_map(|(n, bank)| Step::Ask { n, bank }),
-        3 => (any::<usize>(), bank()).prop_map(|(n, bank)| Step::Reverse { n, bank }),
-        2 => (any::<usize>(), prop_oneof![1..1_200_i64, Just(1_000)]).prop_map(|(n, thousandths)| Step::ChargeBack { n, thousandths }),
-        2 => (any::<usize>(), any::<usize>(), any::<bool>()).prop_map(|(n, nth, won)| Step::Close { n, nth, won }),
+        12 => (by, 1..20_000_i64, seller(), script()).prop_map(|(by, usd_cents, seller, bank)| Act::Collect { by, usd_cents, seller, bank }),
+        2 => (1..20_000_i64, any::<bool>(), script()).prop_map(|(usd_cents, sends_otp, bank)| Act::Intent { usd_cents, sends_otp, bank }),
+        5 => (any::<usize>(), seller()).prop_map(|(n, seller)| Act::Execute { n, seller }),
+        3 => (any::<usize>(), any::<bool>()).prop_map(|(n, sends_otp)| Act::Supersede { n, sends_otp }),
+        1 => (1..50_000_i64, script()).prop_map(|(cents, bank)| Act::Otp { cents, bank }),
+        2 => (any::<usize>(), any::<bool>()).prop_map(|(n, other)| Act::Repeat { n, other }),
+        2 => any::<usize>().prop_map(|n| Act::Look { n }),
+        3 => (any::<usize>(), word).prop_map(|(n, word)| Act::Say { n, word }),
+        8 => (any::<usize>(), script()).prop_map(|(n, bank)| Act::Reverse { n, bank }),
+        2 => (1..20_000_i64, 1..40_000_i64, script()).prop_map(|(usd_cents, before_ms, bank)| Act::ReverseAtTheEnd { usd_cents, before_ms, bank }),
+        4 => (any::<usize>(), prop_oneof![1..1_200_i64, Just(1_000)]).prop_map(|(n, thousandths)| Act::ChargeBack { n, thousandths }),
+        4 => (any::<usize>(), any::<usize>(), any::<bool>()).prop_map(|(n, nth, won)| Act::Close { n, nth, won }),
     ]
 }
 
-fn payouts() -> impl Strategy<Value = Step> {
+fn payouts() -> impl Strategy<Value = Act> {
     prop_oneof![
-        4 => (to(), 1..300_000_i64, bank()).prop_map(|(to, cents, bank)| Step::Pay { to, cents, bank }),
-        1 => (prop::collection::vec((to(), 1..200_000_i64), 1..6), bank()).prop_map(|(to, bank)| Step::Batch { to, bank }),
+        4 => (to(), 1..300_000_i64, script()).prop_map(|(to, cents, bank)| Act::Pay { to, cents, bank }),
+        1 => (prop::collection::vec((to(), 1..200_000_i64), 1..6), script()).prop_map(|(to, bank)| Act::Batch { to, bank }),
     ]
 }
 
-fn merchants() -> impl Strategy<Value = Step> {
+fn merchants() -> impl Strategy<Value = Act> {
     prop_oneof![
-        2 => any::<bool>().prop_map(|shell| Step::Register { shell }),
-        2 => any::<usize>().prop_map(|n| Step::AddMethod { n }),
-        4 => (any::<usize>(), any::<usize>(), bank()).prop_map(|(n, nth, bank)| Step::Prove { n, nth, bank }),
-        1 => (any::<usize>(), any::<usize>()).prop_map(|(n, nth)| Step::SetDefault { n, nth }),
-        1 => (any::<usize>(), any::<usize>()).prop_map(|(n, nth)| Step::DeleteMethod { n, nth }),
-        2 => (any::<usize>(), prop::bool::weighted(0.7)).prop_map(|(n, active)| Step::Switch { n, active }),
-        1 => any::<usize>().prop_map(|n| Step::DeleteMerchant { n }),
-        1 => bank().prop_map(|bank| Step::SetOwn { bank }),
+        4 => any::<bool>().prop_map(|shell| Act::Register { shell }),
+        4 => any::<usize>().prop_map(|n| Act::AddMethod { n }),
+        8 => (any::<usize>(), any::<usize>(), script()).prop_map(|(n, nth, bank)| Act::Prove { n, nth, bank }),
+        2 => (any::<usize>(), any::<usize>()).prop_map(|(n, nth)| Act::SetDefault { n, nth }),
+        2 => (any::<usize>(), any::<usize>()).prop_map(|(n, nth)| Act::DeleteMethod { n, nth }),
+        4 => (any::<usize>(), prop::bool::weighted(0.7)).prop_map(|(n, active)| Act::Switch { n, active }),
+        2 => any::<usize>().prop_map(|n| Act::DeleteMerchant { n }),
+        2 => script().prop_map(|bank| Act::SetOwn { bank }),
     ]
 }
 
-/// Any of them.
-pub fn step() -> impl Strategy<Value = Step> {
+/// What no more than a few sequences have in them: it takes long.
+fn many() -> impl Strategy<Value = Act> {
     prop_oneof![
-        3 => money(),
-        8 => collections(),
-        5 => payouts(),
-        4 => merchants(),
-        4 => (prop_oneof![1..120_000_i64, 1..DAY_MS, DAY_MS..4 * DAY_MS], bank()).prop_map(|(ms, bank)| Step::Wait { ms, bank }),
-        1 => Just(Step::Crash),
+        (any::<usize>(), 90..105_usize).prop_map(|(n, times)| Act::ChargeBackOften { n, times }),
+        (any::<usize>(), 90..105_usize).prop_map(|(n, times)| Act::AddMethods { n, times }),
     ]
+}
+
+fn other_money() -> impl Strategy<Value = Act> {
+    let n = any::<usize>;
+    prop_oneof![
+        3 => (any::<bool>(), 1..5_000_000_i64, any::<bool>()).prop_map(|(usdt, minor, held)| Act::Grant { usdt, minor, held }),
+        3 => (any::<bool>(), 1..2_000_000_i64).prop_map(|(pesos, minor)| Act::Quote { pesos, minor }),
+        3 => n().prop_map(|n| Act::Accept { n }),
+        2 => (n(), 0..3_u8).prop_map(|(n, how)| Act::EndConversion { n, how }),
+        3 => (1..100_000_i64, script()).prop_map(|(cents, bank)| Act::PayCrypto { cents, bank }),
+        2 => (n(), any::<bool>()).prop_map(|(n, approve)| Act::Review { n, approve }),
+        1 => Just(Act::OpenAddress),
+        2 => (n(), 1..50_000_i64).prop_map(|(n, cents)| Act::Deposit { n, cents }),
+        5 => (20_000..3_000_000_i64, 0..3_u8, script()).prop_map(|(minor, channel, bank)| Act::CollectPesos { minor, channel, bank }),
+        4 => (n(), prop::bool::weighted(0.8)).prop_map(|(n, pays)| Act::Buyer { n, pays }),
+        1 => n().prop_map(|n| Act::Code { n }),
+        1 => n().prop_map(|n| Act::CancelPesos { n }),
+        2 => (n(), script()).prop_map(|(n, bank)| Act::RefundPesos { n, bank }),
+        2 => (1..2_000_000_i64).prop_map(|minor| Act::PayPesos { minor }),
+        2 => (n(), any::<bool>()).prop_map(|(n, well)| Act::SettlePesos { n, well }),
+        1 => (0..=100_u8).prop_map(|percent| Act::AutoConvert { percent }),
+    ]
+}
+
+fn time() -> impl Strategy<Value = Act> {
+    let spike = prop_oneof![61_000..3_600_000_i64, DAY_MS..40 * DAY_MS];
+    prop_oneof![
+        6 => prop_oneof![1..120_000_i64, 1..DAY_MS, DAY_MS - 120_000..DAY_MS + 120_000, DAY_MS..4 * DAY_MS].prop_map(|ms| Act::Jump { ms }),
+        1 => Just(Act::JumpToTheEnd),
+        4 => prop_oneof![1_000..120_000_i64, 1..DAY_MS, DAY_MS..2 * DAY_MS].prop_map(|ms| Act::Sleep { ms }),
+        4 => prop_oneof![1..100_u64, 1_000..70_000_u64].prop_map(|ms| Act::Wait { ms }),
+        2 => (spike, any::<bool>()).prop_map(|(ms, back)| Act::Spike { ms: if back { -ms } else { ms } }),
+        2 => Just(Act::Unspike),
+        1 => Just(Act::Confirm),
+    ]
+}
+
+fn trouble() -> impl Strategy<Value = Act> {
+    let crash = prop_oneof![Just(Crash::Lost), Just(Crash::Kept), (0..4_000_usize).prop_map(Crash::Torn)];
+    prop_oneof![
+        4 => Just(Act::Snapshot),
+        1 => Just(Act::Restart),
+        4 => (1..12_u64, crash).prop_map(|(writes, crash)| Act::Kill { writes, crash }),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let bolivares =
+        prop_oneof![120 => money(), 400 => collections(), 200 => payouts(), 160 => merchants(), 1 => many()];
+    let who = prop_oneof![7 => Just(Who::Home), 2 => Just(Who::Other), 1 => Just(Who::Live)];
+    let whose = prop_oneof![
+        14 => (who.clone(), bolivares),
+        5 => other_money().prop_map(|act| (Who::Other, act)),
+        4 => (who, time()),
+        2 => trouble().prop_map(|act| (Who::Home, act)),
+    ];
+    (whose, prop::bool::weighted(0.25)).prop_map(|((who, act), together)| Step { who, act, together })
+}
+
+/// The steps of a seed.
+pub fn of_seed(seed: u64, len: usize) -> Vec<Step> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    prop::collection::vec(step(), len).new_tree(&mut runner).expect("a sequence").current()
 }

@@ -13,6 +13,7 @@ use crate::record::PAYLOAD_BYTES_MAX;
 use crate::retention::Superfluous;
 use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
 use crate::stats::{Counters, Stats};
+use crate::stepper::Stepper;
 use crate::store::{Store, StoreError};
 use crate::told::Teller;
 use crate::writer::{Entry, Writer};
@@ -78,8 +79,13 @@ struct Inner<C: Completion> {
     shared: Arc<Shared>,
     reader: Reader,
     config: Config,
-    writer: Mutex<Option<JoinHandle<()>>>,
-    writer_id: ThreadId,
+    runs: Runs,
+}
+
+/// Who runs the writer.
+enum Runs {
+    Thread { id: ThreadId, handle: Mutex<Option<JoinHandle<()>>> },
+    Stepper(Stepper),
 }
 
 type PoisonHook = Box<dyn FnOnce(&Poisoned) + Send>;
@@ -139,14 +145,16 @@ impl<C: Completion> Log<C> {
     /// Checks what is stored and starts the writer thread, which tells of what it wrote. Panics if
     /// the bounds of `config` contradict each other.
     pub fn open(store: Box<dyn Store>, config: Config) -> Result<Log<C>, OpenError> {
-        Log::open_told_by(store, config, None)
+        Log::open_told_by(store, config, None, None)
     }
 
-    /// The same with somebody else who tells those who are many, so that the writer can go on.
+    /// The same with somebody else who tells those who are many, so that the writer can go on, and
+    /// with a stepper instead of the writer's thread.
     pub fn open_told_by(
         store: Box<dyn Store>,
         config: Config,
         teller: Option<Teller<C>>,
+        stepper: Option<Stepper>,
     ) -> Result<Log<C>, OpenError> {
         config.check();
         let store: Arc<dyn Store> = store.into();
@@ -177,22 +185,24 @@ impl<C: Completion> Log<C> {
         });
         let (entries, receiver) = channel::unbounded();
         let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened, teller);
-        let thread = std::thread::Builder::new().name("wal-writer".into()).spawn(move || writer.run());
-        let thread = thread
-            .map_err(|error| StoreError::Failed(format!("the writer thread cannot be started: {error}")))?;
-        let writer_id = thread.thread().id();
+        let runs = match stepper {
+            Some(stepper) => {
+                stepper.give(writer);
+                Runs::Stepper(stepper)
+            }
+            None => {
+                let thread = std::thread::Builder::new()
+                    .name("wal-writer".into())
+                    .spawn(move || writer.run())
+                    .map_err(|error| {
+                        StoreError::Failed(format!("the writer thread cannot be started: {error}"))
+                    })?;
+                Runs::Thread { id: thread.thread().id(), handle: Mutex::new(Some(thread)) }
+            }
+        };
         let reader = Reader { store, published };
         tracing::info!(last_seq = opened.tip.seq, floor = opened.floor, "log opened");
-        Ok(Log {
-            inner: Arc::new(Inner {
-                entries,
-                shared,
-                reader,
-                config,
-                writer: Mutex::new(Some(thread)),
-                writer_id,
-            }),
-        })
+        Ok(Log { inner: Arc::new(Inner { entries, shared, reader, config, runs }) })
     }
 
     /// Hands a record to the writer. Never blocks; calls of one thread keep their order. If the log
@@ -356,18 +366,25 @@ impl<C: Completion> Inner<C> {
         // The writer takes entries until none is pending, so it is still there.
         let sent = self.entries.send(entry(completion));
         assert!(sent.is_ok(), "the writer outlives what is pending");
+        if let Runs::Stepper(stepper) = &self.runs {
+            stepper.wake();
+        }
     }
 
     fn close(&self) {
         self.shared.refuses.store(true, Ordering::SeqCst);
-        if std::thread::current().id() == self.writer_id {
+        let (id, handle) = match &self.runs {
+            Runs::Stepper(stepper) => return stepper.finish(),
+            Runs::Thread { id, handle } => (id, handle),
+        };
+        if std::thread::current().id() == *id {
             // A completion dropped the last handle: the thread cannot wait for itself, but it will
             // end.
             let _ = self.entries.send(Entry::Close);
             return;
         }
         // Held while joining, so that a second caller returns when the first does.
-        let mut writer = self.writer.lock().expect("nobody panics with it");
+        let mut writer = handle.lock().expect("nobody panics with it");
         if let Some(writer) = writer.take() {
             let _ = self.entries.send(Entry::Close);
             // A panic of the writer was turned into poison and logged there.

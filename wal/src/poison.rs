@@ -1,6 +1,7 @@
 //! The end of a log that could not write. The first failed write is the last: whether it was stored
 //! is unknown, so nothing may follow it.
 
+use crate::store::StoreError;
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,6 +22,11 @@ impl Poisoned {
     /// For what was in the write that failed.
     pub(crate) fn unknown(why: impl Into<Arc<str>>) -> Poisoned {
         Poisoned { why: why.into(), outcome: Outcome::Unknown }
+    }
+
+    /// The same, of a write that the store refused.
+    pub(crate) fn unwritten(error: &StoreError) -> Poisoned {
+        Poisoned::unknown(format!("the log could not be written: {error}"))
     }
 
     /// For what waited behind it, and what came later.

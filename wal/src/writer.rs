@@ -138,7 +138,7 @@ impl<C: Completion> Writer<C> {
                 }
                 return;
             }
-            Ok(Err(error)) => Poisoned::unknown(format!("the log could not be written: {error}")),
+            Ok(Err(error)) => Poisoned::unwritten(&error),
             // A completion panicked, or an assertion here: what the thread was doing is unknown
             // too.
             Err(_) => Poisoned::unknown("the writer thread of the log panicked"),
@@ -155,27 +155,47 @@ impl<C: Completion> Writer<C> {
 
     fn write_until_closed(&mut self) -> Result<(), StoreError> {
         loop {
-            // With a state in hand there is always something to write.
-            let first = match self.first_of_next.take() {
-                Some(first) => Some(first),
-                None if self.images.is_empty() => self.wait(),
-                None => self.entries.try_recv().ok(),
-            };
-            match first {
-                Some(first) => {
-                    if let Some(at) = first.at() {
-                        self.shared.counters.begin(at);
-                    }
-                    self.take(first);
-                }
-                None if self.images.is_empty() => return Ok(()),
-                None => {}
+            let first = self.first(Writer::wait);
+            if first.is_none() && self.images.is_empty() {
+                return Ok(());
             }
-            self.drain();
-            self.add_piece();
-            self.commit()?;
-            self.shared.counters.end();
+            self.write(first)?;
         }
+    }
+
+    /// Writes what waits, if anything does; whether something did.
+    pub(crate) fn write_next(&mut self) -> Result<bool, StoreError> {
+        let first = self.first(|writer| writer.entries.try_recv().ok());
+        if first.is_none() && self.images.is_empty() {
+            return Ok(false);
+        }
+        self.write(first)?;
+        Ok(true)
+    }
+
+    /// What the next batch begins with. `wait` is asked when there is nothing else to write: with a
+    /// state in hand there always is.
+    fn first(&mut self, wait: fn(&mut Writer<C>) -> Option<Entry<C>>) -> Option<Entry<C>> {
+        match self.first_of_next.take() {
+            Some(first) => Some(first),
+            None if self.images.is_empty() => wait(self),
+            None => self.entries.try_recv().ok(),
+        }
+    }
+
+    /// One batch: this, and what else is there.
+    fn write(&mut self, first: Option<Entry<C>>) -> Result<(), StoreError> {
+        if let Some(first) = first {
+            if let Some(at) = first.at() {
+                self.shared.counters.begin(at);
+            }
+            self.take(first);
+        }
+        self.drain();
+        self.add_piece();
+        self.commit()?;
+        self.shared.counters.end();
+        Ok(())
     }
 
     /// Takes what is there.
@@ -313,6 +333,14 @@ impl<C: Completion> Writer<C> {
 
     /// Tells everybody that waits, then the hook, then everybody that still comes.
     fn refuse_until_closed(&mut self, poisoned: &Poisoned) {
+        self.begin_to_refuse(poisoned);
+        while let Some(entry) = self.wait() {
+            self.refuse(entry, poisoned);
+        }
+    }
+
+    /// Tells everybody that waits, then the hook.
+    pub(crate) fn begin_to_refuse(&mut self, poisoned: &Poisoned) {
         self.shared.poison(poisoned);
         self.leave();
         while let Some(waiting) = self.waiting.pop_front() {
@@ -324,11 +352,13 @@ impl<C: Completion> Writer<C> {
         if let Some(entry) = self.first_of_next.take() {
             self.refuse(entry, poisoned);
         }
-        while let Ok(entry) = self.entries.try_recv() {
-            self.refuse(entry, poisoned);
-        }
+        self.refuse_waiting(poisoned);
         self.shared.call_poison_hook(poisoned);
-        while let Some(entry) = self.wait() {
+    }
+
+    /// Tells everybody that has come.
+    pub(crate) fn refuse_waiting(&mut self, poisoned: &Poisoned) {
+        while let Ok(entry) = self.entries.try_recv() {
             self.refuse(entry, poisoned);
         }
     }

@@ -96,6 +96,8 @@ impl Rig {
                     now.iter().map(|halted| halted.tenant).collect()
             }),
             clock: setup.clock.clone(),
+            seeds: actors::unforeseeable(),
+            stepper: None,
         };
         let world = Arc::new(World::new());
         let effects = Arc::clone(&world);

@@ -80,6 +80,8 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
         set_aside: BTreeMap::new(),
         on_halt: Arc::new(|halted| eprintln!("pasarela-bench: halted: {halted:?}")),
         clock: Clock::system(),
+        seeds: actors::unforeseeable(),
+        stepper: None,
     };
     let domain = Domain { live_rails: false, holidays: Vec::new(), render };
     Engine::start(domain, Arc::new(NoEffects), Box::new(store), wal::Config::default(), config)

@@ -11,6 +11,7 @@ mod order;
 mod pieces;
 mod poison;
 mod reading;
+mod stepper;
 mod thinning;
 
 use std::sync::mpsc::{Receiver, Sender, channel};

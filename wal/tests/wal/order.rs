@@ -123,7 +123,7 @@ fn a_teller_tells_in_order_and_closing_waits_for_it() {
     let faults = store.faults();
     let (give, given) = channel::<Finished<Told>>();
     let teller: Teller<Told> = Box::new(move |finished| give.send(finished).unwrap());
-    let log: Log<Told> = Log::open_told_by(Box::new(store), Config::default(), Some(teller)).unwrap();
+    let log: Log<Told> = Log::open_told_by(Box::new(store), Config::default(), Some(teller), None).unwrap();
     let told = Arc::new(std::sync::Mutex::new(Vec::new()));
     faults.hold_syncs();
     for n in 0..100 {

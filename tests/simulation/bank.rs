@@ -1,0 +1,256 @@
+//! A bank that does what its script says for each entity: at once, late, after its caller has gone,
+//! never, or not at all. It outlives the server, and notices when it is sent something twice.
+
+use domain::bank::{Answer, Order, Told};
+use domain::ids::{EntityId, Id};
+use pasarela::rails::{BoxFuture, Call, Rail};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// What a bank does with an order, and says when it is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Done, and said so.
+    Done,
+    /// Refused, and said so.
+    Refused,
+    /// Done or refused without a word; how often it must be asked before it tells.
+    Silent { done: bool, asks: u8 },
+    /// It never arrived; what is sent again is done.
+    Lost,
+}
+
+/// What the bank does for one entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Script {
+    pub fate: Fate,
+    /// How long each call takes.
+    pub takes_ms: u64,
+}
+
+#[derive(Default)]
+struct Books {
+    scripts: BTreeMap<Id, Script>,
+    is_in_a_hurry: bool,
+    operations: BTreeMap<Id, Operation>,
+    /// Whose operations are, in the order in which they were first asked for.
+    owners: Vec<(u64, EntityId, Id)>,
+    /// What must not have happened.
+    complaint: Option<String>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Operation {
+    sent: u32,
+    asked: u32,
+    /// It arrived.
+    is_here: bool,
+    /// How often it was said that it never arrived, or was refused: so often it may be sent again, as a
+    /// second reversal of a payment has the name of the first.
+    disowned: u32,
+    /// A collection of pesos: the buyer has paid, or there will be nothing.
+    collected: Option<bool>,
+}
+
+/// The bank; clones are the same one.
+#[derive(Clone, Default)]
+pub struct Bank {
+    books: Arc<Mutex<Books>>,
+}
+
+impl Bank {
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().expect("nobody panics with the bank's books")
+    }
+
+    /// From now on this is what becomes of the entity's orders.
+    pub fn follow(&self, entity: Id, script: Script) {
+        self.books().scripts.insert(entity, script);
+    }
+
+    /// An operation of this entity is about to be sent or asked about.
+    pub fn expect(&self, tenant: u64, entity: EntityId, operation: Id) {
+        let mut books = self.books();
+        let owner = (tenant, entity, operation);
+        if !books.owners.contains(&owner) {
+            books.owners.push(owner);
+        }
+    }
+
+    /// Whose operations are, in the order in which they were first asked for.
+    pub fn owners(&self) -> Vec<(u64, EntityId, Id)> {
+        self.books().owners.clone()
+    }
+
+    /// From now on everything is answered at once, and nothing is lost.
+    pub fn hurry(&self) {
+        let mut books = self.books();
+        books.is_in_a_hurry = true;
+        for script in books.scripts.values_mut() {
+            script.takes_ms = 0;
+            if let Fate::Silent { asks, .. } = &mut script.fate {
+                *asks = 0;
+            }
+        }
+    }
+
+    /// Somebody else than the bank says that the operation never arrived: it may be sent again.
+    pub fn disown(&self, operation: Id) {
+        self.books().operations.entry(operation).or_default().disowned += 1;
+    }
+
+    /// How often an operation was sent.
+    pub fn sent(&self, operation: Id) -> u32 {
+        self.books().operations.get(&operation).map_or(0, |operation| operation.sent)
+    }
+
+    /// What must not have happened.
+    pub fn complaint(&self) -> Option<String> {
+        self.books().complaint.clone()
+    }
+
+    fn script(&self, call: &Call) -> Script {
+        let books = self.books();
+        let operation = Id::from(call.operation_id);
+        let owner = books.owners.iter().find(|(_, _, known)| *known == operation);
+        let script = owner.and_then(|(_, entity, _)| books.scripts.get(&entity.id));
+        script.copied().unwrap_or(Script { fate: Fate::Done, takes_ms: 0 })
+    }
+
+    fn arrives(&self, call: &Call, fate: Fate) -> Answer {
+        let mut books = self.books();
+        let is_in_a_hurry = books.is_in_a_hurry;
+        let operation = books.operations.entry(call.operation_id.into()).or_default();
+        match (&call.order, fate) {
+            (_, Fate::Lost) if operation.sent == 1 && !is_in_a_hurry => return Answer::Silent,
+            (Order::CollectCop { .. }, _) => {
+                operation.is_here = true;
+                return Answer::Waiting;
+            }
+            _ => operation.is_here = true,
+        }
+        match fate {
+            Fate::Silent { .. } => Answer::Waiting,
+            Fate::Lost => Answer::Silent,
+            Fate::Done => done(call),
+            Fate::Refused => {
+                operation.disowned += 1;
+                refused()
+            }
+        }
+    }
+
+    fn tells(&self, call: &Call, fate: Fate) -> Answer {
+        let mut books = self.books();
+        let is_in_a_hurry = books.is_in_a_hurry;
+        let operation = books.operations.entry(call.operation_id.into()).or_default();
+        operation.asked += 1;
+        // What was on its way for long is there in the end.
+        operation.is_here |= is_in_a_hurry && operation.sent > 0;
+        if !operation.is_here {
+            operation.disowned += 1;
+            return Answer::NeverReceived;
+        }
+        if let Order::CollectCop { collection, .. } = &call.order {
+            if operation.collected.is_none() && call.at >= collection.expires_at {
+                operation.collected = Some(false);
+            }
+            return standing(call, operation.collected);
+        }
+        match fate {
+            Fate::Silent { asks, .. } if operation.asked <= u32::from(asks) => Answer::Silent,
+            Fate::Silent { done: false, .. } | Fate::Refused => {
+                operation.disowned += 1;
+                refused()
+            }
+            Fate::Silent { done: true, .. } | Fate::Lost | Fate::Done => done(call),
+        }
+    }
+
+    /// Something about a collection of pesos: whatever comes first ends it.
+    fn told(&self, call: &Call, collection: Id, told: &Told, fate: Fate) -> Answer {
+        let mut books = self.books();
+        let operation = books.operations.entry(collection).or_default();
+        if !operation.is_here {
+            operation.disowned += 1;
+            return Answer::NeverReceived;
+        }
+        if operation.collected.is_none() {
+            operation.collected = match told {
+                Told::Paid | Told::Code(_) => Some(true),
+                Told::Cancel | Told::Declined => Some(false),
+            };
+        }
+        match fate {
+            Fate::Silent { .. } => Answer::Silent,
+            _ => standing(call, operation.collected),
+        }
+    }
+}
+
+fn done(call: &Call) -> Answer {
+    Answer::Done { reference: call.operation_id.simple().to_string()[..12].to_owned() }
+}
+
+fn refused() -> Answer {
+    Answer::Refused { code: "BE01".to_owned() }
+}
+
+fn standing(call: &Call, collected: Option<bool>) -> Answer {
+    match collected {
+        None => Answer::Waiting,
+        Some(true) => done(call),
+        Some(false) => Answer::Refused { code: "expired".to_owned() },
+    }
+}
+
+impl Rail for Bank {
+    fn name(&self) -> &'static str {
+        "simulation"
+    }
+
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+        Box::pin(async move {
+            let Script { fate, takes_ms } = self.script(call);
+            if let Order::TellCop { collection, told } = &call.order {
+                pause(takes_ms).await;
+                return self.told(call, collection.original, told, fate);
+            }
+            {
+                let mut books = self.books();
+                let operation = books.operations.entry(call.operation_id.into()).or_default();
+                operation.sent += 1;
+                // To look for a transfer moves nothing, and may be asked for as often as one likes.
+                let moves_money = !matches!(call.order, Order::FindTransfer { .. });
+                if operation.sent > 1 + operation.disowned && moves_money {
+                    let sent = operation.sent;
+                    books.complaint.get_or_insert(format!(
+                        "{:?} {} was sent {sent} times, and it was said to be lost or refused less often",
+                        call.order, call.operation_id
+                    ));
+                }
+            }
+            pause(takes_ms / 2).await;
+            let answer = self.arrives(call, fate);
+            pause(takes_ms - takes_ms / 2).await;
+            answer
+        })
+    }
+
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+        Box::pin(async move {
+            let Script { fate, takes_ms } = self.script(call);
+            pause(takes_ms / 2).await;
+            let answer = self.tells(call, fate);
+            pause(takes_ms - takes_ms / 2).await;
+            answer
+        })
+    }
+}
+
+async fn pause(ms: u64) {
+    if ms > 0 {
+        tokio::time::sleep(Duration::from_millis(ms)).await;
+    }
+}

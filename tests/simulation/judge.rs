@@ -1,0 +1,314 @@
+//! What the model says to each turn of the tenant that it knows, in the order of the turns.
+
+use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sending, Shop, Verdict};
+use crate::steps::Word;
+use crate::witness::{Asked, By, Paid, Turn, Wanted};
+use domain::bank::Answer;
+use domain::date::Date;
+use domain::ids::{EntityId, Id, Kind};
+use domain::payments::{CHARGE, REVERSE};
+use domain::payouts::batch::Place;
+use domain::record::Entity;
+use domain::time::{Timestamp, Zone};
+use domain::verification::MethodStatus;
+use std::collections::BTreeMap;
+
+impl Model {
+    /// The verdict that the turn must have; the model is then as after it.
+    pub fn judge(&mut self, turn: &Turn) -> Verdict {
+        let of = |kind| {
+            turn.entity.filter(|entity| entity.kind == kind).map(|entity| entity.id).ok_or("not_found")
+        };
+        match &turn.asked {
+            Asked::Adjust { minor, merchant, held, .. } => self.adjust(*minor, *merchant, *held, turn.now),
+            Asked::Sheet { version, reserve, payout_fee, chargeback_fee, hold_days } => {
+                if *version > self.version {
+                    self.version = *version;
+                    (self.reserve, self.payout_fee, self.chargeback_fee, self.hold_days) =
+                        (*reserve, *payout_fee, *chargeback_fee, *hold_days);
+                }
+                Ok(())
+            }
+            Asked::Charge { id, by, usd_cents, seller, date } => match of(Kind::Payment) {
+                Ok(known) if self.sales[&known].usd_cents == *usd_cents => Ok(()),
+                Ok(_) => Err("external_ref_conflict"),
+                Err(_) => {
+                    seller.map_or(Ok(()), |(shop, _)| self.there(shop).map(|_| ()))?;
+                    date.map_or(Ok(()), |date| in_time(date, turn.now))?;
+                    self.may_sell(usd_cents * 200, *seller)?;
+                    self.begin(*id, *by, *usd_cents, turn.now);
+                    self.charge(*id, *seller);
+                    Ok(())
+                }
+            },
+            Asked::Intent { id, usd_cents } => {
+                if let Ok(old) = of(Kind::Payment) {
+                    self.may_supersede(old)?;
+                    self.cancel(old);
+                }
+                self.begin(*id, By::C2p, *usd_cents, turn.now);
+                Ok(())
+            }
+            Asked::Execute { seller } => {
+                let id = of(Kind::Payment)?;
+                self.may_execute(id, *seller, turn.now)?;
+                self.charge(id, *seller);
+                Ok(())
+            }
+            Asked::Reverse => {
+                let id = of(Kind::Payment)?;
+                self.may_reverse(id, turn.now)?;
+                self.set_aside(id);
+                Ok(())
+            }
+            Asked::ChargeBack { id: chargeback, cents } => {
+                let id = of(Kind::Payment)?;
+                let cents = self.may_charge_back(id, *cents)?;
+                self.charge_back(id, *chargeback, cents);
+                Ok(())
+            }
+            Asked::Close { id: chargeback, won } => {
+                let id = of(Kind::Payment)?;
+                let taken = &self.sales[&id].taken;
+                let nth = taken.iter().position(|taken| taken.id == *chargeback).ok_or("not_found")?;
+                if taken[nth].dispute != Dispute::Open {
+                    return Err("chargeback_closed");
+                }
+                self.close(id, nth, *won);
+                Ok(())
+            }
+            Asked::Pay(wanted) => match of(Kind::Payout) {
+                Ok(known) if self.sent[&known].cents == wanted.cents => Ok(()),
+                Ok(_) => Err("external_ref_conflict"),
+                Err(_) => self.pay_one(wanted, turn.now),
+            },
+            Asked::Batch { id, items } => {
+                if of(Kind::Batch).is_err() {
+                    self.batch(*id, items, turn);
+                }
+                Ok(())
+            }
+            Asked::Register { id } => {
+                self.shops.insert(*id, Shop::default());
+                self.learn_methods(*id, turn);
+                Ok(())
+            }
+            Asked::AddMethod => {
+                let id = of(Kind::Merchant)?;
+                if self.there(id)?.methods.len() >= MANY {
+                    return Err("too_many_payout_methods");
+                }
+                self.learn_methods(id, turn);
+                Ok(())
+            }
+            Asked::Prove { method } => {
+                let id = of(Kind::Merchant)?;
+                Model::may_start(self.method(id, *method)?, turn.now)?;
+                let by = operation(turn, EntityId::merchant(id), *method);
+                self.set_proof(id, *method, Proof::Started { by, at: turn.now, looks: 0, waits: true });
+                Ok(())
+            }
+            Asked::Proved { method } => {
+                let id = of(Kind::Merchant)?;
+                may_prove(self.method(id, *method)?)?;
+                self.set_proof(id, *method, Proof::Proved);
+                self.events += 1;
+                Ok(())
+            }
+            Asked::SetDefault(method) => {
+                let id = of(Kind::Merchant)?;
+                self.method(id, *method)?;
+                self.set_default(id, *method);
+                Ok(())
+            }
+            Asked::DeleteMethod(method) => {
+                let id = of(Kind::Merchant)?;
+                self.method(id, *method)?;
+                self.drop_method(id, *method);
+                Ok(())
+            }
+            Asked::Switch(active) => {
+                self.switch(of(Kind::Merchant)?, *active);
+                Ok(())
+            }
+            Asked::Delete => {
+                let id = of(Kind::Merchant)?;
+                self.may_delete(id, turn.now)?;
+                self.delete(id);
+                Ok(())
+            }
+            Asked::SetOwn => {
+                // Every account is another one.
+                self.own = Some(Proof::None);
+                Ok(())
+            }
+            Asked::ProveOwn => {
+                Model::may_start(self.own.ok_or("not_found")?, turn.now)?;
+                let by = operation(turn, EntityId::OWN_ACCOUNT, EntityId::OWN_ACCOUNT.id);
+                self.own = Some(Proof::Started { by, at: turn.now, looks: 0, waits: true });
+                Ok(())
+            }
+            Asked::ProvedOwn => {
+                may_prove(self.own.ok_or("not_found")?)?;
+                self.own = Some(Proof::Proved);
+                Ok(())
+            }
+            Asked::Heard(heard) => {
+                let Some(entity) = turn.entity else { return Ok(()) };
+                let word = match heard.answer {
+                    Answer::Done { .. } => Word::Done,
+                    Answer::Refused { .. } => Word::Refused,
+                    Answer::Waiting | Answer::Silent => Word::Silent,
+                    Answer::NeverReceived => Word::NeverReceived,
+                };
+                // A word about what is not waited for is none.
+                let about = heard.operation.entity_and_operation().1;
+                let waits = self.sales.get(&entity.id).is_none_or(|sale| match sale.stands {
+                    Paying::Charging => about == CHARGE,
+                    Paying::Reversing => about == REVERSE,
+                    _ => false,
+                });
+                if waits { self.heard(entity, heard.operation, heard.how, word, turn.now) } else { Ok(()) }
+            }
+            Asked::Deadline => {
+                let expired = |id: &Id| {
+                    self.sales.get(id).is_some_and(|sale| {
+                        sale.stands == Paying::Intent && turn.now >= sale.created + INTENT
+                    })
+                };
+                if let Some(id) = of(Kind::Payment).ok().filter(expired) {
+                    self.cancel(id);
+                }
+                Ok(())
+            }
+            Asked::MoveClock | Asked::Other => turn.refusal.map_or(Ok(()), Err),
+        }
+    }
+
+    fn adjust(&mut self, minor: i64, merchant: Option<Id>, held: bool, now: i64) -> Verdict {
+        let hold = held.then_some(Hold { until: now + DAY, left: minor });
+        match merchant {
+            None => {
+                self.net += minor;
+                self.funded.extend(hold);
+            }
+            Some(merchant) => {
+                self.there(merchant)?;
+                let shop = self.shops.get_mut(&merchant).expect("it is there");
+                shop.net += minor;
+                shop.funded.extend(hold);
+            }
+        }
+        Ok(())
+    }
+
+    /// Who is paid, who pays if it is a seller, and whether the receiver can be paid at all.
+    fn receiver(&self, to: Paid) -> (Option<Id>, Option<Id>, Verdict) {
+        match to {
+            Paid::Merchant { id, from_balance } => {
+                (Some(id), from_balance.then_some(id), self.may_receive(id))
+            }
+            Paid::Own if self.own != Some(Proof::Proved) => (None, None, Err("payout_account_not_verified")),
+            Paid::Own | Paid::Other => (None, None, Ok(())),
+        }
+    }
+
+    fn pay_one(&mut self, wanted: &Wanted, now: i64) -> Verdict {
+        let (shop, from_seller, may) = self.receiver(wanted.to);
+        may?;
+        if wanted.cents + self.payout_fee > self.spendable(from_seller, now) {
+            return Err("insufficient_balance");
+        }
+        self.pay(wanted.id, wanted.cents, shop, from_seller);
+        Ok(())
+    }
+
+    fn batch(&mut self, id: Id, items: &[Wanted], turn: &Turn) {
+        let mut paid: BTreeMap<&str, Id> = BTreeMap::new();
+        let mut expected = Vec::new();
+        for item in items {
+            let verdict = match paid.get(item.reference.as_str()) {
+                Some(known) => Ok(*known),
+                None => self.pay_one(item, turn.now).map(|()| item.id),
+            };
+            if let Ok(payout) = verdict {
+                paid.insert(&item.reference, payout);
+            }
+            expected.push(verdict);
+        }
+        let record = turn.record.as_ref().expect("a batch is written");
+        let Some(Entity::Batch(batch)) = record.entity(EntityId::batch(id)).map(|entity| &**entity) else {
+            panic!("the batch {id} is not in its record")
+        };
+        let decided = batch.items.iter().map(|place| match place {
+            Place::Payout(id) => Ok(*id),
+            Place::Refused { code, .. } => Err(code.as_str()),
+        });
+        let decided: Vec<Result<Id, &str>> = decided.collect();
+        assert_eq!(decided, expected, "the items of {id}");
+    }
+
+    /// The ids of methods are the core's to give.
+    fn learn_methods(&mut self, id: Id, turn: &Turn) {
+        let Some(record) = &turn.record else { return };
+        let Some(Entity::Merchant(merchant)) = record.entity(EntityId::merchant(id)).map(|entity| &**entity)
+        else {
+            panic!("the merchant {id} is not in its record")
+        };
+        let newest = merchant.methods.last().map(|method| method.id);
+        let shop = self.shops.get_mut(&id).expect("a shop");
+        if let Some(method) = newest
+            && !shop.methods.iter().any(|(id, _)| *id == method)
+        {
+            shop.methods.push((method, Proof::None));
+            shop.default.get_or_insert(method);
+        }
+    }
+
+    fn method(&self, shop: Id, method: Id) -> Result<Proof, &'static str> {
+        let methods = &self.there(shop)?.methods;
+        methods.iter().find(|(id, _)| *id == method).map(|(_, proof)| *proof).ok_or("not_found")
+    }
+
+    fn set_proof(&mut self, shop: Id, method: Id, proof: Proof) {
+        let methods = &mut self.shops.get_mut(&shop).expect("a shop").methods;
+        methods.iter_mut().filter(|(id, _)| *id == method).for_each(|(_, stands)| *stands = proof);
+    }
+
+    /// Whether everything that a bank was asked about is settled.
+    pub fn is_settled(&self) -> bool {
+        let selling = |stands| matches!(stands, Paying::Intent | Paying::Charging | Paying::Reversing);
+        self.sales.values().all(|sale| !selling(sale.stands))
+            && self.sent.values().all(|sent| sent.stands != Sending::Pending)
+    }
+}
+
+fn may_prove(proof: Proof) -> Verdict {
+    match proof {
+        Proof::None => Err("verification_not_started"),
+        Proof::Proved => Err("already_verified"),
+        Proof::Started { .. } => Ok(()),
+    }
+}
+
+/// A transfer of tomorrow is none, and one of more than 30 days ago is too old.
+fn in_time(date: Date, now: i64) -> Verdict {
+    let day = |ms| Timestamp::from_unix_ms(ms).date_in(Zone::Caracas);
+    if date > day(now) || date < day(now - 30 * DAY) { Err("invalid_data") } else { Ok(()) }
+}
+
+/// The name under which the bank was sent deposits.
+fn operation(turn: &Turn, entity: EntityId, method: Id) -> Id {
+    let state = turn.record.as_ref().and_then(|record| record.entity(entity)).map(|entity| &**entity);
+    let status = match state {
+        Some(Entity::Merchant(merchant)) => {
+            merchant.methods.iter().find(|known| known.id == method).map(|known| &known.status)
+        }
+        Some(Entity::OwnAccount(account)) => Some(&account.status),
+        _ => None,
+    };
+    match status {
+        Some(MethodStatus::Verifying { operation, .. }) => *operation,
+        other => panic!("deposits were to be sent: {other:?}"),
+    }
+}

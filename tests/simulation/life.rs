@@ -1,0 +1,195 @@
+//! One life of the server, from its start to its end, as those see it who ask things of it.
+
+use crate::acts::{Made, What};
+use crate::bank::Bank;
+use crate::witness::{Look, Witness};
+use actors::{Engine, Failure, Machine, Outcome};
+use domain::commands::Ask;
+use domain::ids::{EntityId, Id, Kind};
+use domain::payments::REQUEST_OTP;
+use domain::phone::MobilePhone;
+use domain::platform::is_live;
+use domain::record::Entity;
+use domain::time::Timestamp;
+use domain::view::{Query, View};
+use pasarela::rates::Market;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What outlives the server: what its callers know.
+#[derive(Default)]
+pub struct Memory {
+    ids: u64,
+    phones: u32,
+    sheets: u64,
+    made: Vec<Made>,
+    /// What was answered: sequence, tenant, the record's bytes.
+    pub answered: Vec<(u64, u64, Vec<u8>)>,
+    /// What must not have happened.
+    pub complaints: Vec<String>,
+}
+
+/// A server that runs.
+pub struct Life {
+    pub engine: Engine<Witness>,
+    pub bank: Bank,
+    pub market: Market,
+    pub memory: Arc<Mutex<Memory>>,
+    /// Test clocks that are on their way.
+    pub jumps: AtomicU64,
+}
+
+impl Life {
+    pub fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().expect("nobody panics with the memory")
+    }
+
+    pub fn complain(&self, what: String) {
+        self.memory().complaints.push(what);
+    }
+
+    /// The machine's clock, as it is believed.
+    pub fn wall_ms(&self) -> i64 {
+        self.engine.clock().wall_ms()
+    }
+
+    /// A name that nothing has.
+    pub fn id(&self) -> Id {
+        let now_ms = self.wall_ms();
+        let mut memory = self.memory();
+        memory.ids += 1;
+        Id::derived(now_ms, memory.ids, 7)
+    }
+
+    /// The name of something that is about to be asked for.
+    pub fn fresh(&self, tenant: u64, kind: Kind, what: What) -> EntityId {
+        let id = EntityId { kind, id: self.id() };
+        self.memory().made.push(Made { tenant, id, what });
+        id
+    }
+
+    /// A phone that nobody has.
+    pub fn phone(&self) -> MobilePhone {
+        let mut memory = self.memory();
+        memory.phones += 1;
+        MobilePhone::parse(&format!("0414{:07}", memory.phones)).expect("a phone")
+    }
+
+    /// The next version of settings.
+    pub fn version(&self) -> u64 {
+        let mut memory = self.memory();
+        memory.sheets += 1;
+        memory.sheets
+    }
+
+    /// What was asked for so far.
+    pub fn made(&self, tenant: u64, wanted: impl Fn(&Made) -> bool) -> Vec<Made> {
+        let memory = self.memory();
+        memory.made.iter().filter(|made| made.tenant == tenant && wanted(made)).cloned().collect()
+    }
+
+    /// Asks an entity, and sees that what is answered can be read.
+    pub async fn ask(
+        &self,
+        tenant: u64,
+        id: EntityId,
+        new: bool,
+        ask: Ask,
+    ) -> Option<Box<actors::Settled<Witness>>> {
+        let outcome = self.engine.ask_entity(tenant, id, new, ask.into(), None, None).await;
+        self.answered(tenant, Some(id), outcome)
+    }
+
+    /// Keeps an answer in mind.
+    pub fn answered(
+        &self,
+        tenant: u64,
+        id: Option<EntityId>,
+        outcome: Outcome<Witness>,
+    ) -> Option<Box<actors::Settled<Witness>>> {
+        let settled = match outcome {
+            Ok(settled) => settled,
+            // The process is about to end; of the first it is unknown whether it happened.
+            Err(Failure::Storage(_) | Failure::ShuttingDown) => return None,
+            Err(failure) => {
+                self.complain(format!("{id:?} was answered {failure:?}"));
+                return None;
+            }
+        };
+        if let (Some(seq), Some(record)) = (settled.seq, &settled.record) {
+            let bytes = self.engine.machine().encode(record);
+            self.memory().answered.push((seq, tenant, bytes));
+            if let (Some(id), Some(shown)) = (id, record.entities.first().map(|written| written.state.id()))
+                && id == shown
+                && self.newest(tenant, id).is_none_or(|newest| newest < seq)
+            {
+                self.complain(format!(
+                    "{id:?} was answered at {seq} and is read at {:?}",
+                    self.newest(tenant, id)
+                ));
+            }
+        }
+        Some(settled)
+    }
+
+    /// The sequence of the record with an entity's newest state.
+    fn newest(&self, tenant: u64, id: EntityId) -> Option<u64> {
+        let key = self.engine.machine().entity_key(tenant, id);
+        let seq = self.engine.reader().index_get(&key).expect("the index can be read")?;
+        Some(u64::from_be_bytes(seq.as_slice().try_into().expect("a sequence")))
+    }
+
+    /// The newest durable state of an entity.
+    pub fn read(&self, tenant: u64, id: EntityId) -> Option<Arc<Entity>> {
+        let seq = self.newest(tenant, id)?;
+        let stored = self.engine.reader().record(seq).expect("a record can be read")?;
+        let record = self.engine.machine().decode(&stored.payload).expect("a record can be decoded");
+        self.engine.machine().entity_in(&record, id)
+    }
+
+    /// Asks a book.
+    pub async fn view(&self, tenant: u64, query: Query) -> Option<View> {
+        match self.engine.view(tenant, Look { tenant, query }).await {
+            Ok(view) => Some(view),
+            Err(Failure::Storage(_) | Failure::ShuttingDown) => None,
+            Err(failure) => {
+                self.complain(format!("the book of {tenant} was asked and answered {failure:?}"));
+                None
+            }
+        }
+    }
+
+    /// The payer waits for a code: the bank must have been told to send one, unless the payment has
+    /// gone on meanwhile.
+    pub async fn promised_code(&self, tenant: u64, id: EntityId) {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let waits = matches!(self.read(tenant, id).as_deref(), Some(Entity::Payment(payment)) if payment.awaits_otp());
+        if waits && self.bank.sent(id.id.operation(REQUEST_OTP)) == 0 && self.engine.ready().is_ok() {
+            self.complain(format!("the payer of {id:?} waits for a code that no bank was told to send"));
+        }
+    }
+
+    /// Moves a test clock, which may be refused only for where it would get to. Live clocks do not
+    /// jump.
+    pub async fn jump(&self, tenant: u64, ms: i64) {
+        if is_live(tenant) {
+            return;
+        }
+        self.jumps.fetch_add(1, Ordering::Relaxed);
+        let outcome = self.engine.advance(tenant, ms, Ask::MoveClock.into(), None).await;
+        self.jumps.fetch_sub(1, Ordering::Relaxed);
+        match outcome {
+            Ok(settled) => {
+                let end = Timestamp::CLOCKS_END.unix_ms();
+                if settled.refusal.is_some() && settled.time_ms + ms < end {
+                    self.complain(format!("a clock at {} was not moved by {ms} ms", settled.time_ms));
+                }
+                if settled.refusal.is_none() && settled.time_ms >= end {
+                    self.complain(format!("a clock was moved to {}, beyond its end", settled.time_ms));
+                }
+                self.answered(tenant, None, Ok(settled));
+            }
+            outcome => drop(self.answered(tenant, None, outcome)),
+        }
+    }
+}

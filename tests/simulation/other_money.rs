@@ -1,0 +1,150 @@
+//! The acts in pesos and USDT: conversions, payouts and deposits of USDT, collections and payouts of
+//! pesos.
+
+use crate::acts::What;
+use crate::life::Life;
+use crate::steps::Act;
+use crate::values::{beneficiary, buyer, named};
+use domain::commands::Ask;
+use domain::conversions::price::Amount;
+use domain::conversions::{self, NewQuote, Source};
+use domain::cop_payments::Channel;
+use domain::cop_payments::collect::NewCopPayment;
+use domain::cop_payouts::{self, NewCopPayout};
+use domain::crypto::address::Network;
+use domain::crypto::deposits::{Asset, Incoming, NewDepositAddress};
+use domain::crypto::payouts::{self as crypto_payouts, NewCryptoPayout};
+use domain::ids::Kind;
+use domain::money::{Cop, Usdt};
+use domain::time::Timestamp;
+use domain::token::Token;
+
+impl Life {
+    pub async fn try_other_money(&self, tenant: u64, act: Act) -> Option<()> {
+        match act {
+            Act::Quote { pesos, minor } => {
+                let id = self.fresh(tenant, Kind::Conversion, What::Other);
+                let source = if pesos { Source::Cop } else { Source::Ves };
+                let market = self.market.rate(source.currency(), Timestamp::from_unix_ms(self.wall_ms()));
+                let new = NewQuote { id: id.id, source, amount: Amount::Source(minor), market };
+                self.ask(tenant, id, true, Ask::Quote(Box::new(new))).await;
+            }
+            Act::Accept { n } => {
+                let id = self.one(tenant, Kind::Conversion, n)?.id;
+                self.ask(tenant, id, false, Ask::Accept(None)).await;
+            }
+            Act::EndConversion { n, how } => {
+                let id = self.one(tenant, Kind::Conversion, n)?.id;
+                let decision = match how {
+                    0 => conversions::Decision::Cancel,
+                    1 => conversions::Decision::Fulfil,
+                    _ => conversions::Decision::Reject("no_liquidity".to_owned()),
+                };
+                self.ask(tenant, id, false, Ask::EndConversion(decision)).await;
+            }
+            Act::PayCrypto { cents, bank } => {
+                let id = self.fresh(tenant, Kind::CryptoPayout, What::Other);
+                self.bank.follow(id.id, bank);
+                let new = NewCryptoPayout {
+                    id: id.id,
+                    external_ref: named(id.id),
+                    amount: Usdt::from_minor(cents),
+                    fee: Usdt::from_minor(100),
+                    network: Network::Trc20,
+                    address: "T1".to_owned(),
+                };
+                self.ask(tenant, id, true, Ask::PayCrypto(Box::new(new))).await;
+            }
+            Act::Review { n, approve } => {
+                let id = self.one(tenant, Kind::CryptoPayout, n)?.id;
+                let verdict = if approve {
+                    crypto_payouts::Verdict::Approve
+                } else {
+                    crypto_payouts::Verdict::Reject("no".to_owned())
+                };
+                self.ask(tenant, id, false, Ask::ReviewCrypto(verdict)).await;
+            }
+            Act::OpenAddress => {
+                let id = self.fresh(tenant, Kind::DepositAddress, What::Other);
+                let new = NewDepositAddress {
+                    id: id.id,
+                    customer_ref: named(id.id),
+                    network: Network::Trc20,
+                    asset: Asset::Usdt,
+                    address: "T1".to_owned(),
+                    till: None,
+                };
+                self.ask(tenant, id, true, Ask::OpenDepositAddress(Box::new(new))).await;
+            }
+            Act::Deposit { n, cents } => {
+                let id = self.one(tenant, Kind::DepositAddress, n)?.id;
+                let deposit = self.id();
+                let incoming = Incoming {
+                    id: deposit,
+                    address: "T1".to_owned(),
+                    amount: Usdt::from_minor(cents),
+                    network: Network::Trc20,
+                    asset: Asset::Usdt,
+                    tx_hash: deposit.to_string(),
+                };
+                self.ask(tenant, id, false, Ask::Deposit(Box::new(incoming))).await;
+            }
+            Act::CollectPesos { minor, channel, bank } => {
+                let id = self.fresh(tenant, Kind::CopPayment, What::Other);
+                self.bank.follow(id.id, bank);
+                let channel = [Channel::Qr, Channel::Push, Channel::Sms][usize::from(channel % 3)];
+                let new = NewCopPayment {
+                    id: id.id,
+                    amount: Cop::from_minor(minor),
+                    channel,
+                    buyer: Some(buyer()),
+                    reference: None,
+                    metadata: None,
+                    marketplace: None,
+                    checkout: None,
+                };
+                self.ask(tenant, id, true, Ask::CollectCop(Box::new(new))).await;
+            }
+            Act::Buyer { n, pays } => {
+                let id = self.one(tenant, Kind::CopPayment, n)?.id;
+                self.ask(tenant, id, false, Ask::PlayCopBuyer { pays }).await;
+            }
+            Act::Code { n } => {
+                let id = self.one(tenant, Kind::CopPayment, n)?.id;
+                let code = Token::parse_debit("123456").expect("a code");
+                self.ask(tenant, id, false, Ask::SubmitCopCode(Some(code))).await;
+            }
+            Act::CancelPesos { n } => {
+                let id = self.one(tenant, Kind::CopPayment, n)?.id;
+                self.ask(tenant, id, false, Ask::CancelCop).await;
+            }
+            Act::RefundPesos { n, bank } => {
+                let id = self.one(tenant, Kind::CopPayment, n)?.id;
+                self.bank.follow(id.id, bank);
+                self.ask(tenant, id, false, Ask::RefundCop).await;
+            }
+            Act::PayPesos { minor } => {
+                let id = self.fresh(tenant, Kind::CopPayout, What::Other);
+                let new = NewCopPayout {
+                    id: id.id,
+                    external_ref: named(id.id),
+                    amount: Cop::from_minor(minor),
+                    to: beneficiary(),
+                };
+                self.ask(tenant, id, true, Ask::PayCop(Box::new(new))).await;
+            }
+            Act::SettlePesos { n, well } => {
+                let id = self.one(tenant, Kind::CopPayout, n)?.id;
+                let verdict = if well {
+                    cop_payouts::Verdict::Completed("1".to_owned())
+                } else {
+                    cop_payouts::Verdict::Failed("closed".to_owned())
+                };
+                self.ask(tenant, id, false, Ask::SettleCopPayout(verdict)).await;
+            }
+            // Of the world, or in bolívares.
+            act => unreachable!("somebody else does it: {act:?}"),
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,422 @@
+//! The whole engine in virtual time: the domain, the actors, the outbox and the recovery over a
+//! store in memory, with banks, clocks, crashes and callers that are all of one seed.
+
+use crate::bank::Bank;
+use crate::clocks::Clocks;
+use crate::court::Court;
+use crate::disk::Disk;
+use crate::life::{Life, Memory};
+use crate::steps::{Act, Step, Who};
+use crate::witness::{Diary, Outside, Witness};
+use actors::{Config, Engine, Machine};
+use api::render::render;
+use domain::date::Date;
+use domain::machine::{AnyBook, Domain};
+use domain::money::Rate;
+use domain::platform::{Mode, tenant_key};
+use domain::samples::{Pair, Sample, Series};
+use domain::time::{DAY_MS, Timestamp};
+use domain::view::{Query, View};
+use pasarela::outbound::Outbound;
+use pasarela::outbox::Outbox;
+use pasarela::rates::{Market, RateBoard};
+use pasarela::recovery::books::same;
+use pasarela::recovery::recheck::recheck;
+use pasarela::recovery::rederive::rederive;
+use pasarela::webhooks::{Options, Webhooks};
+use rust_decimal::Decimal;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use tokio::task::JoinSet;
+use wal::{Crash, MemoryStore};
+
+/// Steps after which a process dies that was to die at a write that does not come.
+const LAST_STEPS: usize = 5;
+/// Beyond the end of every calendar.
+const FOR_EVER_MS: i64 = 8_000 * 366 * DAY_MS;
+
+/// What happened in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    pub steps: u64,
+    pub starts: u64,
+    pub kills: u64,
+    pub writes: u64,
+    pub records: u64,
+    /// Virtual time, in milliseconds.
+    pub virtual_ms: i64,
+    /// Everything that is in the log in the end, as one number.
+    pub fingerprint: u64,
+    /// What was recorded and what was refused, by name.
+    pub seen: BTreeSet<&'static str>,
+}
+
+/// How a life ends.
+enum End {
+    Killed(Crash),
+    Stopped,
+    Over,
+}
+
+pub struct Universe {
+    seed: u64,
+    store: MemoryStore,
+    bank: Bank,
+    market: Market,
+    clocks: Arc<Clocks>,
+    memory: Arc<Mutex<Memory>>,
+    pub court: Court,
+    diary: Diary,
+    report: Report,
+    /// What is done to the store while the process is dead, to see that it is noticed.
+    pub meddle: fn(&MemoryStore),
+}
+
+fn tenant(who: Who) -> u64 {
+    match who {
+        Who::Home => tenant_key(1, Mode::Test),
+        Who::Other => tenant_key(2, Mode::Test),
+        Who::Live => tenant_key(2, Mode::Live),
+    }
+}
+
+const EVERYBODY: [Who; 3] = [Who::Home, Who::Other, Who::Live];
+
+/// Prices of one instant: some days later nobody knows a price any more.
+fn market(at_ms: i64) -> Market {
+    let board = RateBoard::new(Box::new(|_| {}));
+    let at = Timestamp::from_unix_ms(at_ms);
+    for (pair, side, price) in [(Pair::USDT_VES, "FLOOR", 245), (Pair::USDT_COP, "BUY", 4_000)] {
+        let series = Series::of(pair, "p2p").side(side);
+        board.record(Sample::new(series, Rate(Decimal::from(price)), at, at));
+    }
+    Market::new(Arc::new(board), 3 * DAY_MS)
+}
+
+/// Nobody has an endpoint here; one for all seeds, as it has threads.
+fn webhooks() -> Arc<Webhooks> {
+    static NOBODY: OnceLock<Arc<Webhooks>> = OnceLock::new();
+    let options = || Options {
+        allow_private_targets: false,
+        extra_ca_file: None,
+        outbound: Outbound::open(),
+        clock: actors::Clock::system(),
+    };
+    Arc::clone(NOBODY.get_or_init(|| Webhooks::new(options()).expect("couriers")))
+}
+
+/// Bits that look random: one step of SplitMix64.
+fn mixed(n: u64) -> u64 {
+    let mut z = n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+impl Universe {
+    pub fn new(seed: u64) -> Universe {
+        let clocks = Clocks::new();
+        Universe {
+            seed,
+            store: MemoryStore::new(),
+            bank: Bank::default(),
+            market: market(clocks.believed_ms()),
+            clocks,
+            memory: Arc::default(),
+            court: Court::new(tenant(Who::Home)),
+            diary: Diary::default(),
+            report: Report::default(),
+            meddle: |_| {},
+        }
+    }
+
+    /// Lives through the steps, and then until everything is settled. Panics at the first thing that
+    /// must not be.
+    pub fn run(mut self, steps: &[Step]) -> Report {
+        let mut at = 0;
+        loop {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_time()
+                .start_paused(true)
+                .build()
+                .expect("a runtime");
+            let end = runtime.block_on(self.live(steps, &mut at));
+            // The end of the process: nothing of it goes on.
+            drop(runtime);
+            // What its last turns came to was told to nobody.
+            let _ = self.diary.take();
+            match end {
+                End::Killed(crash) => {
+                    self.store = self.store.faults().crash(crash);
+                    self.report.kills += 1;
+                    (self.meddle)(&self.store);
+                }
+                End::Stopped => self.store = self.store.copy(),
+                End::Over => break,
+            }
+        }
+        self.report.seen = std::mem::take(&mut self.court.seen);
+        self.report
+    }
+
+    async fn live(&mut self, steps: &[Step], at: &mut usize) -> End {
+        self.report.starts += 1;
+        let (disk, stepper) = Disk::new(self.store.faults());
+        let engine = self.start(stepper.clone()).await;
+        tokio::spawn(Arc::clone(&disk).run(stepper));
+        let life = Arc::new(Life {
+            engine,
+            bank: self.bank.clone(),
+            market: self.market.clone(),
+            memory: Arc::clone(&self.memory),
+            jumps: AtomicU64::new(0),
+        });
+        let end = self.take_steps(steps, at, &life, &disk).await;
+        self.report.writes += disk.written();
+        self.report.virtual_ms = self.clocks.boot_ms();
+        self.clocks.end();
+        end
+    }
+
+    /// A start, which must not fail, and what it finds.
+    async fn start(&mut self, stepper: wal::Stepper) -> Engine<Witness> {
+        let clock = self.clocks.begin();
+        let holiday = Date::from_days(i32::try_from(crate::model::HOLIDAY).expect("a day"));
+        let domain = Domain { live_rails: false, holidays: vec![holiday], render };
+        let outbox = Outbox::new(Arc::new(self.bank.clone()), self.market.clone(), webhooks(), clock.clone());
+        let turns = AtomicU64::new(mixed(self.seed) ^ mixed(self.report.starts));
+        let config = Config {
+            permits_max: 1_000,
+            shares: actors::Shares::UNBOUNDED,
+            // By themselves after some records or seconds, and books leave memory soon.
+            snapshot_records: 40 + self.seed % 40,
+            snapshot_seconds: 30,
+            idle_seconds: 5 + self.seed % 20,
+            patience: Duration::from_secs(2),
+            on_fatal: Arc::new(|_| {}),
+            set_aside: BTreeMap::new(),
+            on_halt: Arc::new(|_| {}),
+            clock,
+            seeds: Arc::new(move || mixed(turns.fetch_add(1, Ordering::Relaxed))),
+            stepper: Some(stepper),
+        };
+        let effects = Arc::new(Outside { outbox, bank: self.bank.clone() });
+        let machine = Witness { domain, diary: self.diary.clone() };
+        let engine =
+            Engine::start(machine, effects, Box::new(self.store.clone()), wal::Config::default(), config)
+                .await
+                .unwrap_or_else(|error| panic!("a restart always starts: {error}"));
+        let mut records: BTreeMap<u64, usize> = BTreeMap::new();
+        for record in engine.reader().records(1, None) {
+            *records.entry(record.expect("the log is whole").tenant).or_default() += 1;
+        }
+        self.court.start_again(&records);
+        for (seq, tenant, bytes) in &self.memory.lock().expect("nobody panics with it").answered {
+            let stored = engine.reader().record(*seq).expect("a record can be read");
+            assert!(
+                stored.is_some_and(|stored| stored.tenant == *tenant && stored.payload == *bytes),
+                "record {seq} was answered and is not there"
+            );
+        }
+        engine
+    }
+
+    async fn take_steps(
+        &mut self,
+        steps: &[Step],
+        at: &mut usize,
+        life: &Arc<Life>,
+        disk: &Arc<Disk>,
+    ) -> End {
+        let mut together: JoinSet<()> = JoinSet::new();
+        // How the process is to die, and after how many steps at the latest.
+        let mut doomed: Option<(Crash, usize)> = None;
+        self.look(life, disk).await;
+        while let Some(step) = steps.get(*at) {
+            *at += 1;
+            self.report.steps += 1;
+            if let Act::Kill { writes, crash } = step.act {
+                disk.die_at(writes);
+                doomed = Some((crash, LAST_STEPS));
+                continue;
+            }
+            let is_alone = !step.together;
+            let taken = self.take(step, life, &mut together);
+            tokio::select! {
+                biased;
+                () = disk.death() => {}
+                stopped = taken => if stopped { return End::Stopped },
+            }
+            if let Some((crash, left)) = &mut doomed {
+                *left -= 1;
+                if disk.is_dead() || *left == 0 {
+                    self.note(life, true);
+                    return End::Killed(*crash);
+                }
+            }
+            if is_alone {
+                tokio::select! {
+                    biased;
+                    () = disk.death() => {
+                        self.note(life, true);
+                        return End::Killed(doomed.expect("it was to die").0);
+                    }
+                    () = self.look(life, disk) => {}
+                }
+            }
+        }
+        if let Some((crash, _)) = doomed {
+            self.note(life, true);
+            return End::Killed(crash);
+        }
+        self.settle(life, disk, together).await;
+        End::Over
+    }
+
+    /// True when the server has ended in order.
+    async fn take(&mut self, step: &Step, life: &Arc<Life>, together: &mut JoinSet<()>) -> bool {
+        let tenant = tenant(step.who);
+        match step.act {
+            Act::Sleep { ms } => {
+                self.clocks.suspend(ms);
+                // Whoever sleeps by the machine's clock finds out within a second.
+                tokio::time::sleep(Duration::from_millis(1_100)).await;
+            }
+            Act::Wait { ms } => tokio::time::sleep(Duration::from_millis(ms)).await,
+            Act::Spike { ms } => self.clocks.set(|skew_ms| skew_ms + ms),
+            Act::Unspike => self.clocks.set(|_| 0),
+            Act::Confirm => {
+                life.engine.clock().confirm();
+                self.clocks.confirm();
+            }
+            Act::Snapshot => self.snapshot(life).await,
+            Act::Restart => {
+                life.engine.stop(Duration::from_secs(60)).await;
+                self.note(life, true);
+                return true;
+            }
+            Act::Jump { .. } | Act::JumpToTheEnd => {
+                let ms = if let Act::Jump { ms } = step.act { ms } else { FOR_EVER_MS };
+                self.begin(step, Arc::clone(life), together, move |life| async move {
+                    life.jump(tenant, ms).await
+                })
+                .await;
+            }
+            ref act => {
+                let act = act.clone();
+                self.begin(step, Arc::clone(life), together, move |life| async move {
+                    life.act(tenant, act).await
+                })
+                .await;
+            }
+        }
+        false
+    }
+
+    /// Does it now, or beside what comes next.
+    async fn begin<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        step: &Step,
+        life: Arc<Life>,
+        together: &mut JoinSet<()>,
+        what: impl FnOnce(Arc<Life>) -> F,
+    ) {
+        let doing = what(life);
+        if step.together {
+            together.spawn(doing);
+            tokio::task::yield_now().await;
+        } else {
+            doing.await;
+        }
+    }
+
+    async fn snapshot(&self, life: &Life) {
+        match life.engine.snapshot().await {
+            Ok(_) | Err(actors::Failure::Storage(_)) => self.check_snapshots(life),
+            Err(failure) => life.complain(format!("a round of snapshots: {failure:?}")),
+        }
+    }
+
+    /// What the self-check of a running server does.
+    fn check_snapshots(&self, life: &Life) {
+        let tenants: Vec<u64> = EVERYBODY.map(tenant).to_vec();
+        let checked = recheck(life.engine.reader(), &tenants, u64::MAX, &mut || true);
+        let checked = checked.unwrap_or_else(|failed| panic!("the self-check: {failed}"));
+        assert_eq!(checked.breaches, [], "the self-check");
+    }
+
+    /// Judges what has happened.
+    fn note(&mut self, life: &Life, is_dying: bool) {
+        self.court.hear(self.diary.take());
+        if let Some(complaint) = life.memory().complaints.first() {
+            panic!("{complaint}");
+        }
+        if let Some(complaint) = self.bank.complaint() {
+            panic!("{complaint}");
+        }
+        if let Some(halted) = life.engine.halted().first() {
+            panic!("the book of {} is halted: {}", halted.tenant, halted.why);
+        }
+        if !is_dying && let Err(why) = life.engine.ready() {
+            panic!("the engine has ended: {why}");
+        }
+        assert_eq!(life.wall_ms(), self.clocks.believed_ms(), "the machine's clock, as it is believed");
+    }
+
+    /// Looks at everything that can be looked at.
+    async fn look(&mut self, life: &Life, disk: &Disk) {
+        for who in EVERYBODY {
+            let tenant = tenant(who);
+            life.view(tenant, Query::Balance).await;
+            let clock = life.view(tenant, Query::Clock).await;
+            self.note(life, disk.is_dead());
+            if let Some(View::Clock(now)) = clock {
+                let latest_ms = self.clocks.latest_ms() + self.court.offset_ms(tenant);
+                assert!(
+                    now.unix_ms() <= latest_ms || life.jumps.load(Ordering::Relaxed) > 0,
+                    "the clock of {tenant} stands {} ms ahead of what it was moved to",
+                    now.unix_ms() - latest_ms
+                );
+            }
+        }
+    }
+
+    /// Lets everything come to its end, and looks at it once more.
+    async fn settle(&mut self, life: &Arc<Life>, disk: &Disk, mut together: JoinSet<()>) {
+        while together.join_next().await.is_some() {}
+        self.clocks.set(|_| 0);
+        life.engine.clock().confirm();
+        self.clocks.confirm();
+        self.bank.hurry();
+        // Calls that are on their way still.
+        tokio::time::sleep(Duration::from_secs(61)).await;
+        for who in [Who::Home, Who::Other] {
+            life.jump(tenant(who), 2 * DAY_MS).await;
+        }
+        self.look(life, disk).await;
+        assert!(self.court.is_settled(), "after two days something waits for a bank");
+        self.snapshot(life).await;
+        let last = life.engine.reader().last_seq();
+        for who in EVERYBODY {
+            let mut derived = rederive(life.engine.reader(), tenant(who), last)
+                .unwrap_or_else(|failed| panic!("the records of {who:?}: {failed}"));
+            assert!(derived.wrong.is_empty(), "snapshots of {who:?} are not what the records lead to");
+            let (now, known) = self.court.book(tenant(who)).expect("it was looked at");
+            life.engine.machine().settle(&mut derived.book, now);
+            let is_same = same(&AnyBook::Tenant(known), &derived.book);
+            assert!(is_same, "the book of {who:?} is not what its records lead to");
+        }
+        life.engine.reader().verify(&mut |_, _| {}).unwrap_or_else(|damage| panic!("the log: {damage:?}"));
+        self.report.records = last;
+        let mut fingerprint = 0;
+        for record in life.engine.reader().records(1, None) {
+            let record = record.expect("the log is whole");
+            for byte in record.payload.iter().chain(&record.time_ms.to_le_bytes()) {
+                fingerprint = mixed(fingerprint ^ u64::from(*byte));
+            }
+        }
+        self.report.fingerprint = fingerprint;
+    }
+}

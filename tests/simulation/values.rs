@@ -1,0 +1,133 @@
+//! What requests are made of, where it does not matter what exactly.
+
+use crate::steps::To;
+use crate::witness::By;
+use domain::account::AccountNumber;
+use domain::banks::BankCode;
+use domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::card::{Brand, Card, Cvv, Expiry, Number};
+use domain::commands::Ask;
+use domain::cop_payouts::{AccountType, Beneficiary, ColombianAccount};
+use domain::date::Date;
+use domain::external_ref::ExternalRef;
+use domain::identity::IdentityDocument;
+use domain::ids::Id;
+use domain::money::{Rate, Usd, Ves};
+use domain::payments::charge::{NewCharge, Price, Secret};
+use domain::payments::{Debtor, Means};
+use domain::payouts::{NewPayout, PhoneHolder, Receiver};
+use domain::phone::MobilePhone;
+use domain::token::Token;
+use rust_decimal::Decimal;
+
+pub fn marketplace(seller: Option<(Id, u32)>) -> Option<(Id, Rate)> {
+    seller.map(|(shop, percent)| (shop, Rate(Decimal::new(i64::from(percent), 4))))
+}
+
+pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: Date) -> Ask {
+    let (mut price, mut secret) = (Price::Usd(Usd::from_minor(usd_cents)), Secret::None);
+    let means = match by {
+        By::Card => {
+            secret = Secret::Card(Box::new(card()));
+            Means::Card { brand: Brand::Visa, last_four: 1111, mark: [7; 16] }
+        }
+        By::Debit => {
+            price = Price::Ves(Ves::from_minor(usd_cents * 200));
+            secret = Secret::Token(Token::parse_debit("1234").expect("a code"));
+            Means::Debit { debtor: debtor(), name: "Ana".to_owned() }
+        }
+        By::Transfer => Means::Transfer { debtor: debtor(), date, reference: id.to_string() },
+        By::C2p => unreachable!("C2P has an intent"),
+    };
+    Ask::Charge(Box::new(NewCharge {
+        id,
+        external_ref: named(id),
+        price,
+        rate: Some(Rate(Decimal::from(200))),
+        means,
+        description: None,
+        marketplace: marketplace(seller),
+        secret,
+        transfer_used: false,
+    }))
+}
+
+pub fn receiver(to: To, shop: Option<Id>) -> Receiver {
+    match (to, shop) {
+        (To::Merchant { from_balance, .. }, Some(merchant)) => {
+            Receiver::Merchant { merchant, method: None, from_balance }
+        }
+        (To::Account, _) => receiver_account(),
+        (To::Own, _) => Receiver::Own,
+        _ => Receiver::Credit(holder()),
+    }
+}
+
+pub fn payout(id: Id, cents: i64, receiver: Receiver, external_ref: ExternalRef) -> NewPayout {
+    NewPayout { id, external_ref, receiver, amount: Ves::from_minor(cents), concept: "pago".to_owned() }
+}
+
+pub fn named(id: Id) -> ExternalRef {
+    ExternalRef::parse(&id.to_string()).expect("a reference")
+}
+
+pub fn bank_code() -> BankCode {
+    BankCode::parse("0134").expect("a bank")
+}
+
+pub fn identity() -> IdentityDocument {
+    IdentityDocument::parse("V12345678").expect("a document")
+}
+
+pub fn holder() -> PhoneHolder {
+    PhoneHolder {
+        bank: bank_code(),
+        phone: MobilePhone::parse("04141234567").expect("a phone"),
+        identity: identity(),
+    }
+}
+
+pub fn debtor() -> Debtor {
+    Debtor { bank: bank_code(), id: identity(), phone: holder().phone }
+}
+
+pub fn receiver_account() -> Receiver {
+    let account = (0..100)
+        .find_map(|check| AccountNumber::parse(&format!("01340001{check:02}0123456789"), |_| true).ok());
+    Receiver::Account {
+        account: account.expect("one of them is right"),
+        identity: identity(),
+        name: "Ana".to_owned(),
+    }
+}
+
+pub fn card() -> Card {
+    Card {
+        // Long after every clock here.
+        expiry: Expiry { year: 8_999, month: 12 },
+        number: Number::parse("4111111111111111").expect("a number"),
+        cvv: Cvv::parse("123").expect("a code"),
+        holder_name: "Ana".to_owned(),
+        holder_id: identity(),
+    }
+}
+
+pub fn buyer() -> Buyer {
+    Buyer {
+        email: None,
+        phone: Some(ColombianPhone::parse("3001234567").expect("a phone")),
+        document_type: Some(DocumentType::Cc),
+        document_number: Some(DocumentNumber::parse("1020304050").expect("a document")),
+    }
+}
+
+pub fn beneficiary() -> Beneficiary {
+    Beneficiary {
+        bank: "Bancolombia".to_owned(),
+        account: ColombianAccount::parse("12345678901").expect("an account"),
+        account_type: AccountType::Savings,
+        holder_name: "Ana".to_owned(),
+        document_type: DocumentType::Cc,
+        document_number: DocumentNumber::parse("1020304050").expect("a document"),
+    }
+}

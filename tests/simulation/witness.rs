@@ -1,0 +1,410 @@
+//! The domain's machine, with every turn and every look at a book written down in the order in which
+//! the books took them: what the model then judges, however many requests were under way at once.
+
+use crate::bank::Bank;
+use actors::{Decision, Effects, Machine, Turn as Instant};
+use api::refusals::problem;
+use domain::adjustments::Adjustment;
+use domain::bank::{Effect, Heard, Order};
+use domain::book::Book;
+use domain::chargebacks::Verdict as Decided;
+use domain::commands::{Ask, Command};
+use domain::date::Date;
+use domain::ids::{EntityId, Id};
+use domain::machine::{AnyBook, Domain};
+use domain::payments::Means;
+use domain::payments::charge::Price;
+use domain::payouts::batch::NewItem;
+use domain::payouts::{NewPayout, Receiver};
+use domain::record::{Entity, Record};
+use domain::refusal::Refusal;
+use domain::view::{Query, View};
+use pasarela::outbox::Outbox;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use wal::{IndexOps, PAYLOAD_BYTES_MAX};
+
+/// By what is collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    C2p,
+    Card,
+    Debit,
+    Transfer,
+}
+
+/// A payout as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    pub id: Id,
+    pub cents: i64,
+    /// The reference, which a batch may name twice.
+    pub reference: String,
+    pub to: Paid,
+}
+
+/// Who is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paid {
+    Merchant { id: Id, from_balance: bool },
+    Own,
+    Other,
+}
+
+/// What was asked, as far as the model knows of it.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    Adjust {
+        minor: i64,
+        merchant: Option<Id>,
+        held: bool,
+    },
+    Sheet {
+        version: u64,
+        reserve: i64,
+        payout_fee: i64,
+        chargeback_fee: i64,
+        hold_days: u32,
+    },
+    Charge {
+        id: Id,
+        by: By,
+        usd_cents: i64,
+        seller: Option<(Id, u32)>,
+        date: Option<Date>,
+    },
+    Intent {
+        id: Id,
+        usd_cents: i64,
+    },
+    Execute {
+        seller: Option<(Id, u32)>,
+    },
+    Reverse,
+    ChargeBack {
+        id: Id,
+        cents: Option<i64>,
+    },
+    Close {
+        id: Id,
+        won: bool,
+    },
+    Pay(Wanted),
+    Batch {
+        id: Id,
+        items: Vec<Wanted>,
+    },
+    Register {
+        id: Id,
+    },
+    AddMethod,
+    Prove {
+        method: Id,
+    },
+    Proved {
+        method: Id,
+    },
+    SetDefault(Id),
+    DeleteMethod(Id),
+    Switch(bool),
+    Delete,
+    SetOwn,
+    ProveOwn,
+    ProvedOwn,
+    Heard(Heard),
+    Deadline,
+    MoveClock,
+    /// Nothing that the model knows of.
+    Other,
+}
+
+fn share(marketplace: Option<(Id, domain::money::Rate)>) -> Option<(Id, u32)> {
+    let ten_thousandths = |rate: domain::money::Rate| {
+        u32::try_from((rate.0 * rust_decimal::Decimal::from(10_000)).mantissa() / scale(rate))
+            .expect("a percentage")
+    };
+    marketplace.map(|(seller, percent)| (seller, ten_thousandths(percent)))
+}
+
+fn scale(rate: domain::money::Rate) -> i128 {
+    10_i128.pow((rate.0 * rust_decimal::Decimal::from(10_000)).scale())
+}
+
+impl Wanted {
+    fn of(new: &NewPayout) -> Wanted {
+        let to = match new.receiver {
+            Receiver::Merchant { merchant, from_balance, .. } => {
+                Paid::Merchant { id: merchant, from_balance }
+            }
+            Receiver::Own => Paid::Own,
+            _ => Paid::Other,
+        };
+        let reference = new.external_ref.as_str().to_owned();
+        Wanted { id: new.id, cents: new.amount.minor(), reference, to }
+    }
+}
+
+impl Asked {
+    fn of(ask: &Ask) -> Asked {
+        match ask {
+            Ask::Adjust(ask) => {
+                let Adjustment { minor, merchant, held, .. } = **ask;
+                Asked::Adjust { minor, merchant, held }
+            }
+            Ask::Sheet(sheet) => Asked::Sheet {
+                version: sheet.version,
+                reserve: sheet.settings.reserve.minor(),
+                payout_fee: sheet.settings.fees.payout.minor(),
+                chargeback_fee: sheet.settings.fees.chargeback.minor(),
+                hold_days: sheet.settings.seller_hold_business_days,
+            },
+            Ask::Charge(new) => {
+                let (by, date) = match new.means {
+                    Means::Card { .. } => (By::Card, None),
+                    Means::Debit { .. } => (By::Debit, None),
+                    Means::Transfer { date, .. } => (By::Transfer, Some(date)),
+                    _ => return Asked::Other,
+                };
+                let usd_cents = match new.price {
+                    Price::Usd(usd) => usd.minor(),
+                    Price::Ves(ves) => ves.minor() / 200,
+                };
+                Asked::Charge { id: new.id, by, usd_cents, seller: share(new.marketplace), date }
+            }
+            Ask::RequestC2p(new) => Asked::Intent { id: new.id, usd_cents: new.usd.minor() },
+            Ask::ExecuteC2p(ask) => Asked::Execute { seller: share(ask.marketplace) },
+            Ask::Reverse => Asked::Reverse,
+            Ask::OpenChargeback(new) => {
+                Asked::ChargeBack { id: new.id, cents: new.amount.map(|amount| amount.minor()) }
+            }
+            Ask::CloseChargeback(id, verdict) => Asked::Close { id: *id, won: *verdict == Decided::Won },
+            Ask::Pay(new) => Asked::Pay(Wanted::of(new)),
+            Ask::PayBatch(new) => {
+                let sound = |item: &NewItem| match item {
+                    NewItem::Sound(new) => Some(Wanted::of(new)),
+                    NewItem::Bad { .. } => None,
+                };
+                Asked::Batch { id: new.id, items: new.items.iter().filter_map(sound).collect() }
+            }
+            Ask::Register(new) => Asked::Register { id: new.id },
+            Ask::AddMethod(..) => Asked::AddMethod,
+            Ask::StartVerification { method, .. } => Asked::Prove { method: *method },
+            Ask::Verify { method, .. } => Asked::Proved { method: *method },
+            Ask::SetDefaultMethod(method) => Asked::SetDefault(*method),
+            Ask::DeleteMethod(method) => Asked::DeleteMethod(*method),
+            Ask::SetActive(active) => Asked::Switch(*active),
+            Ask::DeleteMerchant => Asked::Delete,
+            Ask::SetOwnAccount(_) => Asked::SetOwn,
+            Ask::StartOwnVerification(_) => Asked::ProveOwn,
+            Ask::VerifyOwn(_) => Asked::ProvedOwn,
+            Ask::Heard(heard) => Asked::Heard(heard.clone()),
+            Ask::Deadline => Asked::Deadline,
+            Ask::MoveClock => Asked::MoveClock,
+            _ => Asked::Other,
+        }
+    }
+}
+
+/// One turn of a book.
+#[derive(Clone)]
+pub struct Turn {
+    pub tenant: u64,
+    pub now: i64,
+    /// The entity as it was before, if there was one.
+    pub entity: Option<EntityId>,
+    pub asked: Asked,
+    /// The code of the refusal.
+    pub refusal: Option<&'static str>,
+    pub record: Option<Arc<Record>>,
+}
+
+/// What a book did or showed.
+#[derive(Clone)]
+pub enum Seen {
+    Turn(Turn),
+    View { tenant: u64, now: i64, book: Box<Book> },
+}
+
+/// Everything that was seen since it was last taken.
+#[derive(Clone, Default)]
+pub struct Diary(Arc<Mutex<Vec<Seen>>>);
+
+impl Diary {
+    fn note(&self, seen: Seen) {
+        self.0.lock().expect("nobody panics with it").push(seen);
+    }
+
+    pub fn take(&self) -> Vec<Seen> {
+        std::mem::take(&mut *self.0.lock().expect("nobody panics with it"))
+    }
+}
+
+/// A question to the book of a tenant, which does not know whose it is.
+pub struct Look {
+    pub tenant: u64,
+    pub query: Query,
+}
+
+/// The machine, and where it writes down what it sees.
+pub struct Witness {
+    pub domain: Domain,
+    pub diary: Diary,
+}
+
+impl Machine for Witness {
+    type EntityId = EntityId;
+    type Entity = Entity;
+    type Book = AnyBook;
+    type Command = Command;
+    type Record = Record;
+    type Refusal = Refusal;
+    type Effect = Effect;
+    type Query = Look;
+    type View = View;
+
+    fn is_essential(&self, tenant: u64) -> bool {
+        self.domain.is_essential(tenant)
+    }
+
+    fn empty(&self, tenant: u64) -> AnyBook {
+        self.domain.empty(tenant)
+    }
+
+    fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
+        self.domain.now_ms(book, wall_ms)
+    }
+
+    fn wall_ms(&self, book: &AnyBook, tenant_ms: i64) -> i64 {
+        self.domain.wall_ms(book, tenant_ms)
+    }
+
+    fn may_reach(&self, now_ms: i64) -> Result<(), Refusal> {
+        self.domain.may_reach(now_ms)
+    }
+
+    fn settle(&self, book: &mut AnyBook, now_ms: i64) {
+        self.domain.settle(book, now_ms);
+    }
+
+    fn decide(
+        &self,
+        book: &AnyBook,
+        entity: Option<&Entity>,
+        command: Command,
+        turn: Instant,
+    ) -> Decision<Self> {
+        let asked = Asked::of(&command.ask);
+        let Decision { record, refusal, effects } = self.domain.decide(book, entity, command, turn);
+        // One that is too large is not written, and its caller is told.
+        let fits = |record: &Arc<Record>| self.domain.encode(record).len() <= PAYLOAD_BYTES_MAX;
+        if record.as_ref().is_none_or(fits) {
+            self.diary.note(Seen::Turn(Turn {
+                tenant: turn.tenant,
+                now: turn.now_ms,
+                entity: entity.map(Entity::id),
+                asked,
+                refusal: refusal.as_ref().map(|refusal| problem(refusal).code),
+                record: record.clone(),
+            }));
+        }
+        Decision { record, refusal, effects }
+    }
+
+    fn evolve(&self, book: &mut AnyBook, record: &Record, time_ms: i64) {
+        self.domain.evolve(book, record, time_ms);
+    }
+
+    fn check(&self, book: &AnyBook, record: &Record) -> Result<(), String> {
+        self.domain.check(book, record)
+    }
+
+    fn encode(&self, record: &Record) -> Vec<u8> {
+        self.domain.encode(record)
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
+        self.domain.decode(bytes)
+    }
+
+    fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
+        self.domain.index(tenant, time_ms, record, ops);
+    }
+
+    fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
+        self.domain.entity_key(tenant, id)
+    }
+
+    fn entity_in(&self, record: &Record, id: EntityId) -> Option<Arc<Entity>> {
+        self.domain.entity_in(record, id)
+    }
+
+    fn entities_in(&self, record: &Record) -> impl Iterator<Item = (EntityId, Arc<Entity>)> {
+        self.domain.entities_in(record)
+    }
+
+    fn is_open(&self, entity: &Entity) -> bool {
+        self.domain.is_open(entity)
+    }
+
+    fn is_gone(&self, record: &Record, id: EntityId) -> bool {
+        self.domain.is_gone(record, id)
+    }
+
+    fn effect_target(&self, effect: &Effect) -> EntityId {
+        self.domain.effect_target(effect)
+    }
+
+    fn is_wanted(&self, target: Option<&Entity>, effect: &Effect) -> bool {
+        self.domain.is_wanted(target, effect)
+    }
+
+    fn is_awaited(&self, book: &AnyBook, record: &Record) -> bool {
+        self.domain.is_awaited(book, record)
+    }
+
+    fn is_large(&self, book: &AnyBook) -> bool {
+        self.domain.is_large(book)
+    }
+
+    fn save(&self, book: &AnyBook) -> Vec<u8> {
+        self.domain.save(book)
+    }
+
+    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, String> {
+        self.domain.restore(tenant, bytes)
+    }
+
+    fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
+        self.domain.next_due(book, skip)
+    }
+
+    fn deadline(&self, id: EntityId) -> Command {
+        self.domain.deadline(id)
+    }
+
+    fn view(&self, book: &AnyBook, Look { tenant, query }: Look, now_ms: i64) -> View {
+        if let (AnyBook::Tenant(book), Query::Balance) = (book, query) {
+            self.diary.note(Seen::View { tenant, now: now_ms, book: book.clone() });
+        }
+        self.domain.view(book, query, now_ms)
+    }
+}
+
+/// The outbox, for this machine.
+pub struct Outside {
+    pub outbox: Outbox,
+    pub bank: Bank,
+}
+
+impl Effects<Witness> for Outside {
+    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
+        if !matches!(effect.order, Order::PriceUsdt { .. }) {
+            self.bank.expect(tenant, effect.entity, effect.operation);
+        }
+        self.outbox.perform(tenant, effect)
+    }
+
+    fn durable(&self, tenant: u64, record: &Record) {
+        self.outbox.durable(tenant, record);
+    }
+}

@@ -1,0 +1,79 @@
+//! A writer without a thread: whoever has the stepper runs it, one batch at a time, on the thread
+//! that calls. For simulations, in which nothing may depend on how threads are scheduled.
+
+use crate::log::Completion;
+use crate::poison::Poisoned;
+use crate::writer::Writer;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The handle of a writer that is run by hand. Clones run the same writer: that of the log that was
+/// opened with it last.
+#[derive(Clone)]
+pub struct Stepper {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    writer: Mutex<Option<Box<dyn Steps>>>,
+    wake: Box<dyn Fn() + Send + Sync>,
+}
+
+/// A writer of whatever completions.
+trait Steps: Send {
+    fn step(&mut self) -> bool;
+}
+
+impl Stepper {
+    /// A stepper without a log yet. `wake` is called with everything that the log is given, by
+    /// whoever gives it, and must not block.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Stepper {
+        Stepper { shared: Arc::new(Shared { writer: Mutex::new(None), wake: Box::new(wake) }) }
+    }
+
+    /// Writes what waits as one batch and tells those who waited for it. False when nothing was
+    /// written: nothing waited, or the write failed and all that waited was refused. False too when
+    /// a completion calls it: the step that is under way comes to the rest by itself.
+    pub fn step(&self) -> bool {
+        match self.shared.writer.try_lock() {
+            Ok(mut writer) => writer.as_mut().is_some_and(|writer| writer.step()),
+            Err(_) => false,
+        }
+    }
+
+    pub(crate) fn give<C: Completion>(&self, writer: Writer<C>) {
+        let stepped: Box<dyn Steps> = Box::new(Stepped { writer, poisoned: None });
+        *self.shared.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(stepped);
+    }
+
+    pub(crate) fn wake(&self) {
+        (self.shared.wake)();
+    }
+
+    /// Writes all that waits.
+    pub(crate) fn finish(&self) {
+        while self.step() {}
+    }
+}
+
+struct Stepped<C: Completion> {
+    writer: Writer<C>,
+    poisoned: Option<Poisoned>,
+}
+
+impl<C: Completion> Steps for Stepped<C> {
+    fn step(&mut self) -> bool {
+        if let Some(poisoned) = &self.poisoned {
+            self.writer.refuse_waiting(poisoned);
+            return false;
+        }
+        match self.writer.write_next() {
+            Ok(written) => written,
+            Err(error) => {
+                let poisoned = Poisoned::unwritten(&error);
+                self.writer.begin_to_refuse(&poisoned);
+                self.poisoned = Some(poisoned);
+                false
+            }
+        }
+    }
+}
