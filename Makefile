@@ -6,7 +6,7 @@ SHELL := /bin/bash
 # Builds for operators are told by counts of a busy server what to optimise; no other build uses the wrapper.
 COUNTED := RUSTC_WRAPPER="$(CURDIR)/pgo/rustc"
 
-.PHONY: run test ci release deb sbom image fresh-machine bench
+.PHONY: run test ci soak release deb sbom image fresh-machine bench
 
 # Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data. The first start makes a token for operators there, unless one is configured.
 run:
@@ -24,6 +24,12 @@ test:
 # What a change must pass.
 ci:
 	.ci/run
+
+# What the gate does briefly, for hours.
+soak:
+	@.ci/prerequisites
+	@wal/rocksdb/build
+	handoff/loom
 
 # What operators install: $(CARGO_TARGET_DIR)/dist/pasarela, stripped, and its symbols beside it in pasarela.debug.
 release:

@@ -12,7 +12,6 @@ mod connection;
 mod entrance;
 mod heads;
 mod peers;
-mod seldom;
 mod stream;
 mod watch;
 
