@@ -25,11 +25,13 @@ test:
 ci:
 	.ci/run
 
-# What the gate does briefly, for hours.
+# What the gate does briefly, for hours. FUZZ_SECONDS are those of each fuzz target.
 soak:
 	@.ci/prerequisites
 	@wal/rocksdb/build
 	handoff/loom
+	PROPTEST_CASES=100000 cargo test --locked --lib -- checkout::pages
+	fuzz/soak $${FUZZ_SECONDS:-3600}
 
 # What operators install: $(CARGO_TARGET_DIR)/dist/pasarela, stripped, and its symbols beside it in pasarela.debug.
 release:

@@ -10,7 +10,7 @@
 
 mod connection;
 mod entrance;
-mod heads;
+pub mod heads;
 mod peers;
 mod stream;
 mod watch;

@@ -1,5 +1,8 @@
 //! Which page a session shows.
 
+#[cfg(test)]
+mod escaping;
+
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
 use super::{ANEW, Manner, Shell, Typed, Wish, page};
 use crate::checkout::form::Form;
