@@ -22,9 +22,7 @@ static BANKS: LazyLock<Catalogue> = LazyLock::new(Catalogue::embedded);
 static CALLERS: LazyLock<[Caller; 2]> = LazyLock::new(|| [Mode::Live, Mode::Test].map(caller));
 
 fn caller(mode: Mode) -> Caller {
-    let mut settings = Settings::default();
-    settings.usdt_enabled = true;
-    settings.cop_enabled = true;
+    let settings = Settings { usdt_enabled: true, cop_enabled: true, ..Settings::default() };
     let sheet =
         Sheet { version: 1, settings: settings.shared(), live_status: LiveStatus::Active, reason: None };
     let tenant = Tenant {

@@ -11,7 +11,7 @@ const SEQ: u64 = 0;
 
 pub fn run(input: &[u8]) {
     let mut bytes = Bytes::new(input);
-    let is_sealed = bytes.byte() % 2 == 0;
+    let is_sealed = bytes.byte().is_multiple_of(2);
     let head = bytes.sized();
     let pieces = [bytes.sized(), bytes.rest()];
     let key = [TENANT.to_be_bytes(), SEQ.to_be_bytes()].concat();

@@ -128,6 +128,13 @@ impl Heads {
     }
 }
 
+/// Of a new connection.
+impl Default for Heads {
+    fn default() -> Self {
+        Heads::new()
+    }
+}
+
 fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     line.split_at_checked(name.len())
         .filter(|(start, _)| start.eq_ignore_ascii_case(name))
