@@ -25,10 +25,16 @@ test:
 ci:
 	.ci/run
 
-# What the gate does briefly, for hours (docs/testing.md): SEEDS histories of the whole engine, CRASHES kills.
+# What the gate does briefly, for hours (docs/testing.md): SEEDS histories of the whole engine, CRASHES kills,
+# FUZZ_SECONDS of each fuzz target.
 soak:
+	@.ci/prerequisites
+	@wal/rocksdb/build
+	handoff/loom
 	SIMULATION_SEEDS=$(or $(SEEDS),1000000) cargo test --locked --test simulation every_seed -- --nocapture
 	CRASHES=$(or $(CRASHES),10000) CRASH_STEPS=all cargo test --locked --test crash -- load:: start:: --nocapture
+	PROPTEST_CASES=100000 cargo test --locked --lib -- checkout::pages
+	fuzz/soak $(or $(FUZZ_SECONDS),3600)
 
 # What operators install: $(CARGO_TARGET_DIR)/dist/pasarela, stripped, and its symbols beside it in pasarela.debug.
 release:

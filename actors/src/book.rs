@@ -146,11 +146,9 @@ impl<M: Machine> Actor for BookHost<M> {
         _ring: Ring,
         state: &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
-        // Taken back before the queue is read, and with a read of what the pusher wrote: whoever
-        // pushes after our last look finds it taken back and rings again.
-        state.slot.rung.swap(false, Ordering::AcqRel);
+        state.slot.mailbox.begin();
         for _ in 0..BURST_MAX {
-            let Some(message) = state.slot.queue.pop() else {
+            let Some(message) = state.slot.mailbox.pop() else {
                 if state.shared().closed.load(Ordering::Acquire) && state.leave() {
                     myself.stop(None);
                 }
@@ -622,7 +620,7 @@ impl<M: Machine> BookState<M> {
             .engine
             .shared
             .books
-            .remove_if(&self.tenant, |_, found| Arc::ptr_eq(found, slot) && slot.queue.is_empty())
+            .remove_if(&self.tenant, |_, found| Arc::ptr_eq(found, slot) && slot.mailbox.is_empty())
             .is_some();
         if left {
             slot.over.store(true, Ordering::Release);

@@ -469,7 +469,7 @@ impl<M: Machine> Engine<M> {
             .shared
             .books
             .iter()
-            .map(|slot| slot.queue.len())
+            .map(|slot| slot.mailbox.len())
             .fold((0, 0), |(sum, most), len| (sum + len, most.max(len)));
         Status {
             durable_seq: self.shared.log.durable_seq(),

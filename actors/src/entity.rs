@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::rider::{Answer, Ask, Failure, Held, Outcome};
 use crate::slot::BookMessage;
 use dashmap::mapref::entry::Entry;
-use std::collections::VecDeque;
+use handoff::Place;
 use std::error::Error;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,19 +37,19 @@ pub(crate) enum EntityMessage<M: Machine> {
     Lost { effect: u64 },
 }
 
-/// The place of an entity that is active: what waits for it, and its actor while it rests.
+/// The place of an entity that is active.
 ///
 /// The mutex is never locked: whoever looks inside has the map's own lock. It makes what is in
 /// there fit to be shared, messages that may only be sent included.
-pub(crate) struct EntitySlot<M: Machine>(Mutex<Place<M>>);
-
-struct Place<M: Machine> {
-    mailbox: VecDeque<EntityMessage<M>>,
-    resting: Option<EntityState<M>>,
-}
+pub(crate) struct EntitySlot<M: Machine>(Mutex<Place<EntityMessage<M>, EntityState<M>>>);
 
 impl<M: Machine> EntitySlot<M> {
-    fn place(&mut self) -> &mut Place<M> {
+    /// Of an actor that its maker runs.
+    fn running() -> Self {
+        EntitySlot(Mutex::new(Place::running()))
+    }
+
+    fn place(&mut self) -> &mut Place<EntityMessage<M>, EntityState<M>> {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -96,22 +96,13 @@ pub(crate) fn deliver<M: Machine>(
     new: bool,
     message: EntityMessage<M>,
 ) -> Option<(Turn<M>, EntityMessage<M>)> {
-    let state = match engine.shared.entities.entry((tenant, id)) {
-        Entry::Occupied(mut slot) => {
-            let place = slot.get_mut().place();
-            match place.resting.take() {
-                Some(state) => state,
-                None => {
-                    place.mailbox.push_back(message);
-                    return None;
-                }
-            }
-        }
+    let (state, message) = match engine.shared.entities.entry((tenant, id)) {
+        Entry::Occupied(mut slot) => slot.get_mut().place().deliver(message)?,
         Entry::Vacant(vacant) => {
-            vacant.insert(EntitySlot(Mutex::new(Place { mailbox: VecDeque::new(), resting: None })));
+            vacant.insert(EntitySlot::running());
             // The caller made the id of a new one a moment ago: there is nothing to load.
             let known = if new { Some(None) } else { engine.shared.at_hand.take(tenant, id).map(Some) };
-            EntityState { known, waiting: Vec::new() }
+            (EntityState { known, waiting: Vec::new() }, message)
         }
     };
     Some((
@@ -156,7 +147,7 @@ impl<M: Machine> Turn<M> {
     fn next(&mut self) -> Option<EntityMessage<M>> {
         let shared = &self.engine.shared;
         let Entry::Occupied(mut slot) = shared.entities.entry((self.tenant, self.id)) else { return None };
-        if let Some(message) = slot.get_mut().place().mailbox.pop_front() {
+        if let Some(message) = slot.get_mut().place().take_next() {
             return Some(message);
         }
         let state = self.state.take()?;
@@ -168,7 +159,7 @@ impl<M: Machine> Turn<M> {
             }
             slot.remove();
         } else {
-            slot.get_mut().place().resting = Some(state);
+            slot.get_mut().place().rest(state);
         }
         None
     }

@@ -1,7 +1,7 @@
 //! A book's place in the engine: its queue, the bell of its actor, and who watches over that.
 //!
-//! Messages go through a queue of our own; ractor's mailbox only carries the ring of a bell, so
-//! that a burst of commands costs one mailbox message.
+//! Messages go through a mailbox of our own; ractor's only carries the ring of a bell, so that a
+//! burst of commands costs one of its messages.
 
 use crate::admission::Admission;
 use crate::book::BookHost;
@@ -10,7 +10,7 @@ use crate::jump::Firing;
 use crate::machine::Machine;
 use crate::recovery::Recovered;
 use crate::rider::{Ask, Failure};
-use crossbeam::queue::SegQueue;
+use handoff::Mailbox;
 use ractor::ActorRef;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -114,8 +114,7 @@ pub(crate) enum Due<M: Machine> {
 }
 
 pub(crate) struct BookSlot<M: Machine> {
-    pub queue: SegQueue<BookMessage<M>>,
-    pub rung: AtomicBool,
+    pub mailbox: Mailbox<BookMessage<M>>,
     bell: ActorRef<Ring>,
     /// The actor ends because it was to, not because something is broken.
     pub over: AtomicBool,
@@ -124,15 +123,20 @@ pub(crate) struct BookSlot<M: Machine> {
 
 impl<M: Machine> BookSlot<M> {
     pub fn send(&self, message: BookMessage<M>) {
-        self.queue.push(message);
-        self.ring();
+        if self.mailbox.push(message) {
+            self.ring_bell();
+        }
     }
 
     pub fn ring(&self) {
-        if !self.rung.swap(true, Ordering::AcqRel) {
-            // Fails only when the actor is gone; then its supervisor answers what is in the queue.
-            let _ = self.bell.cast(Ring);
+        if self.mailbox.call() {
+            self.ring_bell();
         }
+    }
+
+    fn ring_bell(&self) {
+        // Fails only when the actor is gone; then its supervisor answers what is in the mailbox.
+        let _ = self.bell.cast(Ring);
     }
 
     pub fn touch(&self, coarse_seconds: i64) {
@@ -175,8 +179,7 @@ pub(crate) fn spawn_book<M: Machine>(
         }
     };
     let slot = Arc::new(BookSlot {
-        queue: SegQueue::new(),
-        rung: AtomicBool::new(false),
+        mailbox: Mailbox::new(),
         bell,
         over: AtomicBool::new(false),
         last_used: AtomicI64::new(0),
@@ -204,9 +207,9 @@ pub(crate) fn spawn_book<M: Machine>(
 fn bury<M: Machine>(engine: &Engine<M>, tenant: u64, slot: &Arc<BookSlot<M>>, why: &str) {
     let why = format!("the actor of book {tenant} ended: {why}");
     engine.shared.fail(&why);
-    // After this nobody finds the slot, so its queue grows no more.
+    // After this nobody finds the slot, so its mailbox grows no more.
     engine.shared.books.remove_if(&tenant, |_, found| Arc::ptr_eq(found, slot));
-    while let Some(message) = slot.queue.pop() {
+    while let Some(message) = slot.mailbox.pop() {
         message.fail(Failure::Storage(why.clone()));
     }
 }

@@ -5,6 +5,8 @@
 mod figures;
 mod link;
 mod session;
+#[cfg(test)]
+mod skeleton;
 
 pub use link::{link, show_link};
 pub use session::{session, show};

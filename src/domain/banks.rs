@@ -18,8 +18,16 @@ const URL_CHARACTERS_MAX: usize = 500;
 
 /// Reads the address of a logo.
 pub fn logo_url(text: &str) -> Result<String, &'static str> {
+    // The parser of browsers takes `https:,//example.com` for an address of a host that is a comma.
+    let is_plain = text.split_once("://").is_some_and(|(scheme, rest)| {
+        let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
+        is_web && rest.starts_with(|first: char| first.is_alphanumeric() || first == '[')
+    });
+    let is_printable = !text.contains(|character: char| character.is_control() || character.is_whitespace());
     let fits = text.chars().count() <= URL_CHARACTERS_MAX
-        && url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+        && is_plain
+        && is_printable
+        && url::Url::parse(text).is_ok_and(|url| url.username().is_empty() && url.password().is_none());
     if fits { Ok(text.to_owned()) } else { Err("must be an http or https URL of at most 500 characters") }
 }
 
@@ -367,6 +375,26 @@ mod tests {
         });
         assert!(catalogue.all().is_sorted_by_key(|bank| bank.code));
         assert_eq!(catalogue.all().len(), 31);
+    }
+
+    #[test]
+    fn a_logo_is_at_an_address_of_the_web_in_its_plain_form() {
+        for good in ["https://example.com/a.png", "HTTP://[::1]/a", "https://ñ.example/?a#b"] {
+            assert_eq!(logo_url(good), Ok(good.to_owned()));
+        }
+        for bad in [
+            "",
+            "https:example.com",
+            "https:,//example.com",
+            "https:///example.com",
+            "https://\\example.com",
+            "https://user@example.com",
+            "https://exa\nmple.com",
+            "javascript:alert(1)",
+            "javascript://example.com",
+        ] {
+            assert!(logo_url(bad).is_err(), "{bad:?}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub mod health;
 mod http;
 pub mod market;
 mod pointer;
-mod reading;
+pub mod reading;
 pub mod store;
 pub use domain::samples as sample;
 

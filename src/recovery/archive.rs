@@ -212,6 +212,10 @@ pub fn import(
         match kind {
             KEY if !key_seen => {
                 key_seen = true;
+                // With another one the directory would be called whole, and no server would start.
+                if body.len() != directory::MARK_KEY_BYTES {
+                    return Err(place.bad("has a secret of another length"));
+                }
                 directory::write_mark_key(into, &body)?;
             }
             RECORDS if stores.is_none() => {

@@ -35,7 +35,7 @@ pub const ENDED_BADLY_FILE: &str = "ENDED_BADLY";
 /// Room that is kept for a start on a full disk, inside the data directory: no copy has it.
 pub const BALLAST_FILE: &str = "ballast";
 /// How long the secret is.
-const MARK_KEY_BYTES: usize = 32;
+pub const MARK_KEY_BYTES: usize = 32;
 
 /// The family that every store has.
 const DEFAULT_FAMILY: &str = "default";

@@ -42,8 +42,9 @@ struct Entry {
     logo_url: Option<String>,
 }
 
-/// All or nothing: a feed with one bad entry is not believed about the others.
-fn read(text: &str) -> Result<Vec<Listed>, String> {
+/// The banks in a feed's answer. All or nothing: one with a bad entry is not believed about the
+/// others.
+pub fn read(text: &str) -> Result<Vec<Listed>, String> {
     let entries: Vec<Entry> =
         serde_json::from_str(text).map_err(|error| format!("is no list of banks: {error}"))?;
     if entries.is_empty() || entries.len() > BANKS_MAX {

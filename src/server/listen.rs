@@ -10,9 +10,8 @@
 
 mod connection;
 mod entrance;
-mod heads;
+pub mod heads;
 mod peers;
-mod seldom;
 mod stream;
 mod watch;
 

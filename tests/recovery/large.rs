@@ -44,6 +44,8 @@ async fn engine(data: &Path) -> Engine<Domain> {
         set_aside: Default::default(),
         on_halt: Arc::new(|_| {}),
         clock: Clock::system(),
+        seeds: actors::unforeseeable(),
+        stepper: None,
     };
     let domain = Domain { live_rails: false, holidays: Vec::new(), render };
     let store = Box::new(RocksStore::open(data).expect("a store"));

@@ -189,8 +189,14 @@ impl Bank {
     }
 }
 
+/// Of a transfer the bank says the reference that its payer gave: that one transfer may be found by
+/// different digits, and pays once, is tested over HTTP.
 fn done(call: &Call) -> Answer {
-    Answer::Done { reference: call.operation_id.simple().to_string()[..12].to_owned() }
+    let reference = match &call.order {
+        Order::FindTransfer { reference, .. } => reference.clone(),
+        _ => call.operation_id.simple().to_string()[..12].to_owned(),
+    };
+    Answer::Done { reference }
 }
 
 fn refused() -> Answer {

@@ -32,12 +32,17 @@ fn the_api_is_pure() {
 fn the_crates_below_do_not_know_money() {
     let words = ["payment", "payout", "merchant", "pasarela::", "hyper::"];
     assert_absent("wal/src", &words, "the log knows bytes, not money");
+    assert_absent(
+        "handoff/src",
+        &["wal::", "actors::", "tokio", "pasarela::"],
+        "what is handed over is not its business",
+    );
     assert_absent("actors/src", &["pasarela::", "hyper::", "rust_decimal"], "the engine hosts any machine");
 }
 
 #[test]
 fn files_have_one_subject() {
-    for folder in ["src", "actors/src", "wal/src"] {
+    for folder in ["src", "actors/src", "fuzz", "handoff/src", "wal/src"] {
         for path in rust_files(folder) {
             let lines = fs::read_to_string(&path).expect("a readable file").lines().count();
             assert!(lines <= LINES_MAX, "{} has {lines} lines", path.display());
@@ -49,7 +54,7 @@ fn files_have_one_subject() {
 fn files_say_what_they_are_for_and_nothing_is_left_unfinished() {
     let unfinished =
         [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!("), concat!("todo", "!(")];
-    for folder in ["src", "actors/src", "wal/src", "tests", "benches"] {
+    for folder in ["src", "actors/src", "fuzz", "handoff/src", "wal/src", "tests", "benches"] {
         if !root().join(folder).exists() {
             continue;
         }

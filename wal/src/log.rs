@@ -19,6 +19,7 @@ use crate::told::Teller;
 use crate::writer::{Entry, Writer};
 use crate::{IndexOps, OpenError, ReadError, Seq};
 use crossbeam::channel::{self, Sender};
+use handoff::HandedOver;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -102,7 +103,7 @@ pub(crate) struct Shared {
     poisoned: OnceLock<Poisoned>,
     on_poison: Mutex<Option<PoisonHook>>,
     /// Writes of which not everybody who waited has been told.
-    pub(crate) telling: AtomicUsize,
+    pub(crate) telling: HandedOver,
     /// Everybody who waited was told; a hook is called from now on.
     hook_is_due: AtomicBool,
 }
@@ -177,7 +178,7 @@ impl<C: Completion> Log<C> {
             counters: Counters::new(),
             pending_records: AtomicUsize::new(0),
             pending_bytes: AtomicUsize::new(0),
-            telling: AtomicUsize::new(0),
+            telling: HandedOver::new(),
             refuses: AtomicBool::new(false),
             poisoned: OnceLock::new(),
             on_poison: Mutex::new(None),

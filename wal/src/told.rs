@@ -4,7 +4,6 @@ use crate::Seq;
 use crate::log::{Completion, Durable, Shared};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// One who waits.
@@ -42,7 +41,7 @@ impl<C: Completion> Finished<C> {
         pending: (usize, usize),
         shared: &Arc<Shared>,
     ) -> Finished<C> {
-        shared.telling.fetch_add(1, Ordering::Relaxed);
+        shared.telling.begin();
         Finished { waiting, at: Instant::now(), pending, shared: Arc::clone(shared) }
     }
 
@@ -59,6 +58,6 @@ impl<C: Completion> Drop for Finished<C> {
         self.waiting.clear();
         let (entries, bytes) = self.pending;
         self.shared.leave(entries, bytes);
-        self.shared.telling.fetch_sub(1, Ordering::Release);
+        self.shared.telling.end();
     }
 }

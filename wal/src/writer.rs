@@ -311,7 +311,7 @@ impl<C: Completion> Writer<C> {
     /// Tells everybody who waited; those who are many, or would overtake others, by the teller.
     fn tell(&mut self) {
         if let Some(teller) = &self.teller
-            && (self.waiting.len() >= HANDED_OVER_FROM || self.shared.telling.load(Ordering::Acquire) > 0)
+            && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.telling.is_done())
         {
             let pending = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
             teller(Finished::new(std::mem::take(&mut self.waiting), pending, &self.shared));

@@ -76,3 +76,30 @@ pub fn show_link(
     let (slug, name, description) = (link.slug.clone(), product.name.clone(), product.description.clone());
     page(status, LinkPage { shell, slug, name, description, price, quantity, choices }.render(), None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::skeleton::{harmless, shell, skeleton, texts};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn page(text: &[String]) -> String {
+        let page = LinkPage {
+            shell: shell(&text[0]),
+            slug: text[1].clone(),
+            name: text[2].clone(),
+            description: Some(text[3].clone()),
+            price: text[4].clone(),
+            quantity: Some(Quantity { value: text[5].clone(), max: 9, wrong: true }),
+            choices: Vec::new(),
+        };
+        page.render().expect("a page is made")
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_changes_the_skeleton_of_a_page(text in texts(6)) {
+            prop_assert_eq!(skeleton(&page(&text)), skeleton(&page(&harmless(&text))));
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! Which page a session shows.
 
 mod choices;
+#[cfg(test)]
+mod escaping;
 mod receipt;
 
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};

@@ -1,6 +1,5 @@
 //! One connection from its first byte to its end.
 
-use super::seldom::Seldom;
 use super::stream::{Slot, Socket, Watched, linger};
 use super::watch::{Due, Watch};
 use super::{Answer, Arrival, Held, Phase, Shared};
@@ -8,6 +7,7 @@ use crate::server::body::{Inbound, Leftover};
 use crate::server::respond::{Reply, RequestId};
 use api::problem::Problem;
 use bytes::Bytes;
+use handoff::Gated;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY};
@@ -68,10 +68,10 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
                         () = look.as_mut() => News::Look,
                     }
                 });
-                let mut seldom = Seldom::default();
+                let mut gated = Gated::default();
                 poll_fn(|cx| match connection.as_mut().poll(cx) {
                     Poll::Ready(ended) => Poll::Ready(News::Ended(ended.is_ok())),
-                    Poll::Pending => seldom.poll(aside.as_mut(), cx),
+                    Poll::Pending => gated.poll(aside.as_mut(), cx),
                 })
                 .await
             };

@@ -25,7 +25,7 @@ enum State {
 }
 
 /// The heads of one connection.
-pub(super) struct Heads {
+pub struct Heads {
     state: State,
     line: [u8; LINE_KEPT],
     /// Bytes of the line so far, also beyond those that are kept.
@@ -37,7 +37,7 @@ pub(super) struct Heads {
 
 impl Heads {
     /// Of a new connection.
-    pub(super) fn new() -> Heads {
+    pub fn new() -> Heads {
         Heads {
             state: State::Head(0),
             line: [0; LINE_KEPT],
@@ -49,14 +49,14 @@ impl Heads {
     }
 
     /// A request begins after a rest.
-    pub(super) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         if self.state == State::Unknown {
             *self = Heads::new();
         }
     }
 
     /// Looks at what came in.
-    pub(super) fn look(&mut self, bytes: &mut [u8]) {
+    pub fn look(&mut self, bytes: &mut [u8]) {
         // Where in these bytes the head begins, or goes on.
         let (mut at, mut head) = (0, 0);
         while at < bytes.len() {
@@ -125,6 +125,13 @@ impl Heads {
             }
         };
         (self.line_len, self.last) = (0, 0);
+    }
+}
+
+/// Of a new connection.
+impl Default for Heads {
+    fn default() -> Self {
+        Heads::new()
     }
 }
 

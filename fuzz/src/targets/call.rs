@@ -1,0 +1,93 @@
+//! A call of the API as a handler gets it, without a server around it.
+
+use api::plan::{BankRate, Call, Caller, Official, Plan};
+use api::problem::Problem;
+use api::routes::Route;
+use domain::banks::Catalogue;
+use domain::ids::Id;
+use domain::money::{Rate, Usdt, Ves};
+use domain::platform::{ApiKey, Mode, Scopes, Tenant};
+use domain::settings::{LiveStatus, Settings, Sheet};
+use domain::time::Timestamp;
+use hmac::{Hmac, KeyInit, Mac};
+use rust_decimal::Decimal;
+use sha2::Sha256;
+use std::sync::{Arc, LazyLock};
+
+/// When it is.
+pub const NOW: Timestamp = Timestamp::from_unix_ms(1_795_226_000_123);
+
+static BANKS: LazyLock<Catalogue> = LazyLock::new(Catalogue::embedded);
+
+static CALLERS: LazyLock<[Caller; 2]> = LazyLock::new(|| [Mode::Live, Mode::Test].map(caller));
+
+fn caller(mode: Mode) -> Caller {
+    let settings = Settings { usdt_enabled: true, cop_enabled: true, ..Settings::default() };
+    let sheet =
+        Sheet { version: 1, settings: settings.shared(), live_status: LiveStatus::Active, reason: None };
+    let tenant = Tenant {
+        id: Id::derived(1, 1, 0),
+        number: 3,
+        name: "Tienda".into(),
+        sheet,
+        pushed: 1,
+        created_at: NOW,
+    };
+    let key = ApiKey {
+        id: Id::derived(1, 2, 0),
+        tenant: 3,
+        mode,
+        hash: [0; 32],
+        prefix: "sk_".into(),
+        scopes: Scopes(31),
+        created_at: NOW,
+        expires_at: None,
+        revoked_at: None,
+        retires_at: None,
+    };
+    let tenant_key = 2 * u64::from(tenant.number) + u64::from(mode == Mode::Test);
+    Caller { tenant: Arc::new(tenant), key: Arc::new(key), tenant_key }
+}
+
+/// A keyed hash as the server's: each part with its length before it.
+pub fn mark(parts: &[&[u8]]) -> [u8; 16] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(&[7; 32]).expect("HMAC takes keys of any length");
+    for part in parts {
+        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update(part);
+    }
+    let hash = mac.finalize().into_bytes();
+    std::array::from_fn(|at| hash[at])
+}
+
+/// Has a route's handler read a request.
+pub fn read(
+    route: &Route,
+    livemode: bool,
+    path: &dyn Fn(&str) -> String,
+    query: Option<&str>,
+    body: &[u8],
+) -> Result<Plan, Problem> {
+    let caller = &CALLERS[usize::from(!livemode)];
+    let call = Call {
+        caller,
+        path,
+        query,
+        body,
+        banks: &BANKS,
+        bcv_rate: Some(Rate(Decimal::new(23_650, 2))),
+        official: &|| Official { bcv: None, bank: BankRate::NotConfigured },
+        has_rail: true,
+        now: NOW,
+        fresh_id: &|| Id::derived(NOW.unix_ms(), 9, 0),
+        random_id: &|| Id::derived(NOW.unix_ms(), 10, 0),
+        micro_deposits: (Ves::from_minor(11), Ves::from_minor(22)),
+        base_url: "https://pay.example",
+        market_rate: &|_| Some(Rate(Decimal::new(4_000, 0))),
+        network_fees: &[Usdt::ZERO; 4],
+        mark: &mark,
+        card_mark: &mark,
+        private_targets: false,
+    };
+    (route.handler)(&call)
+}

@@ -1,0 +1,36 @@
+//! What the domain stores: the first byte of an input says as what the rest is decoded.
+//!
+//! What decodes is worth storing: written again it is no longer than it was, it decodes to the same
+//! value, and writing that once more gives the same bytes. Nothing makes the decoder take more
+//! memory than it was given bytes for.
+
+use crate::bytes::Bytes;
+use domain::book::Book;
+use domain::codec;
+use domain::ledger::HoldChange;
+use domain::platform::PlatformBook;
+use domain::record::{Entity, Record};
+use domain::samples::Sample;
+
+pub fn run(input: &[u8]) {
+    let mut bytes = Bytes::new(input);
+    let (kind, rest) = (bytes.byte(), bytes.rest());
+    macro_rules! compared {
+        ($stored:ty) => {
+            if let Ok(value) = codec::decode::<$stored>(rest) {
+                let once = codec::encode(&value);
+                assert!(once.len() <= rest.len(), "it grows when it is written again");
+                let again = codec::decode::<$stored>(&once).expect("what was written can be read");
+                assert_eq!(codec::encode(&again), once, "it is written in two ways");
+            }
+        };
+    }
+    match kind % 6 {
+        0 => compared!(Record),
+        1 => compared!(Book),
+        2 => compared!(PlatformBook),
+        3 => compared!(Entity),
+        4 => compared!(Sample),
+        _ => compared!(HoldChange),
+    }
+}

@@ -1,0 +1,129 @@
+//! The place of an actor without a task of its own: it runs in the task of whoever speaks to it
+//! while it rests, and what comes meanwhile waits for who runs it.
+//!
+//! Whoever looks inside holds the lock of the map that the place is in, so every step here is one
+//! for all others.
+
+use std::collections::VecDeque;
+
+/// What waits for an actor, and its state while it rests.
+pub struct Place<Message, State> {
+    mailbox: VecDeque<Message>,
+    resting: Option<State>,
+}
+
+impl<Message, State> Place<Message, State> {
+    /// The place of an actor that its maker runs.
+    pub fn running() -> Self {
+        Place { mailbox: VecDeque::new(), resting: None }
+    }
+
+    /// Takes a message for the actor. If it rests, the caller gets both, and has to run it.
+    pub fn deliver(&mut self, message: Message) -> Option<(State, Message)> {
+        match self.resting.take() {
+            Some(state) => Some((state, message)),
+            None => {
+                self.mailbox.push_back(message);
+                None
+            }
+        }
+    }
+
+    /// What has come for the actor that the caller runs.
+    pub fn take_next(&mut self) -> Option<Message> {
+        self.mailbox.pop_front()
+    }
+
+    /// The actor rests: whoever speaks to it next runs it. Only after [`Place::take_next`] found
+    /// nothing, under the same lock.
+    pub fn rest(&mut self, state: State) {
+        debug_assert!(self.mailbox.is_empty(), "what has come would wait for ever");
+        self.resting = Some(state);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use loom::sync::{Arc, Mutex};
+    use loom::thread;
+
+    /// The shard of a map that has at most this one actor.
+    struct Map {
+        place: Mutex<Option<Place<usize, usize>>>,
+        is_running: AtomicBool,
+        sum: AtomicUsize,
+        rests: bool,
+    }
+
+    /// Speaks to the actor, and runs it if nobody does: as the entities do (`deliver`, `next`).
+    fn speak(map: &Map, message: usize) {
+        let taken = {
+            let mut found = map.place.lock().expect("the map");
+            match &mut *found {
+                Some(place) => place.deliver(message),
+                None => {
+                    *found = Some(Place::running());
+                    Some((0, message))
+                }
+            }
+        };
+        let Some((mut state, message)) = taken else { return };
+        let mut next = Some(message);
+        while let Some(message) = next {
+            assert!(!map.is_running.swap(true, Ordering::Relaxed), "two run one actor");
+            state += message;
+            // Relaxed: what the one before did must be seen because of the lock.
+            map.sum.store(map.sum.load(Ordering::Relaxed) + message, Ordering::Relaxed);
+            map.is_running.store(false, Ordering::Relaxed);
+            let mut found = map.place.lock().expect("the map");
+            let place = found.as_mut().expect("who runs it takes it away");
+            next = place.take_next();
+            if next.is_none() {
+                if map.rests {
+                    place.rest(state);
+                } else {
+                    *found = None;
+                }
+                return;
+            }
+        }
+    }
+
+    fn spoken_to_by_three(rests: bool) {
+        // The lock makes every step one, so few preemptions show every order of them.
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(move || {
+            let map = Arc::new(Map {
+                place: Mutex::new(None),
+                is_running: AtomicBool::new(false),
+                sum: AtomicUsize::new(0),
+                rests,
+            });
+            let others: Vec<_> = [1, 2]
+                .map(|message| {
+                    let map = Arc::clone(&map);
+                    thread::spawn(move || speak(&map, message))
+                })
+                .into();
+            speak(&map, 4);
+            others.into_iter().for_each(|other| other.join().expect("who spoke"));
+            assert_eq!(map.sum.load(Ordering::Relaxed), 7, "each message is dealt with once");
+            let mut found = map.place.lock().expect("the map");
+            let resting = found.as_mut().and_then(|place| place.deliver(8));
+            assert_eq!(resting, rests.then_some((7, 8)), "nobody runs it any more");
+        });
+    }
+
+    #[test]
+    fn an_actor_that_leaves_deals_with_every_message_once() {
+        spoken_to_by_three(false);
+    }
+
+    #[test]
+    fn an_actor_that_rests_deals_with_every_message_once() {
+        spoken_to_by_three(true);
+    }
+}

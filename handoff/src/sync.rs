@@ -1,0 +1,63 @@
+//! The atomics and the queue that the others are made of; under `cfg(loom)` those that loom can
+//! schedule.
+
+#[cfg(not(loom))]
+pub(crate) use crossbeam::queue::SegQueue as Queue;
+#[cfg(not(loom))]
+pub(crate) use std::sync::atomic;
+
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic;
+#[cfg(loom)]
+pub(crate) use modelled::Queue;
+
+#[cfg(loom)]
+mod modelled {
+    use super::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::sync::{Mutex, PoisonError};
+
+    /// More messages than a model sends.
+    const SLOTS: usize = 4;
+
+    /// A queue for one consumer that promises less than crossbeam's: a message is seen by whoever
+    /// is told of it, and by others at any time. What holds with this one holds with that one.
+    pub(crate) struct Queue<T> {
+        slots: [Slot<T>; SLOTS],
+        head: AtomicUsize,
+        tail: AtomicUsize,
+    }
+
+    struct Slot<T> {
+        is_full: AtomicBool,
+        /// Not loom's mutex: it would order what the queue does not promise to order.
+        value: Mutex<Option<T>>,
+    }
+
+    impl<T> Queue<T> {
+        pub(crate) fn new() -> Queue<T> {
+            let slot = |_| Slot { is_full: AtomicBool::new(false), value: Mutex::new(None) };
+            Queue { slots: std::array::from_fn(slot), head: AtomicUsize::new(0), tail: AtomicUsize::new(0) }
+        }
+
+        pub(crate) fn push(&self, value: T) {
+            let slot = &self.slots[self.tail.fetch_add(1, Ordering::Relaxed)];
+            *slot.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            slot.is_full.store(true, Ordering::Release);
+        }
+
+        pub(crate) fn pop(&self) -> Option<T> {
+            let at = self.head.load(Ordering::Relaxed);
+            let slot = self.slots.get(at).filter(|slot| slot.is_full.load(Ordering::Acquire))?;
+            self.head.store(at + 1, Ordering::Relaxed);
+            slot.value.lock().unwrap_or_else(PoisonError::into_inner).take()
+        }
+
+        pub(crate) fn len(&self) -> usize {
+            self.tail.load(Ordering::Relaxed).saturating_sub(self.head.load(Ordering::Relaxed))
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What somebody wrote (a shop, a product, a buyer, a bank) is text on every page of a session.
+
+use super::super::skeleton::{harmless, shell, skeleton, texts};
+use super::*;
+use proptest::prelude::*;
+
+fn bill(text: &[String]) -> Bill {
+    Bill { amount: text[0].clone(), description: Some(text[1].clone()), reference: Some(text[2].clone()) }
+}
+
+fn handle(text: &[String]) -> Handle {
+    let id = Id::derived(1, 1, 0);
+    Handle {
+        session: id,
+        secret: text[0].clone(),
+        status: "open",
+        base: text[1].clone(),
+        embedded: true,
+        parent: text[2].clone(),
+        attempt: Some(id),
+        received: text[0].clone(),
+    }
+}
+
+fn choosable(text: &[String]) -> Vec<Choosable> {
+    vec![Choosable { code: text[0].clone(), name: text[1].clone(), help: "", chosen: true }]
+}
+
+/// The pages of a session in which all texts are these.
+fn pages(text: &[String]) -> Vec<String> {
+    let one = || text[3].clone();
+    let (bill, handle, shell) = (|| bill(text), || handle(text), || shell(&text[4]));
+    let usdt = || UsdtPanel { networks: choosable(text), assets: choosable(text) };
+    let typed = || Typed {
+        values: ["debtorId", "debtorCellPhone", "email", "phone", "documentNumber"]
+            .map(|name| (name, text[5].clone()))
+            .into(),
+        wrong: vec!["debtorId", "email"],
+    };
+    let pesos = |channel| PesosPanel {
+        total: one(),
+        minor: 1,
+        rate: Some(one()),
+        channel,
+        channels: [("push", "", ""), ("sms", "", "")],
+        documents: choosable(text),
+        other: one(),
+    };
+    let details = |channel| DetailsPage {
+        shell: shell(),
+        bill: bill(),
+        handle: handle(),
+        choices: vec![Choice {
+            code: "c2p",
+            name: "",
+            hint: "",
+            why: None,
+            total: Some(one()),
+            least: None,
+            chosen: true,
+        }],
+        c2p: Some(C2pPanel { ves: Some(one()), banks: choosable(text) }),
+        pesos: Some(pesos(channel)),
+        usdt: Some(usdt()),
+        typed: typed(),
+        failure: None,
+        notice: None,
+        valid_until: one(),
+        cancel_url: Some(one()),
+    };
+    let waiting = |channel| PesosPage {
+        shell: shell(),
+        bill: bill(),
+        handle: handle(),
+        channel,
+        total: one(),
+        key: one(),
+        qr: drawing("key"),
+        phone: one(),
+        wrong: true,
+        until: one(),
+        again: one(),
+        home: one(),
+    };
+    let key = KeyPage {
+        shell: shell(),
+        bill: bill(),
+        handle: handle(),
+        intent: Id::derived(1, 1, 0),
+        ves: one(),
+        bank: one(),
+        payer: one(),
+        help: "",
+        sent_sms: false,
+        wrong: true,
+        back: one(),
+    };
+    let address = UsdtPage {
+        shell: shell(),
+        bill: bill(),
+        handle: handle(),
+        amount: one(),
+        address: one(),
+        qr: drawing("address"),
+        network: "",
+        asset: "",
+        panel: usdt(),
+        received: Some(one()),
+        left: one(),
+        of: 2,
+        came: 1,
+        until: one(),
+        home: one(),
+    };
+    let lines = vec![("", one()), ("", text[5].clone())];
+    let paid = PaidPage { shell: shell(), bill: bill(), handle: handle(), lines, success_url: Some(one()) };
+    let (received, cancel_url) = (Some(one()), Some(one()));
+    let expired = ExpiredPage { shell: shell(), bill: bill(), handle: handle(), received, cancel_url };
+    let processing = ProcessingPage { shell: shell(), bill: bill(), handle: handle() };
+    [
+        details(None).render(),
+        details(Some(Channel::Sms)).render(),
+        waiting(Channel::Qr).render(),
+        waiting(Channel::Push).render(),
+        waiting(Channel::Sms).render(),
+        key.render(),
+        address.render(),
+        paid.render(),
+        expired.render(),
+        processing.render(),
+    ]
+    .map(|page| page.expect("a page is made"))
+    .into()
+}
+
+proptest! {
+    #[test]
+    fn no_text_changes_the_skeleton_of_a_page(text in texts(6)) {
+        for (page, plain) in pages(&text).iter().zip(pages(&harmless(&text))) {
+            prop_assert_eq!(skeleton(page), skeleton(&plain));
+        }
+    }
+}
