@@ -8,7 +8,9 @@ use wal::{Config, Log, MemoryStore, Refusal, Stepper};
 fn stepped(store: MemoryStore) -> (Log<Reply>, Stepper, Arc<AtomicU64>) {
     let given = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&given);
-    let stepper = Stepper::new(move || drop(counted.fetch_add(1, Ordering::Relaxed)));
+    let stepper = Stepper::new(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
     let log = Log::open_told_by(Box::new(store), Config::default(), None, Some(stepper.clone())).unwrap();
     (log, stepper, given)
 }
