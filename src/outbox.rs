@@ -139,7 +139,7 @@ impl Transfer {
     }
 
     /// Takes the name of the transfer that was found, by the bank's reference, for this payment; or
-    /// refuses it, if it has paid for something else (`contract.md`, section 17, "Payments").
+    /// refuses it, if it has paid for something else (`docs/contract.md, 5.8`).
     ///
     /// The name is held until the payment is decided. Whoever holds it next waits for the records of
     /// the turns until then before the index is read, so nobody finds it free in between.

@@ -1,6 +1,6 @@
 //! Orders at banks that operators may have to do with: those that no bank has answered, and those
 //! about which a bank contradicted itself; and what an operator says of one in the bank's place
-//! (`contract.md`, "Operations").
+//! (`docs/contract.md, 5.13`).
 
 use crate::acts::Act;
 use crate::bank::{self, Answer};

@@ -208,7 +208,7 @@ fn bodies_on_every_stream_stay_within_one_budget() {
     let key = text(&tenant.created["testKey"], "key").to_owned();
     // Two hundred and forty megabytes, of which sixty-four are taken.
     let refused = held_open(&server, &key, || others_are_served(&tenant));
-    assert_eq!(refused, Some(503), "no body was one too many");
+    assert_eq!(refused, Some(429), "no body was one too many for one tenant");
     assert_grew_little(&server, before, BODIES_MIB_MAX);
     others_are_served(&tenant);
 }

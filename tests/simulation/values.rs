@@ -36,7 +36,8 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
             secret = Secret::Token(Token::parse_debit("1234").expect("a code"));
             Means::Debit { debtor: debtor(), name: "Ana".to_owned() }
         }
-        By::Transfer => Means::Transfer { debtor: debtor(), date, reference: id.to_string() },
+        // A reference has no leading zeros, as the API takes them off.
+        By::Transfer => Means::Transfer { debtor: debtor(), date, reference: format!("1{id}") },
         By::C2p => unreachable!("C2P has an intent"),
     };
     Ask::Charge(Box::new(NewCharge {

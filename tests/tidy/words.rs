@@ -41,7 +41,6 @@ const STILL_THERE: &[&str] = &[
     "src/recovery/mod.rs past",
     "src/recovery/past.rs Past",
     "src/server/desk.rs Desk",
-    "src/server/listen/seldom.rs Seldom",
     "src/server/mod.rs desk",
     "src/server/mod.rs newest",
     "src/server/mod.rs sheets",

@@ -1,5 +1,5 @@
 //! What a bank says of an order about which an operator has said what became of it: the bank is
-//! asked on, so that its opposite word is heard (`contract.md`, "Operations").
+//! asked on, so that its opposite word is heard (`docs/contract.md, 5.13`).
 
 use super::{Payment, Phase, REVERSE, charge, reversal};
 use crate::bank::{ASKED_ON_MS, Heard, POLL_MS, asked_on};
@@ -19,7 +19,7 @@ pub fn deadline(payment: &Payment, operation: u16, turn: &Turn) -> Outcome {
 }
 
 /// What the bank says, if it is not the opposite.
-pub(super) fn heard(payment: &Payment, operation: u16, heard: &Heard, turn: &Turn) -> Outcome {
+pub(super) fn on_rail_reply(payment: &Payment, operation: u16, heard: &Heard, turn: &Turn) -> Outcome {
     let Phase::AskedOn { operation: asked, looks, until, .. } = payment.phase else {
         return Outcome::unchanged();
     };

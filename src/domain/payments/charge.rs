@@ -380,7 +380,7 @@ fn contradicted(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
         {
             Payment { failure_code: Some(code.clone()), phase, ..payment.clone() }
         }
-        _ => return asked_on::heard(payment, CHARGE, &heard, turn),
+        _ => return asked_on::on_rail_reply(payment, CHARGE, &heard, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::Payment(said));

@@ -227,7 +227,7 @@ fn contradicted(payment: &Payment, heard: Heard, turn: &Turn) -> Outcome {
         (Status::Reversed, Answer::Refused { code }, Phase::Idle | Phase::AskedOn { .. }) => {
             Payment { phase: Phase::ReversalDenied { code: code.clone() }, ..payment.clone() }
         }
-        _ => return asked_on::heard(payment, REVERSE, &heard, turn),
+        _ => return asked_on::on_rail_reply(payment, REVERSE, &heard, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::Payment(said));
