@@ -67,13 +67,10 @@ const EXPECTED: &[&str] = &[
     "reversal_refused",
     "merchant_inactive",
     "payout_method_not_verified",
-    "merchant_has_payouts",
     "merchant_has_balance",
-    "verification_in_progress",
     "already_verified",
     "chargeback_not_allowed",
     "chargeback_exceeds_payment",
-    "chargeback_closed",
     "payout_account_not_verified",
     "not_found",
     "invalid_data",
@@ -116,11 +113,16 @@ fn a_seed_is_the_same_history_each_time() {
 fn the_steps_come_to_everything() {
     // What no sequence reaches is not compared with anything.
     let mut seen = std::collections::BTreeSet::new();
-    for seed in 0..200 {
+    let mut missing: Vec<&str> = EXPECTED.to_vec();
+    // Rare things take hundreds of seeds.
+    for seed in 0..1_000 {
         seen.extend(run(seed, &steps::of_seed(seed, STEPS)).expect("a seed that keeps its promises").seen);
+        missing.retain(|name| !seen.contains(*name));
+        if missing.is_empty() {
+            return;
+        }
     }
-    let missing: Vec<&&str> = EXPECTED.iter().filter(|name| !seen.contains(**name)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    panic!("no seed comes to {missing:?}");
 }
 
 fn home(act: Act) -> Step {
