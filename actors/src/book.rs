@@ -331,8 +331,6 @@ impl<M: Machine> BookState<M> {
         };
         self.settle(now_ms);
         let is_jumping = self.jumping || ask.leg.is_some();
-        let is_jumping =
-            is_jumping && (!std::env::var("TAKEN_BACK").is_ok_and(|n| n == "20") || ask.id.is_none());
         let ahead_ms = if is_jumping {
             shared.machine.wall_ms(&self.book, now_ms).saturating_sub(shared.config.clock.wall_ms()).max(0)
         } else {
@@ -378,7 +376,7 @@ impl<M: Machine> BookState<M> {
             return answer
                 .send(Err(Failure::Defect("a record cannot be encoded; nothing changed".to_owned())));
         };
-        if !std::env::var("TAKEN_BACK").is_ok_and(|n| n == "4") && payload.len() > PAYLOAD_BYTES_MAX {
+        if payload.len() > PAYLOAD_BYTES_MAX {
             tracing::warn!(
                 tenant = self.tenant,
                 ?id,
@@ -543,9 +541,7 @@ impl<M: Machine> BookState<M> {
         // settled at that: a record may leave it otherwise, and what is saved must follow from the
         // records and the instant alone.
         let time_ms = self.shared().machine.now_ms(&self.book, i64::MIN / 4).max(self.latest_ms);
-        if !std::env::var("TAKEN_BACK").is_ok_and(|n| n == "2") {
-            self.settle(time_ms);
-        }
+        self.settle(time_ms);
         if self.shared().machine.is_large(&self.book) {
             self.imaging = Some(Vec::new());
             let image =
@@ -562,9 +558,7 @@ impl<M: Machine> BookState<M> {
     /// it saved as of then, its clock would stand for as long after a crash.
     fn is_ahead_of_its_records(&self) -> bool {
         let shared = self.shared();
-        !std::env::var("TAKEN_BACK").is_ok_and(|n| n == "99")
-            && self.jumping
-            && self.latest_ms > shared.machine.now_ms(&self.book, shared.config.clock.wall_ms())
+        self.jumping && self.latest_ms > shared.machine.now_ms(&self.book, shared.config.clock.wall_ms())
     }
 
     /// The clock has been moved, or the jump is over: what was put off is done.

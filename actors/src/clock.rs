@@ -61,9 +61,6 @@ impl Watched {
 
     fn now_ms(&self) -> i64 {
         let Reading { wall_ms, boot_ms } = (self.read)();
-        if std::env::var("TAKEN_BACK").is_ok_and(|n| n == "21") {
-            return wall_ms;
-        }
         let expected_ms = boot_ms.saturating_add(self.ahead_ms.load(Ordering::Relaxed));
         let step_ms = wall_ms.saturating_sub(expected_ms);
         let is_believed = step_ms.unsigned_abs() <= STEP_MS_MAX.unsigned_abs();

@@ -167,7 +167,7 @@ pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> 
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
         return Outcome::refuse(Refusal::ChargebackNotAllowed);
     }
-    if !std::env::var("TAKEN_BACK").is_ok_and(|n| n == "41") && payment.chargebacks.len() >= CHARGEBACKS_MAX {
+    if payment.chargebacks.len() >= CHARGEBACKS_MAX {
         return Outcome::refuse(Refusal::TooManyChargebacks);
     }
     let left = payment.ves.minor() - taken(&payment.chargebacks);

@@ -122,9 +122,6 @@ impl Machine for Domain {
     }
 
     fn may_reach(&self, now_ms: i64) -> Result<(), Refusal> {
-        if std::env::var("TAKEN_BACK").is_ok_and(|n| n == "1") {
-            return Ok(());
-        }
         if now_ms < Timestamp::CLOCKS_END.unix_ms() {
             return Ok(());
         }
@@ -238,9 +235,7 @@ impl Machine for Domain {
             // The intent that this one supersedes was asked; the payer needs a code while the new
             // one waits for it.
             Some(Entity::Payment(payment)) => {
-                !std::env::var("TAKEN_BACK").is_ok_and(|n| n == "19")
-                    && payment.awaits_otp()
-                    && matches!(effect.order, Order::RequestOtp { .. })
+                payment.awaits_otp() && matches!(effect.order, Order::RequestOtp { .. })
             }
             // A payment's record asks what its conversion costs.
             Some(Entity::Conversion(conversion)) => conversions::auto::is_waiting(conversion),

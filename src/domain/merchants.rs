@@ -257,7 +257,7 @@ pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn:
     if merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone)) {
         return Outcome::unchanged();
     }
-    if !std::env::var("TAKEN_BACK").is_ok_and(|n| n == "42") && merchant.methods.len() >= METHODS_MAX {
+    if merchant.methods.len() >= METHODS_MAX {
         return Outcome::refuse(Refusal::TooManyPayoutMethods);
     }
     change(merchant, merchant.changed(turn.now, |merchant| attach(merchant, Some((bank, phone)), turn)))

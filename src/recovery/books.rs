@@ -135,9 +135,7 @@ pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Da
     let mut book = machine
         .restore(stored.tenant, &stored.state)
         .map_err(|error| unreadable(stored.tenant, stored.seq, &error))?;
-    if !std::env::var("TAKEN_BACK").is_ok_and(|n| n == "2") {
-        machine.settle(&mut book, stored.time_ms);
-    }
+    machine.settle(&mut book, stored.time_ms);
     Ok(book)
 }
 

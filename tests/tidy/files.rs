@@ -40,6 +40,21 @@ fn the_crates_below_do_not_know_money() {
     assert_absent("actors/src", &["pasarela::", "hyper::", "rust_decimal"], "the engine hosts any machine");
 }
 
+/// A switch in the environment that a test needed once would let whoever starts the process choose
+/// which checks it makes.
+#[test]
+fn no_rule_asks_the_environment() {
+    let words = ["env::var", "env::var_os", "option_env!"];
+    for folder in ["src/api", "src/domain", "src/rails", "src/recovery", "src/server", "wal/src"] {
+        assert_absent(folder, &words, "configuration comes from `src/config`");
+    }
+    for path in rust_files("actors/src").into_iter().chain(rust_files("src/outbox")) {
+        let code = code(&path);
+        let others = code.replace("env::var_os(\"PASARELA_TEST_CLOCK_STEP\")", "");
+        assert!(!others.contains("env::var"), "{} asks the environment", path.display());
+    }
+}
+
 #[test]
 fn files_have_one_subject() {
     for folder in ["src", "actors/src", "fuzz", "handoff/src", "wal/src"] {

@@ -109,12 +109,7 @@ const fn change(payment: &Payment, ledger: Ledger, release_at: Release, minor: i
 /// Moves money from its holds to the one that lasts until the bank has decided.
 fn move_aside(draft: &mut Draft, payment: &Payment, aside: Aside) {
     for (ledger, available_at, from_hold, all) in givers(payment, aside) {
-        let until = if std::env::var("TAKEN_BACK").is_ok_and(|n| n == "1") {
-            Release::At(Timestamp::MAX)
-        } else {
-            Release::WhenDecided
-        };
-        draft.hold(change(payment, ledger, until, all));
+        draft.hold(change(payment, ledger, Release::WhenDecided, all));
         if let Some(at) = available_at {
             draft.hold(change(payment, ledger, at.into(), -from_hold));
         }
@@ -143,9 +138,7 @@ fn release(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside) {
 fn put_back(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside, now: Timestamp) {
     release(draft, book, payment, aside);
     for (ledger, available_at, from_hold, _) in givers(payment, aside) {
-        if let Some(at) =
-            available_at.filter(|at| std::env::var("TAKEN_BACK").is_ok_and(|n| n == "2") || *at > now)
-        {
+        if let Some(at) = available_at.filter(|at| *at > now) {
             draft.hold(change(payment, ledger, at.into(), from_hold));
         }
     }
