@@ -8,18 +8,18 @@
 
 use actors::{Machine, Turn};
 use api::render::render;
-use domain::adjustments::Adjustment;
-use domain::bank::{Answer, Heard};
-use domain::banks::BankCode;
+use domain::bank::{Answer, RailReply};
 use domain::commands::Ask;
-use domain::external_ref::ExternalRef;
-use domain::ids::{EntityId, Id};
 use domain::machine::{AnyBook, Domain};
-use domain::merchants::Registration;
-use domain::money::{Currency, Ves};
-use domain::payouts::{NewPayout, Receiver};
-use domain::phone::MobilePhone;
 use domain::record::{Cause, Entity, Record};
+use domain::resources::adjustments::Adjustment;
+use domain::resources::banks::BankCode;
+use domain::resources::merchants::Registration;
+use domain::resources::payouts::{NewPayout, Receiver};
+use domain::values::external_ref::ExternalRef;
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::{Currency, Ves};
+use domain::values::phone::MobilePhone;
 use gungraun::prelude::*;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -126,12 +126,12 @@ impl Bench {
             Entity::Payout(payout) => payout.operation().expect("sent"),
             _ => panic!("not {:?}", EntityId::payout(id)),
         };
-        let heard = Heard {
+        let heard = RailReply {
             operation,
             how: domain::bank::How::Send,
             answer: Answer::Done { reference: "000000000042".to_owned() },
         };
-        self.turn(Some(&state(&created)), Ask::Heard(heard));
+        self.turn(Some(&state(&created)), Ask::RailReply(heard));
     }
 }
 

@@ -4,41 +4,41 @@
 //! replays), the platform's tenants, the feeds; then the door opens. Stopping is the same
 //! backwards.
 
-mod door;
 mod ended_badly;
 mod halted;
 mod notify;
 mod present;
 pub mod privacy;
 mod room;
+mod startup_gate;
 mod translate;
 mod welcome;
 
 use crate::admin::{self, AdminApi, Guard};
 use crate::checkout::{self, Front};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
+use crate::gateway::bank_feed::BankFeed;
+use crate::gateway::banks::Banks;
+use crate::gateway::directory::Directory;
+use crate::gateway::disk::Disk;
+use crate::gateway::dispatch::Gateway;
+use crate::gateway::meter::Meters;
+use crate::gateway::public::Public;
+use crate::gateway::reservations::Reservations;
+use crate::gateway::services::{Ids, Services, system_now};
+use crate::gateway::shares::{self, Shares};
+use crate::http::body::Budget;
+use crate::http::documents::home;
+use crate::http::listen::{Limits, Listener};
+use crate::http::open_files;
+use crate::http::tls::{self, Certificates, Files};
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
 use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
 use crate::selfcheck::SelfCheck;
-use crate::server::bank_feed::BankFeed;
-use crate::server::banks::Banks;
-use crate::server::body::Budget;
-use crate::server::desk::Desk;
-use crate::server::directory::Directory;
-use crate::server::disk::Disk;
-use crate::server::dispatch::Gateway;
-use crate::server::documents::home;
-use crate::server::listen::{Limits, Listener};
-use crate::server::meter::Meters;
-use crate::server::open_files;
-use crate::server::public::Public;
-use crate::server::read_pool::{self, ReadPool};
-use crate::server::services::{Ids, Services, system_now};
-use crate::server::shares::{self, Shares};
-use crate::server::tls::{self, Certificates, Files};
+use crate::store::read_pool::{self, ReadPool};
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
 use crate::webhooks::{self, Webhooks};
@@ -46,10 +46,10 @@ use actors::{Clock, Effects, Engine, StartError};
 use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
-use domain::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Timestamp};
-use door::Door;
+use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Timestamp};
 use halted::HaltedFile;
 use present::World;
+use startup_gate::StartupGate;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -114,7 +114,7 @@ pub async fn run(
     let traffic = [("api", listener.traffic()), ("admin", admin_listener.traffic())];
     let (stop, stopped) = watch::channel(false);
 
-    let door = Arc::new(Door::<Front<Gateway>>::new());
+    let door = Arc::new(StartupGate::<Front<Gateway>>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&door), limits.clone(), until(stopped.clone())));
 
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
@@ -326,7 +326,7 @@ async fn start(
         shares: Shares::new(share_bounds(config)),
         read_pool,
         directory: Directory::default(),
-        desk: Arc::new(Desk::default()),
+        reservations: Arc::new(Reservations::default()),
         board,
         rates,
         feeds: feeds.health(),

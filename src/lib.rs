@@ -4,8 +4,8 @@
 //!
 //! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are
 //!   pure.
-//! - [`server`] takes a request from the socket to a handler and back; [`admin`] does the same for
-//!   the operators.
+//! - [`http`] takes a request from the socket, [`gateway`] to a handler and back, [`store`] reads
+//!   what is durable; [`admin`] does the same for the operators.
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
@@ -25,6 +25,8 @@ pub mod checkout;
 pub mod cli;
 pub mod config;
 pub mod fetch;
+pub mod gateway;
+pub mod http;
 pub mod metrics;
 pub mod network;
 pub mod outbound;
@@ -33,7 +35,7 @@ pub mod rails;
 pub mod rates;
 pub mod recovery;
 pub mod selfcheck;
-pub mod server;
+pub mod store;
 pub mod telemetry;
 pub mod thinning;
 pub mod webhooks;

@@ -1,7 +1,7 @@
 //! Whether this world may speak to the outside: the one place that the outbox and the sender of
 //! webhooks ask.
 //!
-//! A directory made by replay, restore or import is a past world: in live mode its banks and
+//! A directory made by replay, restore or import is a restored copy: in live mode its banks and
 //! webhooks are shut until an operator takes over. Test mode has nobody outside to mislead.
 
 use domain::platform::is_live;
@@ -15,17 +15,17 @@ pub struct Outbound {
 }
 
 impl Outbound {
-    /// Of the present world.
+    /// Of the active server.
     pub fn open() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(true)) }
     }
 
-    /// Of a past world.
+    /// Of a restored copy.
     pub fn shut() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// The past world becomes the present one; called when the record that says so is durable.
+    /// The restored copy becomes the present one; called when the record that says so is durable.
     pub fn take_over(&self) {
         self.live.store(true, Ordering::Release);
     }

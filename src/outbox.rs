@@ -1,24 +1,24 @@
 //! What happens outside after a record is durable: bank calls, and webhooks that hear of it.
 //! Results come back as commands like any other.
 
+use crate::gateway::ask;
+use crate::gateway::services::Services;
 use crate::outbound::Outbound;
 use crate::rails::{Call, Outcomes, Rail};
 use crate::rates::Market;
-use crate::server::ask;
-use crate::server::services::Services;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
-use domain::bank::{Answer, Effect, Heard, How, Order, POLL_MS};
-use domain::banks::BankCode;
+use domain::bank::{Answer, Effect, How, Order, POLL_MS, RailReply};
 use domain::commands::{Ask, Command};
-use domain::date::Date;
-use domain::ids::Id;
 use domain::index::Space;
 use domain::machine::Domain;
-use domain::payments::{transfer_name, without_zeros};
 use domain::platform::is_live;
 use domain::record::Record;
-use domain::time::Timestamp;
+use domain::resources::banks::BankCode;
+use domain::resources::payments::{transfer_name, without_zeros};
+use domain::values::date::Date;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
@@ -84,7 +84,7 @@ impl Effects<Domain> for Outbox {
                 Ask::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms()))).into(),
             ));
         }
-        // Nobody is asked in a past world, so nobody answers: the poller comes again.
+        // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
         let shut = !self.outbound.allows(tenant);
         let rail: Option<Arc<dyn Rail>> =
             if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.test_bank)) };
@@ -110,7 +110,7 @@ impl Effects<Domain> for Outbox {
                 Some(transfer) => {
                     transfer.claim(&services, (tenant, entity.id), operation, how, answer).await
                 }
-                None => Ask::Heard(Heard { operation, how, answer }),
+                None => Ask::RailReply(RailReply { operation, how, answer }),
             }
             .into()
         })
@@ -151,26 +151,26 @@ impl Transfer {
         how: How,
         answer: Answer,
     ) -> Ask {
-        let heard = |answer| Heard { operation, how, answer };
-        let Answer::Done { reference } = &answer else { return Ask::Heard(heard(answer)) };
+        let heard = |answer| RailReply { operation, how, answer };
+        let Answer::Done { reference } = &answer else { return Ask::RailReply(heard(answer)) };
         let full = without_zeros(reference);
         if full == self.given {
             // Its name from the beginning.
-            return Ask::Heard(heard(answer));
+            return Ask::RailReply(heard(answer));
         }
         let name = transfer_name(self.bank, self.date, full);
         let Some(services) = services.get().and_then(Weak::upgrade) else {
-            return Ask::Heard(heard(Answer::Silent));
+            return Ask::RailReply(heard(Answer::Silent));
         };
-        let held = services.desk.hold_name(tenant, Space::Transfer, &name).await;
+        let held = services.reservations.hold_name(tenant, Space::Transfer, &name).await;
         match ask::named_now(&services, tenant, Space::Transfer, &name).await {
             Ok(Some(other)) if other != payment => {
-                Ask::Heard(heard(Answer::Refused { code: USED.to_owned() }))
+                Ask::RailReply(heard(Answer::Refused { code: USED.to_owned() }))
             }
             Ok(_) => Ask::Found(heard(answer), Box::new(held)),
             Err(problem) => {
                 tracing::error!(%problem, %operation, "whether a transfer has paid cannot be read");
-                Ask::Heard(heard(Answer::Silent))
+                Ask::RailReply(heard(Answer::Silent))
             }
         }
     }

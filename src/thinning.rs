@@ -14,7 +14,7 @@ use domain::index;
 use domain::kept::KEPT_MS;
 use domain::machine::Domain;
 use domain::platform::PLATFORM;
-use domain::time::{DAY_MS, HOUR_MS, MINUTE_MS};
+use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;

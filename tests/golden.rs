@@ -3,16 +3,16 @@
 
 use api::openapi;
 use api::routes::{Modes, routes};
-use domain::adjustments::{Adjustment, adjust};
-use domain::book::Book;
 use domain::codec;
 use domain::decision::Turn;
-use domain::external_ref::ExternalRef;
-use domain::ids::Id;
+use domain::ledger::book::Book;
 use domain::ledger::{Account, HoldChange, Ledger, Release};
-use domain::money::Currency;
 use domain::record::{Cause, Record};
-use domain::time::Timestamp;
+use domain::resources::adjustments::{Adjustment, adjust};
+use domain::values::external_ref::ExternalRef;
+use domain::values::ids::Id;
+use domain::values::money::Currency;
+use domain::values::time::Timestamp;
 use pasarela::admin;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ fn sample() -> Record {
         freed: Vec::new(),
         first_event: 1,
         events: draft.events,
-        sheet: draft.sheet,
+        tenant_settings: draft.tenant_settings,
         clock_advance_ms: 0,
         platform: None,
         kept: None,

@@ -2,25 +2,25 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use crate::server::dispatch::failure;
-use crate::server::history::{self, Read, Unreadable};
-use crate::server::services::Services;
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
+use crate::store::history::{self, Read, Unreadable};
 use api::balance::show_movement;
 use api::fields::{Bad, Fields};
 use api::number;
 use api::problem::Problem;
 use api::refusals;
 use api::value::Value;
-use domain::adjustments::Adjustment;
 use domain::commands::{Ask, Command};
-use domain::external_ref::ExternalRef;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::ledger::Row;
-use domain::money::Currency;
 use domain::platform::{Mode, is_live, tenant_key};
 use domain::record::Cause;
 use domain::refusal::Refusal;
+use domain::resources::adjustments::Adjustment;
+use domain::values::external_ref::ExternalRef;
+use domain::values::money::Currency;
 use rust_decimal::Decimal;
 
 /// Characters of what it says it is for.
@@ -43,7 +43,8 @@ pub async fn create(call: Call) -> Outcome {
     let tenant_key = tenant_key(tenant.number, wanted.mode);
     // Held to the end: who comes with the same reference meanwhile waits, and finds this movement
     // then.
-    let _name_held = services.desk.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
+    let _name_held =
+        services.reservations.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
     if let Some(known) = find(services, tenant_key, &wanted.external_ref)? {
         return known.compare(tenant_key, &wanted);
     }

@@ -2,18 +2,18 @@
 //! refresh from a feed, weekly and at once (`docs/contract.md, 14.5`).
 
 use super::call::{Call, Done, Outcome};
-use crate::server::ask::{self, Changed};
-use crate::server::dispatch::failure;
-use crate::server::services::Services;
+use crate::gateway::ask::{self, Changed};
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
 use api::fields::{Bad, Fields};
 use api::problem::Problem;
 use api::value::Value;
 use api::writer::{Object, text};
-use domain::acts::Deed;
-use domain::banks::{self, Bank, BankCode, Catalogue, Edit, Service};
 use domain::kept::Shape;
+use domain::platform::acts::Deed;
 use domain::platform::{PLATFORM, PlatformAsk};
-use domain::time::DAY_MS;
+use domain::resources::banks::{self, Bank, BankCode, Catalogue, Edit, Service};
+use domain::values::time::DAY_MS;
 use domain::view::{Query, View};
 use std::sync::Arc;
 use std::time::Duration;

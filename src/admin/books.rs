@@ -1,17 +1,17 @@
 //! Books that are halted: which they are, and their way back.
 
 use super::call::{Call, Done, Outcome};
-use super::sheets::push_sheet;
+use super::tenant_settings::push_tenant_settings;
+use crate::gateway::ask;
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
 use crate::recovery::rederive::{Rederived, rederive};
-use crate::server::ask;
-use crate::server::dispatch::failure;
-use crate::server::services::Services;
 use api::fields::Fields;
 use api::problem::Problem;
 use api::writer::Object;
-use domain::acts::Deed;
+use domain::platform::acts::Deed;
 use domain::platform::{Mode, PlatformAsk, is_live, tenant_key};
-use domain::time::Timestamp;
+use domain::values::time::Timestamp;
 
 /// The halted books, as the state of the server shows them.
 pub fn show(services: &Services) -> Vec<Vec<u8>> {
@@ -56,7 +56,7 @@ pub async fn resume(call: Call) -> Outcome {
                 // A book that goes on already must not do so under old settings; that this one
                 // cannot take them is known.
                 if !resumed.is_empty() {
-                    let _ = push_sheet(&call.services, tenant.number).await;
+                    let _ = push_tenant_settings(&call.services, tenant.number).await;
                 }
                 return Err(problem);
             }
@@ -74,7 +74,7 @@ pub async fn resume(call: Call) -> Outcome {
         resumed.push(shown.number("snapshotsRemoved", derived.wrong.len()).end());
     }
     // What was changed of the tenant's settings meanwhile.
-    push_sheet(&call.services, tenant.number).await?;
+    push_tenant_settings(&call.services, tenant.number).await?;
     Ok(Done::ok(Object::new().plain("tenantId", tenant.id).list("resumed", resumed).end()))
 }
 

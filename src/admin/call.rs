@@ -1,19 +1,19 @@
 //! What a handler of the operators' API gets, and what it gives back.
 
 use super::kept::Slot;
-use crate::server::respond::Trace;
-use crate::server::services::Services;
-use crate::server::sheets::Turns;
+use crate::gateway::services::Services;
+use crate::gateway::tenant_settings::Turns;
+use crate::http::respond::Trace;
 use api::problem::Problem;
 use api::refusals;
 use api::render::render;
 use bytes::Bytes;
-use domain::acts::{Act, Deed};
-use domain::ids::Id;
 use domain::kept::{KeepRef, Shape};
 use domain::machine::{Domain, Facts};
+use domain::platform::acts::{Act, Deed};
 use domain::platform::{Tenant, is_live};
-use domain::time::Timestamp;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;

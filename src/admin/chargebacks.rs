@@ -3,16 +3,16 @@
 
 use super::ask;
 use super::call::{Call, Outcome};
-use crate::server::dispatch::failure;
-use crate::server::history::{self, Unreadable};
+use crate::gateway::dispatch::failure;
+use crate::store::history::{self, Unreadable};
 use api::chargebacks::{read_new, read_verdict};
 use api::fields::Fields;
 use api::problem::Problem;
 use domain::commands::{Ask, Command};
-use domain::ids::EntityId;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::{Mode, PLATFORM, tenant_key};
+use domain::values::ids::EntityId;
 
 /// POST /admin/tenants/:id/chargebacks
 pub async fn open(call: Call) -> Outcome {

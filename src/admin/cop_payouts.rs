@@ -3,22 +3,22 @@
 
 use super::ask;
 use super::call::{Call, Outcome};
-use crate::server::dispatch::failure;
-use crate::server::history::{self, Unreadable};
+use crate::gateway::dispatch::failure;
+use crate::store::history::{self, Unreadable};
 use api::fields::{Bad, Fields};
 use api::number;
 use api::problem::Problem;
 use api::value::Value;
-use domain::buyer::{DocumentNumber, DocumentType};
 use domain::commands::{Ask, Command};
-use domain::cop_payments::AMOUNT_MAX;
-use domain::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout, Verdict};
-use domain::external_ref::ExternalRef;
-use domain::ids::{EntityId, Id};
 use domain::index::{self, Space};
 use domain::kept::Shape;
-use domain::money::Cop;
 use domain::platform::{Mode, PLATFORM, tenant_key};
+use domain::resources::cop_payments::AMOUNT_MAX;
+use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout, Verdict};
+use domain::values::buyer::{DocumentNumber, DocumentType};
+use domain::values::external_ref::ExternalRef;
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::Cop;
 
 /// Characters of a bank's or a holder's name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
@@ -33,7 +33,8 @@ pub async fn create(call: Call) -> Outcome {
     let new = new(call.services.fresh_id(tenant_key));
     // Held until the record is durable: who comes with the same reference meanwhile waits, and
     // finds this payout then.
-    let name_held = call.services.desk.hold_name(tenant_key, Space::CopPayout, &new.external_ref).await;
+    let name_held =
+        call.services.reservations.hold_name(tenant_key, Space::CopPayout, &new.external_ref).await;
     let known =
         history::named(call.services.engine.reader(), tenant_key, Space::CopPayout, &new.external_ref)?;
     let id = EntityId::cop_payout(known.unwrap_or(new.id));

@@ -3,21 +3,21 @@
 
 use super::call::{Call, Done, Outcome};
 use super::chargebacks::tell;
-use crate::server::ask::defect;
-use crate::server::history::{self, Unreadable};
-use crate::server::newest::Newest;
+use crate::gateway::ask::defect;
+use crate::store::history::{self, Unreadable};
+use crate::store::merge_cursor::MergeCursor;
 use api::crypto::{facets, read_approval, read_facets, read_rejection, show};
 use api::page::page_json;
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
 use domain::commands::Ask;
-use domain::crypto::payouts::Verdict;
-use domain::ids::{EntityId, Id, Kind};
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::PLATFORM;
 use domain::record::Entity;
+use domain::resources::crypto::payouts::Verdict;
+use domain::values::ids::{EntityId, Id, Kind};
 
 /// GET /admin/crypto/payouts: those of all tenants in both modes, newest first.
 pub async fn list(call: Call) -> Outcome {
@@ -28,7 +28,7 @@ pub async fn list(call: Call) -> Outcome {
     let (status, page) = (status.get(&sound), page.get(&sound));
     let parts =
         facets(status).into_iter().map(|facet| index::list(PLATFORM, Kind::CryptoPayout, facet)).collect();
-    let mut newest = Newest::new(call.services.engine.reader(), parts, page.after.as_deref(), None)
+    let mut newest = MergeCursor::new(call.services.engine.reader(), parts, page.after.as_deref(), None)
         .map_err(Unreadable::from)?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();

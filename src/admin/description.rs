@@ -9,11 +9,11 @@ use api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number
 use api::openapi::values::{amount, currency, four_decimals, instant, items, page, pesos, uuid, ves};
 use api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
 use api::writer::Object;
-use domain::banks::Service;
-use domain::cop_payouts::AccountType;
-use domain::operations::{Kind, Subject};
+use domain::platform::settings::LiveStatus;
 use domain::platform::{Mode, Scope};
-use domain::settings::LiveStatus;
+use domain::resources::banks::Service;
+use domain::resources::cop_payouts::AccountType;
+use domain::resources::operations::{Kind, Subject};
 use hyper::Method;
 
 const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, corrections, chargebacks, banks, rates, and the state of the server.\n\n\
@@ -76,7 +76,7 @@ fn tenants() -> Chapter {
                 .example("a shop", r#"{"name":"mi tienda"}"#)
                 .example("with a fee of its own", r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#)
                 .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
-            operation("listTenants", "List accounts").pages().answers(200, "TenantPage", "Newest first"),
+            operation("listTenants", "List accounts").pages().answers(200, "TenantPage", "MergeCursor first"),
             operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
             operation("updateSettings", "Change settings")
                 .about("What is not named stays as it is; objects are merged, lists replaced.")
@@ -290,7 +290,7 @@ fn crypto_payouts() -> Chapter {
             operation("listAllCryptoPayouts", "List the USDT payouts of all accounts")
                 .query("status", crypto::payout_status())
                 .pages()
-                .answers(200, "CryptoPayoutPage", "Newest first"),
+                .answers(200, "CryptoPayoutPage", "MergeCursor first"),
             review(
                 operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
             )
@@ -329,7 +329,7 @@ fn orders() -> Chapter {
                 .query("rail", text())
                 .query("tenantId", uuid())
                 .pages()
-                .answers(200, "OperationPage", "Newest first"),
+                .answers(200, "OperationPage", "MergeCursor first"),
             operation("resolveOperation", "Say what became of an order that no bank has answered")
                 .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, and if it says the opposite that is a contradiction, which moves no money.")
                 .body("OperationResolution")

@@ -8,12 +8,12 @@
 use super::ask;
 use super::call::Done;
 use super::secret::Secret;
-use super::sheets::push_sheet;
-use crate::server::desk::KeyHeld;
-use crate::server::dispatch::failure;
-use crate::server::history::{self, Read, Unreadable};
-use crate::server::respond::Trace;
-use crate::server::services::Services;
+use super::tenant_settings::push_tenant_settings;
+use crate::gateway::dispatch::failure;
+use crate::gateway::reservations::KeyHeld;
+use crate::gateway::services::Services;
+use crate::http::respond::Trace;
+use crate::store::history::{self, Read, Unreadable};
 use api::fields::Fields;
 use api::problem::Problem;
 use api::tenants;
@@ -21,7 +21,7 @@ use domain::index;
 use domain::kept::{KeepRef, Kept, Shape};
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformChange, is_live};
 use domain::record::Record;
-use domain::time::Timestamp;
+use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::sync::{Mutex, PoisonError};
 
@@ -68,7 +68,7 @@ pub enum Reservation {
 pub async fn reserve(services: &Services, sent: &Sent<'_>) -> Result<Reservation, Problem> {
     let key = hex::encode(services.mark(&[b"operators' idempotency key", sent.key.as_bytes()]));
     let held = services
-        .desk
+        .reservations
         .hold_key(PLATFORM, &key, sent.path, services.now())
         .ok_or_else(Problem::idempotency_in_progress)?;
     let body_hash = services.mark(&[b"body", sent.body]);
@@ -131,12 +131,12 @@ async fn replayed(
     kept: Kept,
     record: &Record,
 ) -> Result<Done, Problem> {
-    // The first answer may have been that a sheet is not in force yet.
+    // The first answer may have been that a tenant's settings is not in force yet.
     if let Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) =
         record.platform.as_deref()
     {
         let _turn = services.turns.of(tenant.number).await;
-        push_sheet(services, tenant.number).await?;
+        push_tenant_settings(services, tenant.number).await?;
     }
     let reveal =
         |key: &ApiKey| Secret::again(services, key, idempotency_key).map(|secret| secret.reveal().to_owned());

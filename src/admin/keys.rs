@@ -4,16 +4,16 @@
 use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::Secret;
-use crate::server::dispatch::failure;
+use crate::gateway::dispatch::failure;
 use api::fields::{Bad, Fields};
 use api::page::list_json;
 use api::problem::Problem;
 use api::tenants::{self, show_key};
 use api::value::Value;
-use domain::ids::Id;
 use domain::kept::Shape;
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, Scope, Scopes};
-use domain::time::{SECOND_MS, Timestamp};
+use domain::values::ids::Id;
+use domain::values::time::{SECOND_MS, Timestamp};
 use domain::view::{Query, View};
 use std::sync::Arc;
 

@@ -32,5 +32,5 @@ pub use guard::Guard;
 pub use serve::AdminApi;
 pub use startup::{BootstrapTenant, bootstrap, load_directory};
 
-use crate::server::{ask, sheets};
-pub use sheets::{push_pending, push_sheet};
+use crate::gateway::{ask, tenant_settings};
+pub use tenant_settings::{push_pending, push_tenant_settings};

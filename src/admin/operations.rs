@@ -5,12 +5,12 @@
 //! agendas of books: an order that has no answer is one that is looked at again.
 
 use super::call::{Call, Done, Outcome};
-use crate::server::ask;
-use crate::server::dispatch::failure;
-use crate::server::history::{self, Read, Unreadable};
-use crate::server::newest::Newest;
-use crate::server::read_budget::{ReadBudget, Stopped};
-use crate::server::services::Services;
+use crate::gateway::ask;
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
+use crate::store::history::{self, Read, Unreadable};
+use crate::store::merge_cursor::MergeCursor;
+use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Failure;
 use api::fields::{Bad, Fields};
 use api::page::page_json;
@@ -19,17 +19,17 @@ use api::query::Query;
 use api::refusals;
 use api::writer::Object;
 use api::{crypto, merchants, operations as shown, own_account, payments, payouts};
-use domain::acts::Deed;
 use domain::bank::Answer;
 use domain::commands::{Ask, Command};
-use domain::ids::{EntityId, Id, Kind};
 use domain::index;
 use domain::kept::Shape;
-use domain::operations::{self, Operation, Resolution};
-use domain::payments::Method;
+use domain::platform::acts::Deed;
 use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
 use domain::record::Entity;
-use domain::time::Timestamp;
+use domain::resources::operations::{self, Operation, Resolution};
+use domain::resources::payments::Method;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::time::Timestamp;
 use domain::view::{self, View};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -103,7 +103,7 @@ fn contradictions(
     budget: &ReadBudget,
 ) -> Result<Part, Stopped> {
     let reader = services.engine.reader();
-    let mut newest = Newest::new(reader, vec![index::contradicted()], after, None)?;
+    let mut newest = MergeCursor::new(reader, vec![index::contradicted()], after, None)?;
     let mut items = Vec::with_capacity(limit);
     let mut last = Vec::new();
     while let Some(suffix) = newest.take()? {
@@ -393,7 +393,7 @@ async fn find(services: &Arc<Services>, operation: Id) -> Result<Option<(u64, En
 fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
     match entity {
         Entity::Payment(payment) if matches!(payment.method(), Method::PagoMovil | Method::Usdt) => false,
-        Entity::CryptoPayout(payout) => n == domain::crypto::payouts::SEND && payout.sends > 0,
+        Entity::CryptoPayout(payout) => n == domain::resources::crypto::payouts::SEND && payout.sends > 0,
         entity => shown::show(operation, n, entity).is_some(),
     }
 }

@@ -127,7 +127,7 @@ pub fn routes() -> Vec<Route> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::router::Router;
+    use crate::http::router::Router;
     use std::collections::BTreeSet;
 
     /// Calls whose rules write a record by themselves.

@@ -1,12 +1,12 @@
 //! Makes API keys. The key itself is shown once to the one who asked for it; what is kept is its
 //! SHA-256 and its first characters.
 
-use crate::server::directory::hash_key;
-use crate::server::services::Services;
+use crate::gateway::directory::hash_key;
+use crate::gateway::services::Services;
 use api::problem::Problem;
-use domain::ids::Id;
 use domain::platform::{ApiKey, Mode, Scopes};
-use domain::time::Timestamp;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 use std::fmt;
 use zeroize::Zeroize;
 

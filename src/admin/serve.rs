@@ -6,21 +6,21 @@ use super::description;
 use super::guard::Guard;
 use super::kept::{self, Reservation, Sent};
 use super::routes::{Route, routes};
+use crate::gateway::ask;
+use crate::gateway::meter::{Measuring, Meter};
+use crate::gateway::services::Services;
+use crate::http::body::Inbound;
+use crate::http::documents::Documents;
+use crate::http::listen::{Answer, Arrival};
+use crate::http::respond::Reply;
+use crate::http::router::{BadRoute, Found, Lookup, Router};
+use crate::http::unexpected_parameters;
 use crate::metrics::{self, Metrics};
-use crate::server::ask;
-use crate::server::body::Inbound;
-use crate::server::documents::Documents;
-use crate::server::listen::{Answer, Arrival};
-use crate::server::meter::{Measuring, Meter};
-use crate::server::respond::Reply;
-use crate::server::router::{BadRoute, Found, Lookup, Router};
-use crate::server::services::Services;
-use crate::server::strays;
 use api::problem::Problem;
 use api::query::Query;
 use bytes::Bytes;
-use domain::acts::Deed;
 use domain::kept::Shape;
+use domain::platform::acts::Deed;
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
@@ -107,7 +107,8 @@ impl AdminApi {
         let takes_body = matches!(route.method, Method::POST | Method::PATCH);
         let bytes = if takes_body { body.json(&head.headers).await? } else { Bytes::new() };
         let key = if route.method == Method::POST {
-            strays::idempotency_key(&head.headers).map_err(|bad| Problem::invalid_data(vec![bad]))?
+            unexpected_parameters::idempotency_key(&head.headers)
+                .map_err(|bad| Problem::invalid_data(vec![bad]))?
         } else {
             None
         };
@@ -148,7 +149,7 @@ impl Answer for AdminApi {
 }
 
 /// Runs a handler in a task of its own: a caller who goes away must not leave a durable change that
-/// the directory of callers never learned, or a sheet that was not pushed.
+/// the directory of callers never learned, or a tenant's settings that was not pushed.
 async fn run(route: Route, call: Call) -> Outcome {
     let task = tokio::spawn(async move {
         let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);

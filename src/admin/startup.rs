@@ -2,10 +2,10 @@
 
 use super::ask;
 use super::secret::{Secret, stem};
-use super::sheets::push_sheet;
+use super::tenant_settings::push_tenant_settings;
 use super::tenants;
-use crate::server::dispatch::failure;
-use crate::server::services::Services;
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
 use api::problem::Problem;
 use domain::platform::{ApiKey, Mode, PLATFORM};
 use domain::view::{Query, View};
@@ -61,7 +61,7 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
             None,
         )
         .await?;
-        push_sheet(services, tenant.number).await?;
+        push_tenant_settings(services, tenant.number).await?;
         tracing::info!(tenant = %tenant.id, name = tenant.name, "a tenant of the configuration was opened");
     }
     Ok(entries.len())

@@ -2,16 +2,16 @@
 
 use super::books;
 use super::call::{Call, Done, Outcome};
+use crate::gateway::ask;
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
 use crate::rates::FeedHealth;
 use crate::recovery::backup;
-use crate::server::ask;
-use crate::server::dispatch::failure;
-use crate::server::services::Services;
 use api::fields::{Bad, Fields};
 use api::problem::Problem;
 use api::writer::Object;
-use domain::acts::Deed;
 use domain::kept::Shape;
+use domain::platform::acts::Deed;
 use std::path::{Path, PathBuf};
 
 /// Characters of the longest path.

@@ -3,17 +3,17 @@
 use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::Secret;
-use super::sheets::{push_sheet, set_sheet};
-use crate::server::ask::Changed;
-use crate::server::services::Services;
+use super::tenant_settings::{push_tenant_settings, set_tenant_settings};
+use crate::gateway::ask::Changed;
+use crate::gateway::services::Services;
 use api::fields::Fields;
 use api::page::{bad_cursor, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::{settings, tenants};
 use domain::kept::{KeepRef, Shape};
+use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
-use domain::settings::{LiveStatus, Settings};
 use std::sync::Arc;
 
 /// Characters of a tenant's name.
@@ -39,7 +39,7 @@ pub async fn create(call: Call) -> Outcome {
     let (keep, _held) = call.keep(Shape::TenantOpened);
     let (changed, tenant) = open(services, name.get(&sound).into_owned(), settings, keys, keep).await?;
     let _turn = call.turns.of(tenant.number).await;
-    push_sheet(services, tenant.number).await?;
+    push_tenant_settings(services, tenant.number).await?;
     let reveal = |key: &ApiKey| {
         secrets.iter().find(|(id, _)| *id == key.id).map(|(_, secret)| secret.reveal().to_owned())
     };
@@ -47,7 +47,7 @@ pub async fn create(call: Call) -> Outcome {
     Ok(Done::created(shown.unwrap_or_default()).traced(changed.trace))
 }
 
-/// Opens a tenant, whose sheet is still to be pushed.
+/// Opens a tenant, whose tenant's settings is still to be pushed.
 pub(super) async fn open(
     services: &Services,
     name: String,
@@ -104,17 +104,23 @@ pub async fn set_settings(call: Call) -> Outcome {
     let _turn = call.turns.of(known.as_ref().map_or(0, |tenant| tenant.number)).await;
     // Read again in turn: the settings that the change is merged into are those in force.
     let tenant = call.tenant();
-    let base = tenant.as_ref().map_or(&services.tenant_defaults, |tenant| &*tenant.sheet.settings);
+    let base = tenant.as_ref().map_or(&services.tenant_defaults, |tenant| &*tenant.tenant_settings.settings);
     let mut fields = Fields::parse(&call.body)?;
     fields.refuse_empty();
     let merged = settings::merge(base, &mut fields);
     let sound = fields.finish()?;
     let tenant = tenant.as_ref().ok_or_else(Problem::not_found)?;
-    let sheet = &tenant.sheet;
-    let (tenant, trace) =
-        set_sheet(services, tenant, merged.get(&sound).into(), sheet.live_status, sheet.reason.clone(), None)
-            .await?;
-    Ok(Done::ok(settings::show(&tenant.sheet.settings)).traced(trace))
+    let tenant_settings = &tenant.tenant_settings;
+    let (tenant, trace) = set_tenant_settings(
+        services,
+        tenant,
+        merged.get(&sound).into(),
+        tenant_settings.live_status,
+        tenant_settings.reason.clone(),
+        None,
+    )
+    .await?;
+    Ok(Done::ok(settings::show(&tenant.tenant_settings.settings)).traced(trace))
 }
 
 /// POST /admin/tenants/:id/live-status
@@ -129,10 +135,10 @@ pub async fn set_live_status(call: Call) -> Outcome {
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let (keep, _held) = call.keep(Shape::Tenant);
-    let (tenant, trace) = set_sheet(
+    let (tenant, trace) = set_tenant_settings(
         &call.services,
         &tenant,
-        Arc::clone(&tenant.sheet.settings),
+        Arc::clone(&tenant.tenant_settings.settings),
         status.get(&sound),
         reason,
         keep,

@@ -4,14 +4,14 @@ use crate::plan::{Call, Movements, Plan};
 use crate::problem::Problem;
 use crate::query::{Query, Text};
 use crate::writer::Object;
-use domain::ids::{EntityId, Id, Kind};
 use domain::index::LedgerKey;
+use domain::ledger::sellers::SellerBalance;
 use domain::ledger::{Ledger, MovementKind, Row};
 use domain::machine::{Facts, Rendered};
-use domain::money::{Currency, write_minor};
 use domain::record::Record;
-use domain::sellers::SellerBalance;
-use domain::time::Timestamp;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Currency, write_minor};
+use domain::values::time::Timestamp;
 use domain::view::{Balance, CopBalance};
 
 /// GET /v1/balance

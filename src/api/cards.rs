@@ -6,11 +6,11 @@ use crate::payments::{DESCRIPTION_MAX, create_charge, marketplace, usd_amount};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::value::Value;
-use domain::card::{Card, Cvv, Expiry, Number};
-use domain::external_ref::ExternalRef;
-use domain::identity::IdentityDocument;
-use domain::payments::Means;
-use domain::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::Means;
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::values::card::{Card, Cvv, Expiry, Number};
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
 
 /// Characters of the name on a card.
 const HOLDER_NAME_MAX: usize = 100;

@@ -7,15 +7,15 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::chargebacks::{Chargeback, NewChargeback, Reason, Status, Verdict};
 use domain::commands::Ask;
-use domain::ids::{EntityId, Id, Kind};
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::money::Ves;
-use domain::payments::Payment;
 use domain::record::Entity;
-use domain::time::Timestamp;
+use domain::resources::chargebacks::{Chargeback, NewChargeback, Reason, Status, Verdict};
+use domain::resources::payments::Payment;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Ves;
+use domain::values::time::Timestamp;
 
 /// What a bank says that it takes back, as it is read.
 pub struct GotChargeback {

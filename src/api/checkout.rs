@@ -8,21 +8,21 @@ use crate::problem::Problem;
 use crate::refusals::problem;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::banks::{Catalogue, Service};
-use domain::buyer::Buyer;
-use domain::checkout::{InPesos, Session, Status, Way};
-use domain::cop_payments::{Channel, CopPayment, Failure};
-use domain::crypto::address::Network;
-use domain::crypto::deposits::{Asset, Till};
-use domain::identity::IdentityDocument;
-use domain::ids::Id;
-use domain::money::{Cop, Rate, Usd, Usdt, Ves};
-use domain::payments::charge::{Price, USD_MAX};
-use domain::payments::{Debtor, Payment, Status as PaymentStatus};
-use domain::phone::MobilePhone;
-use domain::products::{Link, Product};
 use domain::refusal::Refusal;
-use domain::token::Token;
+use domain::resources::banks::{Catalogue, Service};
+use domain::resources::checkout::{InPesos, Session, Status, Way};
+use domain::resources::cop_payments::{Channel, CopPayment, Failure};
+use domain::resources::crypto::address::Network;
+use domain::resources::crypto::deposits::{Asset, Till};
+use domain::resources::payments::charge::{Price, USD_MAX};
+use domain::resources::payments::{Debtor, Payment, Status as PaymentStatus};
+use domain::resources::products::{Link, Product};
+use domain::values::buyer::Buyer;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::Id;
+use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
+use domain::values::phone::MobilePhone;
+use domain::values::token::Token;
 use hyper::Method;
 
 /// The call that needs no secret: it makes one.
@@ -139,7 +139,7 @@ pub fn offers(
 pub struct GotDebtor {
     id: Got<IdentityDocument>,
     phone: Got<MobilePhone>,
-    bank: Got<domain::banks::BankCode>,
+    bank: Got<domain::resources::banks::BankCode>,
 }
 
 impl GotDebtor {
@@ -231,7 +231,7 @@ pub fn priced(product: &Product, link: &Link, quantity: u16) -> Result<Usd, &'st
 pub fn read_quantity(body: &[u8]) -> Result<u16, Problem> {
     let mut fields = Fields::parse_optional(body)?;
     let quantity = fields.optional("quantity", |value| {
-        let quantity = value.integer(1..=i64::from(domain::products::QUANTITY_MAX))?;
+        let quantity = value.integer(1..=i64::from(domain::resources::products::QUANTITY_MAX))?;
         u16::try_from(quantity).map_err(|_| Bad::from("is too large"))
     });
     let sound = fields.finish()?;

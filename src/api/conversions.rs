@@ -10,14 +10,14 @@ use crate::settings::percentage;
 use crate::value::Value;
 use crate::writer::{Object, text};
 use domain::commands::Ask;
-use domain::conversions::price::{Amount, Price};
-use domain::conversions::{Conversion, Decision, End, NewQuote, Source, Stage, Status, facet};
-use domain::ids::{EntityId, Id, Kind};
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::money::{Currency, Usdt, Ves, write_minor};
+use domain::platform::settings::Settings;
 use domain::record::Entity;
-use domain::settings::Settings;
+use domain::resources::conversions::price::{Amount, Price};
+use domain::resources::conversions::{Conversion, Decision, End, NewQuote, Source, Stage, Status, facet};
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Currency, Usdt, Ves, write_minor};
 
 /// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
@@ -220,7 +220,7 @@ pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
 /// GET /v1/conversions/settings
 pub fn settings(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::Answer(200, show_settings(&call.caller.tenant.sheet.settings)))
+    Ok(Plan::Answer(200, show_settings(&call.caller.tenant.tenant_settings.settings)))
 }
 
 /// PATCH /v1/conversions/settings

@@ -10,19 +10,19 @@ use crate::query::Query;
 use crate::sessions;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use domain::commands::Ask;
-use domain::conversions::price::with_four_decimals;
-use domain::cop_payments::collect::NewCopPayment;
-use domain::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
 use domain::events::EventKind;
-use domain::ids::EntityId;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::money::Cop;
-use domain::payments::{Method, Status};
 use domain::record::Entity;
-use domain::token::Token;
+use domain::resources::conversions::price::with_four_decimals;
+use domain::resources::cop_payments::collect::NewCopPayment;
+use domain::resources::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
+use domain::resources::payments::{Method, Status};
+use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::values::ids::EntityId;
+use domain::values::money::Cop;
+use domain::values::token::Token;
 
 /// Characters of a reference.
 const REFERENCE_MAX: usize = 128;

@@ -5,11 +5,11 @@ use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::writer::Object;
-use domain::cop_payouts::CopPayout;
-use domain::ids::{EntityId, Kind};
 use domain::machine::Rendered;
-use domain::payouts::Status;
 use domain::record::Entity;
+use domain::resources::cop_payouts::CopPayout;
+use domain::resources::payouts::Status;
+use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -9,19 +9,19 @@ use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
-use domain::crypto::CryptoBalance;
-use domain::crypto::address::{ACCOUNT_BYTES, Network, canonical};
-use domain::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
-use domain::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
 use domain::events::Extra;
-use domain::external_ref::ExternalRef;
-use domain::ids::{EntityId, Id, Kind};
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
-use domain::money::Usdt;
 use domain::record::Entity;
-use domain::time::Timestamp;
+use domain::resources::crypto::CryptoBalance;
+use domain::resources::crypto::address::{ACCOUNT_BYTES, Network, canonical};
+use domain::resources::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
+use domain::resources::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
+use domain::values::external_ref::ExternalRef;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Usdt;
+use domain::values::time::Timestamp;
 
 /// Characters of the longest address.
 const ADDRESS_MAX: usize = 64;

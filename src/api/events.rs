@@ -9,13 +9,13 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::writer::{Object, text};
 use crate::{conversions, cop_payments, cop_payouts, crypto, merchants, payments, payouts};
-use domain::chargebacks::Chargeback;
 use domain::events::{Event, EventKind, Extra};
-use domain::ids::Id;
 use domain::ledger::Ledger;
-use domain::payments::Payment;
 use domain::record::{Entity, Record};
-use domain::time::Timestamp;
+use domain::resources::chargebacks::Chargeback;
+use domain::resources::payments::Payment;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 
 /// The world in which an event happened.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,13 @@ use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
 use domain::commands::Ask;
-use domain::ids::{EntityId, Id};
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::products::{Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug};
 use domain::record::Entity;
+use domain::resources::products::{
+    Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug,
+};
+use domain::values::ids::{EntityId, Id};
 
 /// Slugs that are tried when the one made from the name is taken.
 const SUFFIXED: usize = 3;

@@ -10,17 +10,17 @@ use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
-use domain::external_ref::ExternalRef;
-use domain::identity::IdentityDocument;
-use domain::ids::{EntityId, Id, Kind};
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
-use domain::money::Ves;
-use domain::phone::MobilePhone;
 use domain::record::{Entity, Record};
-use domain::verification::TRIES;
+use domain::resources::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
+use domain::resources::verification::TRIES;
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
 
 /// Characters of a name.
 const NAME_MAX: usize = 120;
@@ -183,7 +183,8 @@ pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// The answer to a registration: 201 for a new merchant, 200 for one whose reference was known.
 pub fn registered(merchant: &Merchant, record: Option<&Record>) -> Rendered {
-    let new = record.and_then(|record| record.entities.first()).is_some_and(|written| written.was.is_none());
+    let new =
+        record.and_then(|record| record.entities.first()).is_some_and(|written| written.indexed.is_none());
     (if new { 201 } else { 200 }, show(merchant))
 }
 

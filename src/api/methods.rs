@@ -6,8 +6,8 @@ use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::writer::Object;
-use domain::banks::Service;
-use domain::payments::Method;
+use domain::resources::banks::Service;
+use domain::resources::payments::Method;
 
 /// GET /v1/payment-methods
 pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -2,13 +2,13 @@
 //! leads to its payment or payout.
 
 use crate::writer::Object;
-use domain::cop_payments::{self, CopPayment, Failure};
-use domain::ids::Id;
-use domain::payments::otp::Otp;
-use domain::payments::{self, Means, Payment, Phase, Status};
-use domain::payouts::{self, Payout};
 use domain::record::Entity;
-use domain::time::Timestamp;
+use domain::resources::cop_payments::{self, CopPayment, Failure};
+use domain::resources::payments::otp::Otp;
+use domain::resources::payments::{self, Means, Payment, Phase, Status};
+use domain::resources::payouts::{self, Payout};
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 
 struct Operation<'a> {
     kind: &'static str,

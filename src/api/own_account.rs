@@ -9,15 +9,15 @@ use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
-use domain::identity::IdentityDocument;
-use domain::ids::EntityId;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
-use domain::money::Ves;
-use domain::own_account::{Held, OwnAccount};
-use domain::phone::MobilePhone;
 use domain::record::Entity;
-use domain::verification::TRIES;
+use domain::resources::own_account::{Held, OwnAccount};
+use domain::resources::verification::TRIES;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::EntityId;
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
 
 /// PUT /v1/payouts/account
 pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -59,8 +59,10 @@ pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// The account after a change: 201 when it is the first.
 pub fn changed(account: &OwnAccount, facts: &Facts<'_>) -> Rendered {
-    let new =
-        facts.record.and_then(|record| record.entities.first()).is_some_and(|written| written.was.is_none());
+    let new = facts
+        .record
+        .and_then(|record| record.entities.first())
+        .is_some_and(|written| written.indexed.is_none());
     (if new { 201 } else { 200 }, show(account))
 }
 

@@ -7,19 +7,19 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::account::AccountNumber;
-use domain::banks::{BankCode, Catalogue, Service};
 use domain::commands::Ask;
-use domain::external_ref::ExternalRef;
-use domain::identity::IdentityDocument;
-use domain::ids::{EntityId, Id, Kind};
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::money::Ves;
-use domain::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
-use domain::phone::MobilePhone;
 use domain::record::Entity;
+use domain::resources::banks::{BankCode, Catalogue, Service};
+use domain::resources::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
+use domain::values::account::AccountNumber;
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
 
 /// Characters of a description.
 pub const CONCEPT_MAX: usize = 140;

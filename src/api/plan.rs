@@ -3,18 +3,18 @@
 
 use crate::events::World;
 use crate::page::Page;
-use domain::banks::Catalogue;
 use domain::commands::Ask;
-use domain::ids::{EntityId, Id, Kind};
 use domain::index::{LedgerKey, Space};
 use domain::kept::Shape;
-use domain::money::{Currency, Rate, Usdt};
-use domain::payouts::batch::NewBatch;
 use domain::platform::{ApiKey, Tenant, is_live};
-use domain::products::NewLink;
 use domain::record::Entity;
-use domain::samples::Sample;
-use domain::time::Timestamp;
+use domain::resources::banks::Catalogue;
+use domain::resources::payouts::batch::NewBatch;
+use domain::resources::products::NewLink;
+use domain::resources::rates::samples::Sample;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Currency, Rate, Usdt};
+use domain::values::time::Timestamp;
 use std::sync::Arc;
 use url::Url;
 
@@ -79,13 +79,13 @@ pub struct Call<'a> {
     /// Makes an id that says nothing, not even its time.
     pub random_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
-    pub micro_deposits: (domain::money::Ves, domain::money::Ves),
+    pub micro_deposits: (domain::values::money::Ves, domain::values::money::Ves),
     /// How the outside reaches this server, without a slash at the end.
     pub base_url: &'a str,
     /// What the market asks for a USDT in this currency, unless nobody knows.
     pub market_rate: &'a dyn Fn(Currency) -> Option<Rate>,
     /// What the networks take for a USDT payout, in the order of
-    /// [`domain::crypto::address::Network`].
+    /// [`domain::resources::crypto::address::Network`].
     pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],

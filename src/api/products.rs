@@ -9,13 +9,13 @@ use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
 use domain::commands::Ask;
-use domain::ids::{EntityId, Id, Kind};
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::money::Usd;
-use domain::payments::charge::USD_MAX;
-use domain::products::{NewProduct, Product, ProductChange, facet};
 use domain::record::Entity;
+use domain::resources::payments::charge::USD_MAX;
+use domain::resources::products::{NewProduct, Product, ProductChange, facet};
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Usd;
 use rust_decimal::Decimal;
 use std::str::FromStr;
 

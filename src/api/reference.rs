@@ -7,10 +7,10 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
 use crate::writer::{Object, text};
-use domain::banks::Bank;
-use domain::buckets::{price, ticks};
-use domain::money::{Rate, Usd, Ves};
 use domain::refusal::Refusal;
+use domain::resources::banks::Bank;
+use domain::resources::rates::buckets::{price, ticks};
+use domain::values::money::{Rate, Usd, Ves};
 
 /// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
 pub fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -93,8 +93,8 @@ pub fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::samples::{BCV, OFFICIAL, Pair, Sample, Series};
-    use domain::time::Timestamp;
+    use domain::resources::rates::samples::{BCV, OFFICIAL, Pair, Sample, Series};
+    use domain::values::time::Timestamp;
     use rust_decimal::Decimal;
     use std::str::FromStr;
     use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use crate::conversions::{amount, invalid_amount};
 use crate::problem::Problem;
-use domain::money::Currency;
 use domain::refusal::Refusal;
+use domain::values::money::Currency;
 
 /// The problem that a refusal is to a caller.
 pub fn problem(refusal: &Refusal) -> Problem {
@@ -12,7 +12,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
-        Refusal::StaleSheet => Problem::conflict(
+        Refusal::StaleTenantSettings => Problem::conflict(
             "settings_changed",
             "the settings were changed by somebody else in between; read them and try again",
         ),

@@ -6,10 +6,10 @@ use crate::{
     payouts, products, refusals, sessions, testing,
 };
 use crate::{cop_payments, cop_payouts, tenants, webhooks};
-use domain::checkout::Status;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
+use domain::resources::checkout::Status;
 
 /// Status and body of the answer.
 pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {

@@ -9,10 +9,10 @@ use crate::query::Query;
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
-use domain::checkout::{NewSession, Offered, Sale, Session, Status, Way};
 use domain::commands::Ask;
-use domain::ids::{EntityId, Id};
 use domain::kept::Shape;
+use domain::resources::checkout::{NewSession, Offered, Sale, Session, Status, Way};
+use domain::values::ids::{EntityId, Id};
 
 /// Characters of a reference.
 const REFERENCE_MAX: usize = 128;

@@ -4,8 +4,8 @@
 use super::fields::{Bad, Fields, Got};
 use super::value::Value;
 use super::writer::{Object, text};
-use domain::money::{Currency, Rate, Usdt, Ves};
-use domain::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
+use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
+use domain::values::money::{Currency, Rate, Usdt, Ves};
 // Addresses alone: sockets are not in `core`.
 use core::net::{Ipv4Addr, Ipv6Addr};
 use rust_decimal::Decimal;

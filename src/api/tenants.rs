@@ -6,10 +6,10 @@
 
 use crate::settings;
 use crate::writer::{Object, text};
-use domain::ids::Id;
 use domain::platform::{ApiKey, Mode, PlatformChange, Tenant};
 use domain::record::Record;
-use domain::time::Timestamp;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 
 /// The key in clear, if it may be shown.
 pub type Reveal<'a> = &'a dyn Fn(&ApiKey) -> Option<String>;
@@ -17,8 +17,8 @@ pub type Reveal<'a> = &'a dyn Fn(&ApiKey) -> Option<String>;
 /// A tenant as JSON, without its keys.
 pub fn show(tenant: &Tenant) -> Vec<u8> {
     begin(tenant)
-        .maybe_text("liveStatusReason", tenant.sheet.reason.as_deref())
-        .json("settings", &settings::show(&tenant.sheet.settings))
+        .maybe_text("liveStatusReason", tenant.tenant_settings.reason.as_deref())
+        .json("settings", &settings::show(&tenant.tenant_settings.settings))
         .plain("createdAt", tenant.created_at)
         .end()
 }
@@ -27,7 +27,7 @@ fn begin(tenant: &Tenant) -> Object {
     Object::with_capacity(1536)
         .plain("tenantId", tenant.id)
         .text("name", &tenant.name)
-        .plain("liveStatus", tenant.sheet.live_status.name())
+        .plain("liveStatus", tenant.tenant_settings.live_status.name())
 }
 
 /// A key as JSON, without its secret.
@@ -54,7 +54,7 @@ pub fn opened(record: &Record, reveal: Reveal<'_>) -> Option<Vec<u8>> {
     let shown = begin(tenant)
         .json_or_null("testKey", key(Mode::Test))
         .json_or_null("liveKey", key(Mode::Live))
-        .json("settings", &settings::show(&tenant.sheet.settings))
+        .json("settings", &settings::show(&tenant.tenant_settings.settings))
         .plain("createdAt", tenant.created_at);
     Some(shown.end())
 }

@@ -7,14 +7,14 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::adjustments::Adjustment;
 use domain::commands::Ask;
-use domain::ids::Id;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::money::Currency;
 use domain::record::Cause;
-use domain::time::Timestamp;
+use domain::resources::adjustments::Adjustment;
+use domain::values::ids::Id;
+use domain::values::money::Currency;
+use domain::values::time::Timestamp;
 
 /// The farthest jump: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;

@@ -7,16 +7,16 @@ use crate::payments::usd_amount;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::value::Value;
-use domain::banks::Service;
 use domain::commands::Ask;
-use domain::date::Date;
-use domain::external_ref::ExternalRef;
-use domain::identity::IdentityDocument;
-use domain::ids::EntityId;
 use domain::kept::Shape;
-use domain::payments::charge::{NewCharge, Price, Secret};
-use domain::payments::{Debtor, Means, transfer_name};
-use domain::phone::MobilePhone;
+use domain::resources::banks::Service;
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::{Debtor, Means, transfer_name};
+use domain::values::date::Date;
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::EntityId;
+use domain::values::phone::MobilePhone;
 
 /// POST /v1/payments/pago-movil/verify
 pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {

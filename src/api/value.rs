@@ -10,7 +10,7 @@ use super::fields::{Bad, Fields};
 use super::json::{self, Shape};
 use super::number::{AMOUNT_MINOR_MAX, amount, cents, decimal};
 use chrono::{DateTime, NaiveDate, Utc};
-use domain::free_text::is_misleading;
+use domain::values::free_text::is_misleading;
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 use std::borrow::Cow;

@@ -10,12 +10,14 @@ use crate::targets::{self, Allowed};
 use crate::value::Value;
 use crate::writer::{Object, text};
 use domain::commands::Ask;
-use domain::ids::{EntityId, Id};
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Entity;
-use domain::time::Timestamp;
-use domain::webhooks::{Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange};
+use domain::resources::webhooks::{
+    Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
+};
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
 use url::Url;
 
 fn url(value: Value<'_>, call: &Call<'_>) -> Result<(String, Url), Bad> {

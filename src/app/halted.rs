@@ -3,7 +3,7 @@
 
 use crate::recovery::directory::halted::{self, HaltedBook};
 use actors::Halted;
-use domain::time::Timestamp;
+use domain::values::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 

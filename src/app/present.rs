@@ -2,11 +2,11 @@
 //! shut until an operator takes over.
 
 use crate::outbound::Outbound;
-use crate::recovery::past::Past;
+use crate::recovery::restored_copy::RestoredCopy;
 use actors::Engine;
-use domain::acts::{Act, Deed};
 use domain::commands::Ask;
 use domain::machine::Domain;
+use domain::platform::acts::{Act, Deed};
 use domain::platform::{PLATFORM, PlatformAsk};
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use std::path::Path;
 pub struct World {
     /// The switch of everything that goes outside.
     pub outbound: Outbound,
-    past: Option<Past>,
+    past: Option<RestoredCopy>,
     take_over: bool,
 }
 
 impl World {
     /// Reads the marker; a directory that was not finished is no world.
     pub fn of(data: &Path, take_over: bool) -> Result<World, String> {
-        let past = Past::must_be_whole(data).map_err(|failed| failed.to_string())?;
+        let past = RestoredCopy::must_be_whole(data).map_err(|failed| failed.to_string())?;
         let outbound = if past.is_some() { Outbound::shut() } else { Outbound::open() };
         Ok(World { outbound, past, take_over })
     }
@@ -53,7 +53,7 @@ impl World {
         let noted =
             engine.ask_book(PLATFORM, Ask::Platform(Box::new(PlatformAsk::Note(act))).into(), None).await;
         noted.map_err(|failure| format!("the takeover could not be written down: {failure:?}"))?;
-        Past::remove(data).map_err(|failed| failed.to_string())?;
+        RestoredCopy::remove(data).map_err(|failed| failed.to_string())?;
         self.outbound.take_over();
         tracing::info!(made_by, seq, "took over: live banks and webhooks are open");
         Ok(())

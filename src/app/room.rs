@@ -3,8 +3,8 @@
 //! instead of ending again and again.
 
 use super::notify;
+use crate::gateway::disk::Disk;
 use crate::recovery::directory::BALLAST_FILE;
-use crate::server::disk::Disk;
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::{self, File};
 use std::path::PathBuf;

@@ -3,10 +3,10 @@
 use crate::admin::BootstrapTenant;
 use crate::config::{self, Config};
 use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Pointer, Series};
-use domain::date::Date;
-use domain::money::{Cop, Rate, Usdt, Ves};
-use domain::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
-use domain::withdrawals::{Policy, Tier, Withdrawals};
+use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
+use domain::resources::rates::withdrawals::{Policy, Tier, Withdrawals};
+use domain::values::date::Date;
+use domain::values::money::{Cop, Rate, Usdt, Ves};
 use rust_decimal::Decimal;
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ pub fn max_age_ms(rates: &config::Rates) -> i64 {
 }
 
 /// What the networks take for a USDT payout, in the order of the configuration, which is that of
-/// [`domain::crypto::address::Network`].
+/// [`domain::resources::crypto::address::Network`].
 pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], String> {
     let mut fees = [Usdt::ZERO; 4];
     for (fee, given) in fees.iter_mut().zip(crypto.network_fee_usdt) {

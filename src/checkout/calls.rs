@@ -4,14 +4,14 @@
 use crate::checkout::form::Form;
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
+use crate::gateway::dispatch::reply;
+use crate::gateway::secrets::reply_with_secret;
+use crate::gateway::services::{Services, random_id};
+use crate::http::body::Inbound;
+use crate::http::listen::Arrival;
+use crate::http::respond::Reply;
 use crate::network::Client;
-use crate::server::body::Inbound;
-use crate::server::dispatch::reply;
-use crate::server::history::{self, Unreadable};
-use crate::server::listen::Arrival;
-use crate::server::respond::Reply;
-use crate::server::secrets::reply_with_secret;
-use crate::server::services::{Services, random_id};
+use crate::store::history::{self, Unreadable};
 use actors::Settled;
 use api::checkout::{
     address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity,
@@ -20,17 +20,17 @@ use api::checkout::{
 use api::problem::Problem;
 use api::refusals::problem;
 use api::sessions::{address, client_secret};
-use domain::buyer::Buyer;
-use domain::checkout::{Bought, NewSession, Offered};
 use domain::commands::Ask;
-use domain::cop_payments::Channel;
-use domain::ids::{EntityId, Id};
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::platform::PLATFORM;
-use domain::products::{Link, Product, product_of};
 use domain::record::Entity;
+use domain::resources::checkout::{Bought, NewSession, Offered};
+use domain::resources::cop_payments::Channel;
+use domain::resources::products::{Link, Product, product_of};
+use domain::values::buyer::Buyer;
+use domain::values::ids::{EntityId, Id};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use subtle::ConstantTimeEq;
 

@@ -2,7 +2,7 @@
 //! sure is known have the general one.
 
 use crate::checkout::words::Language;
-use domain::banks::BankCode;
+use domain::resources::banks::BankCode;
 
 /// Bank, Spanish, English.
 const HELP: [(u16, &str, &str); 20] = [
@@ -90,7 +90,7 @@ pub fn key_help(bank: BankCode, language: Language) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::banks::{Catalogue, Service};
+    use domain::resources::banks::{Catalogue, Service};
 
     #[test]
     fn every_help_is_of_a_bank_that_takes_c2p() {

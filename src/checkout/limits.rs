@@ -5,14 +5,14 @@
 //! every client has a smaller bucket of its own, so that no single one uses up what is shared.
 //! Addresses of sessions and links can be guessed at: what is not there is counted per client.
 
+use crate::gateway::throttle::Throttle;
+use crate::http::listen::Arrival;
 use crate::network::{Client, Network, TrustedProxies};
-use crate::server::listen::Arrival;
-use crate::server::throttle::Throttle;
 use api::problem::Problem;
-use domain::buyer::ColombianPhone;
-use domain::checkout::Session;
-use domain::ids::Id;
-use domain::phone::MobilePhone;
+use domain::resources::checkout::Session;
+use domain::values::buyer::ColombianPhone;
+use domain::values::ids::Id;
+use domain::values::phone::MobilePhone;
 use std::time::Duration;
 
 /// Sessions that one client opens of a link in a row: an office that comes to buy at once.

@@ -14,14 +14,14 @@ pub use session::{session, show};
 use crate::checkout::assets;
 use crate::checkout::form::Form;
 use crate::checkout::words::{Language, Words};
-use crate::server::respond::{HTML, Reply};
+use crate::http::respond::{HTML, Reply};
 use api::problem::Problem;
 use askama::Template;
-use domain::checkout::Way;
-use domain::cop_payments::Channel;
-use domain::crypto::address::Network;
-use domain::crypto::deposits::Asset;
-use domain::ids::Id;
+use domain::resources::checkout::Way;
+use domain::resources::cop_payments::Channel;
+use domain::resources::crypto::address::Network;
+use domain::resources::crypto::deposits::Asset;
+use domain::values::ids::Id;
 use hyper::header::{self, HeaderName, HeaderValue};
 
 /// As `channel`: another one than that which waits.
@@ -264,10 +264,7 @@ fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>)
         Ok(html) => html,
         Err(error) => {
             tracing::error!(%error, "a page could not be made");
-            return Reply::problem(
-                &Problem::internal_error(),
-                &crate::server::respond::RequestId::generate(),
-            );
+            return Reply::problem(&Problem::internal_error(), &crate::http::respond::RequestId::generate());
         }
     };
     let framed_by = match ancestors {

@@ -7,31 +7,31 @@
 //! by C2P or in pesos at any moment.
 
 use crate::checkout::visit::Visit;
-use crate::server::desk::NameHeld;
-use crate::server::dispatch::failure;
-use crate::server::history;
-use crate::server::services::Services;
+use crate::gateway::dispatch::failure;
+use crate::gateway::reservations::NameHeld;
+use crate::gateway::services::Services;
+use crate::store::history;
 use actors::Settled;
 use api::crypto::account;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::banks::sends_otp;
-use domain::buyer::Buyer;
-use domain::checkout::{Attempts, Status, Way};
 use domain::commands::Ask;
-use domain::cop_payments::collect::NewCopPayment;
-use domain::cop_payments::{Channel, Failure, ForSession};
-use domain::crypto::address::Network;
-use domain::crypto::deposits::{Asset, NewDepositAddress, Till};
-use domain::ids::{EntityId, Id};
 use domain::index::Space;
 use domain::machine::Domain;
-use domain::money::{Cop, Usdt};
-use domain::payments::charge::Price;
-use domain::payments::{Debtor, c2p};
 use domain::record::Entity;
 use domain::refusal::Refusal;
-use domain::token::Token;
+use domain::resources::banks::sends_otp;
+use domain::resources::checkout::{Attempts, Status, Way};
+use domain::resources::cop_payments::collect::NewCopPayment;
+use domain::resources::cop_payments::{Channel, Failure, ForSession};
+use domain::resources::crypto::address::Network;
+use domain::resources::crypto::deposits::{Asset, NewDepositAddress, Till};
+use domain::resources::payments::charge::Price;
+use domain::resources::payments::{Debtor, c2p};
+use domain::values::buyer::Buyer;
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::{Cop, Usdt};
+use domain::values::token::Token;
 
 /// A buyer is charged no more than the page said.
 const TOTAL_CHANGED: &str = "amount_changed";
@@ -235,7 +235,7 @@ impl Visit {
     async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
         self.admits(way)?;
         let held = services
-            .desk
+            .reservations
             .hold_name(self.shop.tenant_key, Space::Checkout, &self.session.id.to_string())
             .await;
         let attempts = self.open_attempts(services)?;

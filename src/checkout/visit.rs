@@ -1,21 +1,21 @@
 //! A visit to a checkout session: whose it is, where it stands, and by what it can be paid now.
 
-use crate::server::dispatch::failure;
-use crate::server::history::{self, Unreadable};
-use crate::server::services::Services;
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
+use crate::store::history::{self, Unreadable};
 use api::checkout::{Attempt, Market, Offer, offers};
 use api::problem::Problem;
 use api::sessions::secret;
-use domain::checkout::{Attempts, Session, Status, Way};
-use domain::cop_payments::CopPayment;
-use domain::ids::{EntityId, Id};
 use domain::index::{self, Space};
-use domain::money::{Currency, Usdt};
-use domain::payments::{Payment, Status as PaymentStatus};
+use domain::platform::settings::LiveStatus;
 use domain::platform::{PLATFORM, Tenant, is_live};
 use domain::record::Entity;
-use domain::settings::LiveStatus;
-use domain::time::Timestamp;
+use domain::resources::checkout::{Attempts, Session, Status, Way};
+use domain::resources::cop_payments::CopPayment;
+use domain::resources::payments::{Payment, Status as PaymentStatus};
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::{Currency, Usdt};
+use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::sync::Arc;
 
@@ -31,13 +31,13 @@ impl Shop {
     /// Whose key this is; `None` when its live mode is not open to buyers.
     pub fn of(services: &Services, tenant_key: u64) -> Option<Shop> {
         let tenant = services.directory.tenant_numbered(u32::try_from(tenant_key / 2).ok()?)?;
-        let open = !is_live(tenant_key) || tenant.sheet.live_status == LiveStatus::Active;
+        let open = !is_live(tenant_key) || tenant.tenant_settings.live_status == LiveStatus::Active;
         open.then_some(Shop { tenant_key, tenant })
     }
 
     /// What can be offered now.
     pub fn market(&self, services: &Services) -> Market {
-        let (now, settings) = (services.now(), &self.tenant.sheet.settings);
+        let (now, settings) = (services.now(), &self.tenant.tenant_settings.settings);
         Market {
             bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
             cop_rate: services.market.rate(Currency::Cop, now),

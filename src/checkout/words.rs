@@ -1,6 +1,6 @@
 //! The words of the pages, in Spanish and English, and how amounts are written in each.
 
-use domain::money::write_minor;
+use domain::values::money::write_minor;
 
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

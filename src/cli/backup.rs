@@ -7,7 +7,7 @@ use super::wal::ends_with;
 use super::{Failure, Settings};
 use crate::recovery::Failed;
 use crate::recovery::backup;
-use crate::recovery::past::Past;
+use crate::recovery::restored_copy::RestoredCopy;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ impl Backup {
             Some(tip) => tip,
             None => {
                 Operators::new(&config)?.backup(&directory)?;
-                let past = Past::read(&directory)?.and_then(|past| past.tip);
+                let past = RestoredCopy::read(&directory)?.and_then(|past| past.tip);
                 past.ok_or_else(|| {
                     Failed::Other(format!("{}: the server says that it made a copy, but here is none; is it on another machine?", directory.display()))
                 })?

@@ -10,7 +10,7 @@ use crate::webhooks::secret::Secret;
 use actors::Clock;
 use api::writer::Object;
 use clap::Args;
-use domain::ids::Id;
+use domain::values::ids::Id;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio::runtime::Handle;

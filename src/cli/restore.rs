@@ -7,7 +7,7 @@ use super::{Failure, Settings};
 use crate::recovery::backup::{newest, restore};
 use crate::recovery::books::Books;
 use crate::recovery::directory::LOG_DIRECTORY;
-use crate::recovery::past::Past;
+use crate::recovery::restored_copy::RestoredCopy;
 use api::writer::Object;
 use clap::Args;
 use domain::machine::AnyBook;
@@ -19,7 +19,7 @@ use wal::{Reader, Tip};
 
 /// Make a data directory from a copy, and prove it right
 ///
-/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in
+/// The directory is marked as a restored copy: `pasarela serve` keeps live banks and webhooks shut in
 /// it until `--take-over`.
 ///
 /// Examples: pasarela restore /mnt/backup/pasarela-2026-11-21 --into /srv/pasarela/data · pasarela
@@ -124,7 +124,7 @@ impl Restore {
 
     fn print(&self, report: &Report, what: &str) {
         let Report { from, tip, copying, proving } = report;
-        let made_at = Past::read(from).ok().flatten().map(|past| past.made_at);
+        let made_at = RestoredCopy::read(from).ok().flatten().map(|past| past.made_at);
         if self.json {
             let body = Object::new()
                 .boolean("ok", true)

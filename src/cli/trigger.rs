@@ -5,7 +5,7 @@ use super::caller::{Api, Caller};
 use super::{Failure, runtime};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use domain::webhooks::EVENT_NAMES;
+use domain::resources::webhooks::EVENT_NAMES;
 use serde_json::{Value, json};
 
 /// A code that the simulated bank takes, and one that it does not.

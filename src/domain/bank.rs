@@ -1,19 +1,19 @@
 //! What is asked of a bank and what it may answer, in the domain's words. The rails speak to banks;
 //! this is what they are told and what they tell.
 
-use crate::account::AccountNumber;
-use crate::banks::BankCode;
-use crate::buyer::Buyer;
-use crate::card::Card;
-use crate::cop_payments::Channel;
-use crate::crypto::address::Network;
-use crate::date::Date;
-use crate::identity::IdentityDocument;
-use crate::ids::{EntityId, Id};
-use crate::money::{Cop, Currency, Usdt, Ves};
-use crate::phone::MobilePhone;
-use crate::time::{DAY_MS, Timestamp};
-use crate::token::Token;
+use crate::resources::banks::BankCode;
+use crate::resources::cop_payments::Channel;
+use crate::resources::crypto::address::Network;
+use crate::values::account::AccountNumber;
+use crate::values::buyer::Buyer;
+use crate::values::card::Card;
+use crate::values::date::Date;
+use crate::values::identity::IdentityDocument;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Cop, Currency, Usdt, Ves};
+use crate::values::phone::MobilePhone;
+use crate::values::time::{DAY_MS, Timestamp};
+use crate::values::token::Token;
 
 /// The first look at a bank that stayed silent comes so long after the call
 /// (`docs/contract.md, 5.11`).
@@ -49,12 +49,12 @@ pub fn asked_at(next_look: Timestamp, looks: u32) -> Option<Timestamp> {
 /// the opposite; and when the next one is, if the bank has not agreed and there is time until
 /// `until`. `None` when the word changes nothing.
 pub fn asked_on(
-    heard: &Heard,
+    reply: &RailReply,
     looks: u32,
     until: Timestamp,
     now: Timestamp,
 ) -> Option<(u32, Option<Timestamp>)> {
-    match (&heard.answer, heard.how) {
+    match (&reply.answer, reply.how) {
         (Answer::Done { .. } | Answer::Refused { .. }, _) => Some((looks, None)),
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => None,
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
@@ -75,7 +75,7 @@ pub struct Collection {
 
 /// What the processor of pesos is told about a collection. It answers how the collection stands
 /// then.
-pub enum Told {
+pub enum Instruction {
     /// It is called off.
     Cancel,
     /// The buyer's SMS code.
@@ -234,7 +234,7 @@ pub enum Order {
         /// Which.
         collection: Collection,
         /// What.
-        told: Told,
+        instruction: Instruction,
     },
     /// Give collected pesos back, all of them.
     RefundCop {
@@ -324,7 +324,7 @@ pub struct Effect {
 
 /// What came of an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct RailReply {
     /// The operation.
     pub operation: Id,
     /// Whether it had been sent or asked about.

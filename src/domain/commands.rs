@@ -1,29 +1,29 @@
 //! What is asked of a tenant's book and its entities.
 
-use crate::adjustments::Adjustment;
-use crate::bank::Heard;
-use crate::banks::BankCode;
-use crate::chargebacks;
-use crate::checkout::NewSession;
-use crate::conversions;
-use crate::cop_payments;
-use crate::cop_payouts;
-use crate::crypto;
-use crate::ids::Id;
+use crate::bank::RailReply;
 use crate::kept::KeepRef;
-use crate::merchants::Registration;
-use crate::money::{Rate, Ves};
-use crate::operations::Resolution;
-use crate::own_account;
-use crate::payments::{c2p, charge, otp};
-use crate::payouts::NewPayout;
-use crate::payouts::batch::NewBatch;
-use crate::phone::MobilePhone;
 use crate::platform::PlatformAsk;
-use crate::products::{LinkChange, NewLink, NewProduct, ProductChange};
-use crate::settings::Sheet;
-use crate::token::Token;
-use crate::webhooks::{EventRef, NewWebhook, Progress, WebhookChange};
+use crate::platform::settings::TenantSettings;
+use crate::resources::adjustments::Adjustment;
+use crate::resources::banks::BankCode;
+use crate::resources::chargebacks;
+use crate::resources::checkout::NewSession;
+use crate::resources::conversions;
+use crate::resources::cop_payments;
+use crate::resources::cop_payouts;
+use crate::resources::crypto;
+use crate::resources::merchants::Registration;
+use crate::resources::operations::Resolution;
+use crate::resources::own_account;
+use crate::resources::payments::{c2p, charge, otp};
+use crate::resources::payouts::NewPayout;
+use crate::resources::payouts::batch::NewBatch;
+use crate::resources::products::{LinkChange, NewLink, NewProduct, ProductChange};
+use crate::resources::webhooks::{EventRef, NewWebhook, Progress, WebhookChange};
+use crate::values::ids::Id;
+use crate::values::money::{Rate, Ves};
+use crate::values::phone::MobilePhone;
+use crate::values::token::Token;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -66,17 +66,17 @@ pub enum Ask {
     /// Test money or a correction.
     Adjust(Box<Adjustment>),
     /// The bank said something.
-    Heard(Heard),
+    RailReply(RailReply),
     /// The bank found a transfer, whose name nobody else may take until this is decided.
-    Found(Heard, Box<dyn Any + Send>),
+    Found(RailReply, Box<dyn Any + Send>),
     /// What an operator says in a bank's place.
     Resolve(Box<Resolution>),
     /// A deadline has come.
     Deadline,
     /// The test clock has moved, to the instant of the turn.
     MoveClock,
-    /// A new version of the tenant's sheet.
-    Sheet(Sheet),
+    /// A new version of the tenant's tenant_settings.
+    TenantSettings(TenantSettings),
     /// Of the platform's book.
     Platform(Box<PlatformAsk>),
     /// A payment without an intent: by card, debit or transfer; the entity is the one on its
@@ -175,7 +175,7 @@ impl Ask {
     /// Whether it may be refused: an answer from outside and a deadline are of something that has
     /// happened.
     pub const fn is_refusable(&self) -> bool {
-        !matches!(self, Ask::Heard(_) | Ask::Found(..) | Ask::Resolve(_) | Ask::Market(_) | Ask::Deadline)
+        !matches!(self, Ask::RailReply(_) | Ask::Found(..) | Ask::Resolve(_) | Ask::Market(_) | Ask::Deadline)
     }
 }
 

@@ -2,16 +2,16 @@
 //! completes it.
 
 use crate::bank::Effect;
-use crate::date::Date;
 use crate::events::{Event, EventKind, Extra};
-use crate::ids::EntityId;
 use crate::kept::KeepRef;
 use crate::ledger::{HoldChange, Posting};
 use crate::platform::PlatformChange;
-use crate::record::{Cause, Entity, Was, Written};
+use crate::platform::settings::TenantSettings;
+use crate::record::{Cause, Entity, IndexedState, Written};
 use crate::refusal::Refusal;
-use crate::settings::Sheet;
-use crate::time::Timestamp;
+use crate::values::date::Date;
+use crate::values::ids::EntityId;
+use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 /// What a rule may know besides the state.
@@ -39,13 +39,13 @@ pub struct Draft {
     /// New states.
     pub entities: Vec<Written>,
     /// What is gone.
-    pub removed: Vec<(EntityId, Was)>,
+    pub removed: Vec<(EntityId, IndexedState)>,
     /// Slugs of payment links that are free again.
     pub freed: Vec<String>,
     /// What happened, for webhooks.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
-    pub sheet: Option<Sheet>,
+    pub tenant_settings: Option<TenantSettings>,
     /// A change of tenants or keys.
     pub platform: Option<PlatformChange>,
     /// The answer that is kept, when it is not rendered from the record.
@@ -67,7 +67,7 @@ impl Draft {
             removed: Vec::new(),
             freed: Vec::new(),
             events: Vec::new(),
-            sheet: None,
+            tenant_settings: None,
             platform: None,
             answer: None,
             related: Vec::new(),
@@ -92,22 +92,22 @@ impl Draft {
 
     /// A new entity.
     pub fn create(&mut self, entity: Entity) {
-        self.entities.push(Written { state: Arc::new(entity), was: None });
+        self.entities.push(Written { state: Arc::new(entity), indexed: None });
     }
 
     /// A new entity, before those that came with it: it is the one that was asked about.
     pub fn create_first(&mut self, entity: Entity) {
-        self.entities.insert(0, Written { state: Arc::new(entity), was: None });
+        self.entities.insert(0, Written { state: Arc::new(entity), indexed: None });
     }
 
     /// A new state of the entity that stood as `was`.
-    pub fn change(&mut self, was: impl Into<Was>, entity: Entity) {
-        self.entities.push(Written { state: Arc::new(entity), was: Some(was.into()) });
+    pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: Entity) {
+        self.entities.push(Written { state: Arc::new(entity), indexed: Some(indexed.into()) });
     }
 
     /// The entity is gone.
-    pub fn remove(&mut self, id: EntityId, was: impl Into<Was>) {
-        self.removed.push((id, was.into()));
+    pub fn remove(&mut self, id: EntityId, indexed: impl Into<IndexedState>) {
+        self.removed.push((id, indexed.into()));
     }
 
     /// Something happened to `subject`.

@@ -1,9 +1,9 @@
 //! What happened, for webhooks and for GET /v1/events: numbered per tenant and mode without gaps,
 //! in the record that made it so. The data is rendered from that record when it is read or sent.
 
-use crate::crypto::deposits::Deposit;
-use crate::ids::{EntityId, Id};
-use crate::money::{Cop, Usdt, Ves};
+use crate::resources::crypto::deposits::Deposit;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Cop, Usdt, Ves};
 use bincode::{Decode, Encode};
 
 /// The names of `docs/contract.md, 13.7`. New ones are added at the end.

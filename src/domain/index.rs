@@ -17,17 +17,17 @@
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all
 //! tenants: the tenant key (8 bytes), then the id.
 
-use crate::conversions::{Source, UNLISTED};
-use crate::cop_payments::CopPayment;
-use crate::crypto::address::canonical;
-use crate::crypto::deposits::DepositAddress;
-use crate::ids::{EntityId, Id, Kind};
 use crate::ledger::{Ledger, MovementKind};
-use crate::money::Currency;
-use crate::payments::{Means, Status};
 use crate::platform::{PLATFORM, is_live};
 use crate::record::{Cause, Entity, Record, Written};
-use crate::time::Timestamp;
+use crate::resources::conversions::{Source, UNLISTED};
+use crate::resources::cop_payments::CopPayment;
+use crate::resources::crypto::address::canonical;
+use crate::resources::crypto::deposits::DepositAddress;
+use crate::resources::payments::{Means, Status};
+use crate::values::ids::{EntityId, Id, Kind};
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
 use sha2::{Digest, Sha256};
 use wal::IndexOps;
 
@@ -256,7 +256,7 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
         let state = &*written.state;
         let id = state.id();
         ops.put_seq(&entity(tenant, id));
-        let (before, now) = (written.was.map(|was| was.facet), state.facet());
+        let (before, now) = (written.indexed.map(|indexed| indexed.facet), state.facet());
         if before != Some(now) {
             for key in before.into_iter().flat_map(|facet| listed(tenant, state, facet)) {
                 ops.delete(&key);
@@ -271,9 +271,9 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
         index_transfer(tenant, written, ops);
         index_webhook(tenant, written, ops);
     }
-    for (id, was) in &record.removed {
+    for (id, indexed) in &record.removed {
         ops.delete(&entity(tenant, *id));
-        let mut key = list(tenant, id.kind, was.facet);
+        let mut key = list(tenant, id.kind, indexed.facet);
         key.extend_from_slice(id.id.as_bytes());
         ops.delete(&key);
         if id.kind == Kind::Webhook {
@@ -416,10 +416,10 @@ fn index_transfer(tenant: u64, written: &Written, ops: &mut IndexOps) {
     let Entity::Payment(payment) = &*written.state else { return };
     let Some(transfer) = payment.transfer() else { return };
     let key = name(tenant, Space::Transfer, &transfer);
-    match (&written.was, payment.status) {
+    match (&written.indexed, payment.status) {
         (None, _) => ops.put(&key, payment.id.as_bytes()),
         (Some(_), Status::Failed) => ops.delete(&key),
-        (Some(was), Status::Completed) if was.facet != payment.facet() => {
+        (Some(indexed), Status::Completed) if indexed.facet != payment.facet() => {
             if let Some(found) = payment.found_transfer().filter(|found| *found != transfer) {
                 ops.delete(&key);
                 ops.put(&name(tenant, Space::Transfer, &found), payment.id.as_bytes());
@@ -432,7 +432,7 @@ fn index_transfer(tenant: u64, written: &Written, ops: &mut IndexOps) {
 /// An endpoint is found from the platform, and each of its deliveries from the endpoint.
 fn index_webhook(tenant: u64, written: &Written, ops: &mut IndexOps) {
     let Entity::Webhook(endpoint) = &*written.state else { return };
-    if written.was.is_none() {
+    if written.indexed.is_none() {
         ops.put(&webhook(tenant, endpoint.id), &[]);
     }
     for outcome in &endpoint.outcomes {
@@ -443,7 +443,7 @@ fn index_webhook(tenant: u64, written: &Written, ops: &mut IndexOps) {
 }
 
 fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps) {
-    if record.postings.is_empty() && record.sheet.is_none() && record.holds.is_empty() {
+    if record.postings.is_empty() && record.tenant_settings.is_none() && record.holds.is_empty() {
         return;
     }
     let mut kinds: Vec<(LedgerKey, MovementKind)> = Vec::with_capacity(record.postings.len());

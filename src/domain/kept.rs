@@ -1,8 +1,8 @@
 //! Kept answers: what an Idempotency-Key was answered, written in the record of the money it speaks
 //! of (`docs/contract.md, 1.13`).
 
-use crate::ids::Id;
-use crate::time::Timestamp;
+use crate::values::ids::Id;
+use crate::values::time::Timestamp;
 use bincode::{Decode, Encode};
 
 /// An answer is kept so long, on the tenant's clock.

@@ -1,38 +1,38 @@
 //! The machine that the engine hosts: which rule answers which command, and what every record gets
 //! besides (numbers for its events, the kept answer).
 
-use crate::adjustments;
-use crate::bank::{Effect, Heard, How, Order};
-use crate::book::Book;
-use crate::chargebacks;
-use crate::checkout;
+use crate::bank::{Effect, How, Order, RailReply};
 use crate::codec;
 use crate::commands::{Ask, Command};
-use crate::conversions;
-use crate::cop_payments;
-use crate::cop_payouts;
-use crate::crypto;
-use crate::date::Date;
 use crate::decision::{Draft, Outcome, Turn};
 use crate::events::{EventKind, Extra};
-use crate::ids::{EntityId, Kind};
-use crate::invariants;
 use crate::kept::{KEPT_MS, KeepRef, Kept, Shape};
-use crate::merchants;
-use crate::operations;
-use crate::own_account;
-use crate::payments::{self, asked_on, c2p, charge, otp, reversal};
-use crate::payouts;
-use crate::payouts::batch;
+use crate::ledger::book::Book;
+use crate::ledger::invariants;
+use crate::ledger::sellers;
+use crate::platform::settings::TenantSettings;
 use crate::platform::{self, PLATFORM, PlatformBook, is_live};
-use crate::products;
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
-use crate::sellers;
-use crate::settings::Sheet;
-use crate::time::Timestamp;
+use crate::resources::adjustments;
+use crate::resources::chargebacks;
+use crate::resources::checkout;
+use crate::resources::conversions;
+use crate::resources::cop_payments;
+use crate::resources::cop_payouts;
+use crate::resources::crypto;
+use crate::resources::merchants;
+use crate::resources::operations;
+use crate::resources::own_account;
+use crate::resources::payments::{self, asked_on, c2p, charge, otp, reversal};
+use crate::resources::payouts;
+use crate::resources::payouts::batch;
+use crate::resources::products;
+use crate::resources::webhooks;
+use crate::values::date::Date;
+use crate::values::ids::{EntityId, Kind};
+use crate::values::time::Timestamp;
 use crate::view::{Query, View, balance, cop_balance};
-use crate::webhooks;
 use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
@@ -336,15 +336,15 @@ fn decide(
 ) -> Outcome {
     match (ask, entity) {
         // Whoever takes the name then waits for this record (`outbox.rs`).
-        (Ask::Found(heard, _until_decided), found) => decide(book, found, Ask::Heard(heard), keep, turn),
+        (Ask::Found(reply, _until_decided), found) => decide(book, found, Ask::RailReply(reply), keep, turn),
         (Ask::Resolve(resolution), Some(found)) => {
             let answer = match operations::in_banks_words(found, &resolution) {
                 Ok(answer) => answer,
                 Err(refusal) => return Outcome::refuse(refusal),
             };
             let operations::Resolution { operation, answer: _, act } = *resolution;
-            let heard = Heard { operation, how: How::Ask, answer };
-            let outcome = decide(book, entity, Ask::Heard(heard), None, turn);
+            let reply = RailReply { operation, how: How::Ask, answer };
+            let outcome = decide(book, entity, Ask::RailReply(reply), None, turn);
             operations::resolved(outcome, operation, act, turn.now)
         }
         (Ask::RequestC2p(new), None) => c2p::request(*new, None, turn),
@@ -353,7 +353,9 @@ fn decide(
             c2p::execute(book, payment, *ask, keep, turn)
         }
         (Ask::Reverse, Some(Entity::Payment(payment))) => reversal::reverse(book, payment, keep, turn),
-        (Ask::Heard(heard), Some(Entity::Payment(payment))) => payment_heard(book, payment, heard, turn),
+        (Ask::RailReply(reply), Some(Entity::Payment(payment))) => {
+            payment_on_rail_reply(book, payment, reply, turn)
+        }
         (Ask::Deadline, Some(Entity::Payment(payment))) => match payment.phase {
             payments::Phase::Reversing { .. } => reversal::deadline(payment, turn),
             payments::Phase::Charging { .. } => charge::deadline(payment, turn),
@@ -362,7 +364,7 @@ fn decide(
         },
         (Ask::Pay(new), None) => payouts::create(book, *new, keep, turn),
         (Ask::Pay(new), Some(Entity::Payout(payout))) => payouts::repeat(book, payout, &new),
-        (Ask::Heard(heard), Some(Entity::Payout(payout))) => payouts::heard(payout, heard, turn),
+        (Ask::RailReply(reply), Some(Entity::Payout(payout))) => payouts::on_rail_reply(payout, reply, turn),
         (Ask::Deadline, Some(Entity::Payout(payout))) => payouts::deadline(payout, turn),
         (Ask::Register(ask), None) => merchants::register(None, *ask, turn),
         (Ask::Register(ask), Some(Entity::Merchant(merchant))) => {
@@ -388,7 +390,9 @@ fn decide(
         }
         (Ask::DeleteMerchant, Some(Entity::Merchant(merchant))) => merchants::delete(book, merchant),
         (Ask::Deadline, Some(Entity::Merchant(merchant))) => merchants::deadline(book, merchant, turn),
-        (Ask::Heard(heard), Some(Entity::Merchant(merchant))) => merchants::heard(merchant, heard, turn),
+        (Ask::RailReply(reply), Some(Entity::Merchant(merchant))) => {
+            merchants::on_rail_reply(merchant, reply, turn)
+        }
         (Ask::PayBatch(new), None) => batch::create(book, *new, turn),
         (Ask::PayBatch(new), Some(Entity::Batch(batch))) => batch::repeat(batch, &new),
         (Ask::Answered { kept, status, body }, Some(Entity::Batch(_))) => batch::answered(kept, status, body),
@@ -401,11 +405,13 @@ fn decide(
         }
         (Ask::Deadline, Some(Entity::OwnAccount(account))) => own_account::deadline(account, turn),
         (Ask::VerifyOwn(seen), Some(Entity::OwnAccount(account))) => own_account::verify(account, seen, turn),
-        (Ask::Heard(heard), Some(Entity::OwnAccount(account))) => own_account::heard(account, &heard, turn),
+        (Ask::RailReply(reply), Some(Entity::OwnAccount(account))) => {
+            own_account::on_rail_reply(account, &reply, turn)
+        }
         (Ask::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
         // How far it moved is in every record that is made while it moves.
         (Ask::MoveClock, _) => Outcome::write(Draft::new(Cause::ClockMoved)),
-        (Ask::Sheet(sheet), _) => new_sheet(book, sheet),
+        (Ask::TenantSettings(tenant_settings), _) => new_tenant_settings(book, tenant_settings),
         (Ask::Charge(new), None) => charge::create(book, *new, keep, turn),
         (Ask::Charge(new), Some(Entity::Payment(payment))) => charge::repeat(book, payment, &new),
         (Ask::OpenChargeback(new), Some(Entity::Payment(payment))) => {
@@ -415,7 +421,7 @@ fn decide(
             chargebacks::close(payment, id, verdict, turn)
         }
         (Ask::RequestOtp(new), None) => otp::request(*new, keep, turn),
-        (Ask::Heard(heard), Some(Entity::Otp(request))) => otp::heard(request, heard, turn),
+        (Ask::RailReply(reply), Some(Entity::Otp(request))) => otp::on_rail_reply(request, reply, turn),
         (Ask::Deadline, Some(Entity::Otp(request))) => otp::deadline(request, turn),
         (Ask::CreateProduct(new), None) => products::create(*new, turn),
         (Ask::ChangeProduct(ask), Some(Entity::Product(product))) => products::change(product, *ask, turn),
@@ -440,15 +446,15 @@ fn decide(
             conversions::auto::deadline(conversion, turn)
         }
         (Ask::Market(rate), Some(Entity::Conversion(conversion))) => {
-            conversions::auto::heard(book, conversion, rate, turn)
+            conversions::auto::on_rail_reply(book, conversion, rate, turn)
         }
         (Ask::PayCrypto(new), None) => crypto::payouts::create(book, *new, keep, turn),
         (Ask::PayCrypto(new), Some(Entity::CryptoPayout(payout))) => crypto::payouts::repeat(payout, &new),
         (Ask::ReviewCrypto(verdict), Some(Entity::CryptoPayout(payout))) => {
             crypto::payouts::review(payout, verdict, keep, turn)
         }
-        (Ask::Heard(heard), Some(Entity::CryptoPayout(payout))) => {
-            crypto::payouts::heard(payout, heard, turn)
+        (Ask::RailReply(reply), Some(Entity::CryptoPayout(payout))) => {
+            crypto::payouts::on_rail_reply(payout, reply, turn)
         }
         (Ask::Deadline, Some(Entity::CryptoPayout(payout))) => crypto::payouts::deadline(payout, turn),
         (Ask::OpenDepositAddress(new), None) => crypto::deposits::open(book, *new, turn),
@@ -477,16 +483,21 @@ fn decide(
         (Ask::Resend(event), Some(Entity::Webhook(webhook))) => webhooks::resend(webhook, event, turn),
         (Ask::KeepResent(status, body), Some(Entity::Webhook(_))) => webhooks::keep_resent(status, body),
         // A deadline or an answer for something that is gone.
-        (Ask::Deadline | Ask::Heard(_) | Ask::Market(_), _) => Outcome::unchanged(),
+        (Ask::Deadline | Ask::RailReply(_) | Ask::Market(_), _) => Outcome::unchanged(),
         // The id names nothing, or something of another kind.
         _ => Outcome::refuse(Refusal::NotFound),
     }
 }
 
-fn payment_heard(book: &Book, payment: &payments::Payment, heard: Heard, turn: &Turn<'_>) -> Outcome {
-    match heard.operation.entity_and_operation().1 {
-        payments::CHARGE => charge::heard(book, payment, heard, turn),
-        payments::REVERSE => reversal::heard(book, payment, heard, turn),
+fn payment_on_rail_reply(
+    book: &Book,
+    payment: &payments::Payment,
+    reply: RailReply,
+    turn: &Turn<'_>,
+) -> Outcome {
+    match reply.operation.entity_and_operation().1 {
+        payments::CHARGE => charge::on_rail_reply(book, payment, reply, turn),
+        payments::REVERSE => reversal::on_rail_reply(book, payment, reply, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),
     }
@@ -506,9 +517,9 @@ fn cop_payment(
         Ask::CancelCop => collect::cancel(payment, keep, turn),
         Ask::PlayCopBuyer { pays } => collect::play_buyer(payment, pays, keep, turn),
         Ask::RefundCop => refund::refund(book, payment, keep, turn),
-        Ask::Heard(heard) => match heard.operation.entity_and_operation().1 {
-            cop_payments::COLLECT | cop_payments::TELL => collect::heard(book, payment, heard, turn),
-            _ => refund::heard(book, payment, heard, turn),
+        Ask::RailReply(reply) => match reply.operation.entity_and_operation().1 {
+            cop_payments::COLLECT | cop_payments::TELL => collect::on_rail_reply(book, payment, reply, turn),
+            _ => refund::on_rail_reply(book, payment, reply, turn),
         },
         Ask::Deadline => match payment.phase {
             Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(payment, turn),
@@ -523,20 +534,20 @@ fn cop_payment(
     }
 }
 
-fn new_sheet(book: &Book, sheet: Sheet) -> Outcome {
-    if sheet.version <= book.sheet.version {
+fn new_tenant_settings(book: &Book, tenant_settings: TenantSettings) -> Outcome {
+    if tenant_settings.version <= book.tenant_settings.version {
         return Outcome::unchanged();
     }
-    let mut draft = Draft::new(Cause::SheetChanged);
-    if sheet.live_status != book.sheet.live_status {
+    let mut draft = Draft::new(Cause::TenantSettingsChanged);
+    if tenant_settings.live_status != book.tenant_settings.live_status {
         let extra = Extra::LiveStatus {
-            status: sheet.live_status.name().to_owned(),
-            previous: book.sheet.live_status.name().to_owned(),
-            reason: sheet.reason.clone(),
+            status: tenant_settings.live_status.name().to_owned(),
+            previous: book.tenant_settings.live_status.name().to_owned(),
+            reason: tenant_settings.reason.clone(),
         };
         draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
     }
-    draft.sheet = Some(sheet);
+    draft.tenant_settings = Some(tenant_settings);
     Outcome::write(draft)
 }
 
@@ -580,7 +591,7 @@ impl Domain {
             freed,
             first_event,
             events: draft.events,
-            sheet: draft.sheet,
+            tenant_settings: draft.tenant_settings,
             clock_advance_ms: ahead_ms,
             platform: draft.platform.map(Box::new),
             kept: None,

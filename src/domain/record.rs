@@ -1,27 +1,27 @@
 //! What one command writes: everything about it, in one record.
 
-use crate::chargebacks::Chargeback;
-use crate::checkout::Session;
-use crate::conversions::Conversion;
-use crate::cop_payments::CopPayment;
-use crate::cop_payouts::CopPayout;
-use crate::crypto::deposits::DepositAddress;
-use crate::crypto::payouts::CryptoPayout;
 use crate::events::Event;
-use crate::ids::{EntityId, Id};
 use crate::kept::Kept;
 use crate::ledger::{HoldChange, Posting};
-use crate::merchants::Merchant;
-use crate::own_account::OwnAccount;
-use crate::payments::Payment;
-use crate::payments::otp::Otp;
-use crate::payouts::Payout;
-use crate::payouts::batch::Batch;
 use crate::platform::PlatformChange;
-use crate::products::Product;
-use crate::settings::Sheet;
-use crate::time::Timestamp;
-use crate::webhooks::Webhook;
+use crate::platform::settings::TenantSettings;
+use crate::resources::chargebacks::Chargeback;
+use crate::resources::checkout::Session;
+use crate::resources::conversions::Conversion;
+use crate::resources::cop_payments::CopPayment;
+use crate::resources::cop_payouts::CopPayout;
+use crate::resources::crypto::deposits::DepositAddress;
+use crate::resources::crypto::payouts::CryptoPayout;
+use crate::resources::merchants::Merchant;
+use crate::resources::own_account::OwnAccount;
+use crate::resources::payments::Payment;
+use crate::resources::payments::otp::Otp;
+use crate::resources::payouts::Payout;
+use crate::resources::payouts::batch::Batch;
+use crate::resources::products::Product;
+use crate::resources::webhooks::Webhook;
+use crate::values::ids::{EntityId, Id};
+use crate::values::time::Timestamp;
 use bincode::{Decode, Encode};
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ pub enum Cause {
     /// A test clock moved.
     ClockMoved,
     /// The settings or the live status of the tenant.
-    SheetChanged,
+    TenantSettingsChanged,
     /// Tenants and keys.
     PlatformChanged,
     /// A refusal that is kept for its Idempotency-Key.
@@ -125,7 +125,7 @@ pub enum Cause {
     /// A payment in pesos is about to be collected.
     CopPaymentRequested,
     /// The processor is about to be told something about it, or the code was wrong.
-    CopPaymentTold,
+    CopPaymentInstructed,
     /// The pesos came.
     CopPaymentCompleted,
     /// They did not.
@@ -182,7 +182,7 @@ impl Cause {
             Cause::Funded => "balance.funded",
             Cause::Adjusted => "balance.adjusted",
             Cause::ClockMoved => "clock.moved",
-            Cause::SheetChanged => "tenant.sheet",
+            Cause::TenantSettingsChanged => "tenant.sheet",
             Cause::PlatformChanged => "platform.changed",
             Cause::RefusalKept => "refusal.kept",
             Cause::BatchCreated => "batch.created",
@@ -212,7 +212,7 @@ impl Cause {
             Cause::DepositAddressMade => "deposit_address.made",
             Cause::CryptoDeposited => "crypto_deposit.completed",
             Cause::CopPaymentRequested => "cop_payment.requested",
-            Cause::CopPaymentTold => "cop_payment.told",
+            Cause::CopPaymentInstructed => "cop_payment.told",
             Cause::CopPaymentCompleted => "cop_payment.completed",
             Cause::CopPaymentFailed => "cop_payment.failed",
             Cause::CopPaymentCanceled => "cop_payment.canceled",
@@ -347,88 +347,88 @@ impl Entity {
 
 /// What an index or an agenda said of an entity before a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Was {
+pub struct IndexedState {
     /// Its facet.
     pub facet: u8,
     /// Its deadline.
     pub deadline: Option<Timestamp>,
 }
 
-impl From<&Payment> for Was {
-    fn from(payment: &Payment) -> Was {
-        Was { facet: payment.facet(), deadline: payment.deadline() }
+impl From<&Payment> for IndexedState {
+    fn from(payment: &Payment) -> IndexedState {
+        IndexedState { facet: payment.facet(), deadline: payment.deadline() }
     }
 }
 
-impl From<&Payout> for Was {
-    fn from(payout: &Payout) -> Was {
-        Was { facet: payout.facet(), deadline: payout.deadline() }
+impl From<&Payout> for IndexedState {
+    fn from(payout: &Payout) -> IndexedState {
+        IndexedState { facet: payout.facet(), deadline: payout.deadline() }
     }
 }
 
-impl From<&Chargeback> for Was {
-    fn from(chargeback: &Chargeback) -> Was {
-        Was { facet: chargeback.facet(), deadline: None }
+impl From<&Chargeback> for IndexedState {
+    fn from(chargeback: &Chargeback) -> IndexedState {
+        IndexedState { facet: chargeback.facet(), deadline: None }
     }
 }
 
-impl From<&Otp> for Was {
-    fn from(otp: &Otp) -> Was {
-        Was { facet: otp.status as u8, deadline: otp.deadline() }
+impl From<&Otp> for IndexedState {
+    fn from(otp: &Otp) -> IndexedState {
+        IndexedState { facet: otp.status as u8, deadline: otp.deadline() }
     }
 }
 
-impl From<&Merchant> for Was {
-    fn from(merchant: &Merchant) -> Was {
-        Was { facet: merchant.facet(), deadline: merchant.deadline() }
+impl From<&Merchant> for IndexedState {
+    fn from(merchant: &Merchant) -> IndexedState {
+        IndexedState { facet: merchant.facet(), deadline: merchant.deadline() }
     }
 }
 
-impl From<&Conversion> for Was {
-    fn from(conversion: &Conversion) -> Was {
-        Was { facet: conversion.facet(), deadline: conversion.deadline() }
+impl From<&Conversion> for IndexedState {
+    fn from(conversion: &Conversion) -> IndexedState {
+        IndexedState { facet: conversion.facet(), deadline: conversion.deadline() }
     }
 }
 
-impl From<&CryptoPayout> for Was {
-    fn from(payout: &CryptoPayout) -> Was {
-        Was { facet: payout.facet(), deadline: payout.deadline() }
+impl From<&CryptoPayout> for IndexedState {
+    fn from(payout: &CryptoPayout) -> IndexedState {
+        IndexedState { facet: payout.facet(), deadline: payout.deadline() }
     }
 }
 
-impl From<&CopPayment> for Was {
-    fn from(payment: &CopPayment) -> Was {
-        Was { facet: payment.facet(), deadline: payment.deadline() }
+impl From<&CopPayment> for IndexedState {
+    fn from(payment: &CopPayment) -> IndexedState {
+        IndexedState { facet: payment.facet(), deadline: payment.deadline() }
     }
 }
 
-impl From<&CopPayout> for Was {
-    fn from(payout: &CopPayout) -> Was {
-        Was { facet: payout.facet(), deadline: None }
+impl From<&CopPayout> for IndexedState {
+    fn from(payout: &CopPayout) -> IndexedState {
+        IndexedState { facet: payout.facet(), deadline: None }
     }
 }
 
-impl From<&OwnAccount> for Was {
-    fn from(account: &OwnAccount) -> Was {
-        Was { facet: 0, deadline: account.status.deadline() }
+impl From<&OwnAccount> for IndexedState {
+    fn from(account: &OwnAccount) -> IndexedState {
+        IndexedState { facet: 0, deadline: account.status.deadline() }
     }
 }
 
-impl From<&DepositAddress> for Was {
-    fn from(_: &DepositAddress) -> Was {
-        Was { facet: 0, deadline: None }
+impl From<&DepositAddress> for IndexedState {
+    fn from(_: &DepositAddress) -> IndexedState {
+        IndexedState { facet: 0, deadline: None }
     }
 }
 
-impl From<&Product> for Was {
-    fn from(product: &Product) -> Was {
-        Was { facet: product.facet(), deadline: None }
+impl From<&Product> for IndexedState {
+    fn from(product: &Product) -> IndexedState {
+        IndexedState { facet: product.facet(), deadline: None }
     }
 }
 
-impl From<&Webhook> for Was {
-    fn from(webhook: &Webhook) -> Was {
-        Was { facet: webhook.facet(), deadline: None }
+impl From<&Webhook> for IndexedState {
+    fn from(webhook: &Webhook) -> IndexedState {
+        IndexedState { facet: webhook.facet(), deadline: None }
     }
 }
 
@@ -438,7 +438,7 @@ pub struct Written {
     /// The state.
     pub state: Arc<Entity>,
     /// How it stood before; `None` for a new one.
-    pub was: Option<Was>,
+    pub indexed: Option<IndexedState>,
 }
 
 /// One record.
@@ -455,7 +455,7 @@ pub struct Record {
     /// New states; the first is the one that was asked about.
     pub entities: Vec<Written>,
     /// What is gone.
-    pub removed: Vec<(EntityId, Was)>,
+    pub removed: Vec<(EntityId, IndexedState)>,
     /// References that are free again: of merchants, or the slugs of payment links.
     pub freed: Vec<String>,
     /// The number of the first event in it.
@@ -463,7 +463,7 @@ pub struct Record {
     /// What happened.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
-    pub sheet: Option<Sheet>,
+    pub tenant_settings: Option<TenantSettings>,
     /// The test clock moved by so many milliseconds.
     pub clock_advance_ms: i64,
     /// A change of tenants or keys.

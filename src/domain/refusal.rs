@@ -1,8 +1,8 @@
 //! Why a rule says no. A closed list, in the words of the contract; the API maps each to a status
 //! in one exhaustive match.
 
-use crate::ids::Id;
-use crate::money::{Cop, Currency, Usdt, Ves};
+use crate::values::ids::Id;
+use crate::values::money::{Cop, Currency, Usdt, Ves};
 
 /// A rule said no, and nothing changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum Refusal {
     AmountOverflow,
     /// There is no bank to call.
     RailNotConfigured,
-    /// The sheet was changed by somebody else in between.
-    StaleSheet,
+    /// The tenant's settings was changed by somebody else in between.
+    StaleTenantSettings,
     /// The reference was used with another payload.
     ExternalRefConflict {
         /// For what.

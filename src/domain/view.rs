@@ -1,14 +1,14 @@
 //! What a book answers: its balance at an instant, its clock, its platform.
 
-use crate::banks::BankBook;
-use crate::book::Book;
-use crate::crypto::CryptoBalance;
-use crate::ids::{EntityId, Id};
-use crate::money::{Cop, Currency, Ves};
+use crate::ledger::book::Book;
+use crate::ledger::sellers::SellerBalance;
 use crate::platform::{ApiKey, Tenant};
-use crate::sellers::SellerBalance;
-use crate::sorted::{SortedMap, SortedSet};
-use crate::time::Timestamp;
+use crate::resources::banks::BankBook;
+use crate::resources::crypto::CryptoBalance;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Cop, Currency, Ves};
+use crate::values::time::Timestamp;
+use persistent::{SortedMap, SortedSet};
 use std::sync::Arc;
 
 /// A question to a book.
@@ -117,7 +117,7 @@ pub fn balance(book: &Book) -> Balance {
     let (seller_pending, seller_available) = book.seller_totals();
     Balance {
         ledger_net: Ves::from_minor(account.net),
-        reserve: book.sheet.settings.reserve,
+        reserve: book.tenant_settings.settings.reserve,
         held: Ves::from_minor(account.held),
         next_release: account.next_release(),
         available: book.available(),

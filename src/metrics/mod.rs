@@ -13,11 +13,11 @@ mod page;
 mod process;
 mod text;
 
+use crate::gateway::services::Services;
+use crate::http::listen::Traffic;
+use crate::http::respond::Reply;
+use crate::http::tls::Certificates;
 use crate::selfcheck::SelfCheck;
-use crate::server::listen::Traffic;
-use crate::server::respond::Reply;
-use crate::server::services::Services;
-use crate::server::tls::Certificates;
 use api::problem::Problem;
 use hyper::Method;
 use hyper::header::{CACHE_CONTROL, HeaderValue};

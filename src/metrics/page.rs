@@ -4,8 +4,8 @@
 use super::Metrics;
 use super::process::Process;
 use super::text::{Page, Value};
+use crate::gateway::services::Services;
 use crate::rates::FeedState;
-use crate::server::services::Services;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;

@@ -8,7 +8,7 @@ mod outcomes;
 pub mod simulator;
 
 pub use domain::bank::{Answer, Order};
-use domain::time::Timestamp;
+use domain::values::time::Timestamp;
 pub use outcomes::{Outcomes, Tally};
 use std::pin::Pin;
 use uuid::Uuid;

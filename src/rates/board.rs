@@ -5,8 +5,8 @@
 //! midnight in Caracas changes the rate without anybody doing anything. The history is somebody
 //! else's: each accepted sample is handed to a hook.
 
-use domain::samples::{Filter, Pair, Sample, Series};
-use domain::time::Timestamp;
+use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
+use domain::values::time::Timestamp;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// What is called with every sample that is new; it must not block for long.
@@ -112,8 +112,8 @@ impl RateBoard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::money::Rate;
-    use domain::samples::BCV;
+    use domain::resources::rates::samples::BCV;
+    use domain::values::money::Rate;
     use rust_decimal::Decimal;
 
     fn at(text: &str) -> Timestamp {

@@ -7,10 +7,10 @@
 use crate::rates::board::RateBoard;
 use crate::rates::health::FeedHealth;
 use crate::rates::http::{HttpCall, HttpSource};
-use domain::date::Date;
-use domain::money::Rate;
-use domain::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
-use domain::time::Timestamp;
+use domain::resources::rates::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
+use domain::values::date::Date;
+use domain::values::money::Rate;
+use domain::values::time::Timestamp;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::sync::Arc;
 use std::time::Duration;
@@ -251,8 +251,8 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::samples::Filter;
-    use domain::time::{DAY_MS, HOUR_MS};
+    use domain::resources::rates::samples::Filter;
+    use domain::values::time::{DAY_MS, HOUR_MS};
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).expect("an instant")

@@ -1,7 +1,7 @@
 //! How the feeds do, as plain numbers: for metrics, and for operators.
 
-use domain::samples::Series;
-use domain::time::Timestamp;
+use domain::resources::rates::samples::Series;
+use domain::values::time::Timestamp;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 

@@ -4,8 +4,8 @@
 use super::pointer::Pointer;
 use super::reading;
 use crate::fetch::Fetcher;
-use domain::samples::{Sample, Series};
-use domain::time::{Timestamp, Zone};
+use domain::resources::rates::samples::{Sample, Series};
+use domain::values::time::{Timestamp, Zone};
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};

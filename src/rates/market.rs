@@ -2,9 +2,9 @@
 //! (`docs/contract.md, 9.1`).
 
 use super::board::RateBoard;
-use domain::money::{Currency, Rate};
-use domain::samples::{Filter, Pair, Sample};
-use domain::time::Timestamp;
+use domain::resources::rates::samples::{Filter, Pair, Sample};
+use domain::values::money::{Currency, Rate};
+use domain::values::time::Timestamp;
 use std::sync::Arc;
 
 /// The latest market rates, as long as they are fresh enough to be used for money.
@@ -46,7 +46,7 @@ impl Market {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::samples::Series;
+    use domain::resources::rates::samples::Series;
     use rust_decimal::Decimal;
 
     #[test]

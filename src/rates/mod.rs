@@ -14,10 +14,10 @@ pub mod market;
 mod pointer;
 pub mod reading;
 pub mod store;
-pub use domain::samples as sample;
+pub use domain::resources::rates::samples as sample;
 
 pub use board::RateBoard;
-pub use domain::samples::{Filter, Pair, Sample, Series};
+pub use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};
 pub use health::{FeedHealth, FeedState};
 pub use http::HttpCall;

@@ -1,11 +1,11 @@
 //! From the text of an answer to a price and its time. Nothing here waits or asks what time it is.
 
 use super::pointer::Pointer;
-use domain::buckets::{price as price_of, ticks};
-use domain::date::Date;
-use domain::money::Rate;
-use domain::samples::{AHEAD_MS_MAX, PRICE_DECIMALS, price};
-use domain::time::{DAY_MS, Timestamp, Zone};
+use domain::resources::rates::buckets::{price as price_of, ticks};
+use domain::resources::rates::samples::{AHEAD_MS_MAX, PRICE_DECIMALS, price};
+use domain::values::date::Date;
+use domain::values::money::Rate;
+use domain::values::time::{DAY_MS, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::str::FromStr;
 

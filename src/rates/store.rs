@@ -20,11 +20,11 @@ mod read;
 mod write;
 
 use bincode::{Decode, Encode};
-use domain::buckets::Step;
 use domain::codec;
-use domain::money::Rate;
-use domain::samples::{Sample, Series};
-use domain::time::Timestamp;
+use domain::resources::rates::buckets::Step;
+use domain::resources::rates::samples::{Sample, Series};
+use domain::values::money::Rate;
+use domain::values::time::Timestamp;
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
 use std::fmt;
 use std::path::Path;

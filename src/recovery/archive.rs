@@ -26,8 +26,8 @@
 //! ```
 
 use super::directory::{self, LOG_DIRECTORY, StoreCopy};
-use super::past::Past;
 use super::rebuild::Rebuild;
+use super::restored_copy::RestoredCopy;
 use super::{Failed, Progress, at};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -116,7 +116,7 @@ impl<W: Write> Blocks<W> {
 /// Writes everything in the data directory `from` to a new file, beside a running server: the log
 /// up to the last durable record seen at the start, then what lies beside it.
 pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archived, Failed> {
-    Past::must_be_whole(from)?;
+    RestoredCopy::must_be_whole(from)?;
     let reader = Reader::open_read_only(from.join(LOG_DIRECTORY))?;
     let tip = reader.tip();
     // It holds the secret of keyed hashes, and personal data.

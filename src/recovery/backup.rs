@@ -7,7 +7,7 @@
 
 use super::directory::halted::HALTED_FILE;
 use super::directory::{self, BALLAST_FILE, CARD_KEY_FILE, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log};
-use super::past::{MARKER, Past};
+use super::restored_copy::{MARKER, RestoredCopy};
 use super::{Failed, Progress, at};
 use crate::config::TOKEN_FILE;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub fn copy(
     progress: Progress<'_>,
 ) -> Result<Tip, Failed> {
     directory::make_empty(into)?;
-    let past = Past::begun(BACKUP);
+    let past = RestoredCopy::begun(BACKUP);
     past.write(into)?;
     let log = into.join(LOG_DIRECTORY);
     progress("log", 0, 0);
@@ -52,7 +52,7 @@ impl Completion for Nobody {
 
 /// Copies a data directory that no server uses; `None` if one does.
 pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Option<Tip>, Failed> {
-    Past::must_be_whole(from)?;
+    RestoredCopy::must_be_whole(from)?;
     let path = from.join(LOG_DIRECTORY);
     if !path.join("CURRENT").is_file() {
         return Err(OpenError::NotFound { path }.into());
@@ -71,12 +71,12 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
 /// Makes a data directory in `into` from a copy: file by file, so that neither depends on the
 /// other's disk. It ends where the copy says that it ends.
 pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, Failed> {
-    let copied = Past::must_be_whole(from)?;
+    let copied = RestoredCopy::must_be_whole(from)?;
     if !from.join(LOG_DIRECTORY).join("CURRENT").is_file() {
         return Err(OpenError::NotFound { path: from.join(LOG_DIRECTORY) }.into());
     }
     directory::make_empty(into)?;
-    let past = Past::begun("restore");
+    let past = RestoredCopy::begun("restore");
     past.write(into)?;
     let mut files = Vec::new();
     list(from, Path::new(""), &mut files)?;
@@ -149,7 +149,8 @@ pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
     let mut found = Vec::new();
     let inside = fs::read_dir(directory).map_err(at(directory))?.flatten().map(|entry| entry.path());
     for path in inside.chain([directory.to_path_buf()]) {
-        if let Some(Past { made_at, made_by, tip: Some(_) }) = Past::read(&path).ok().flatten()
+        if let Some(RestoredCopy { made_at, made_by, tip: Some(_) }) =
+            RestoredCopy::read(&path).ok().flatten()
             && made_by == BACKUP
         {
             found.push((made_at, path));

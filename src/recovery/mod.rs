@@ -13,10 +13,10 @@ pub mod archive;
 pub mod backup;
 pub mod books;
 pub mod directory;
-pub mod past;
 pub mod rebuild;
 pub mod recheck;
 pub mod rederive;
+pub mod restored_copy;
 pub mod verify;
 
 use std::fmt;

@@ -7,12 +7,12 @@
 
 use super::books::Books;
 use super::directory::{self, LOG_DIRECTORY};
-use super::past::Past;
+use super::restored_copy::RestoredCopy;
 use super::{Failed, Progress};
 use actors::{Machine, wake_key};
 use domain::index;
 use domain::machine::AnyBook;
-use domain::time::Timestamp;
+use domain::values::time::Timestamp;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -40,7 +40,7 @@ impl Completion for Told {
 /// A directory in the making.
 pub struct Rebuild {
     directory: PathBuf,
-    past: Past,
+    past: RestoredCopy,
     log: Log<Told>,
     books: Books,
     tip: Tip,
@@ -56,7 +56,7 @@ impl Rebuild {
     /// records.
     pub fn begin(directory: &Path, made_by: &str, snapshot_records: u64) -> Result<Rebuild, Failed> {
         directory::make_empty(directory)?;
-        let past = Past::begun(made_by);
+        let past = RestoredCopy::begun(made_by);
         past.write(directory)?;
         let log = Log::open(Box::new(RocksStore::open(directory.join(LOG_DIRECTORY))?), Config::default())?;
         Ok(Rebuild {
@@ -110,17 +110,17 @@ impl Rebuild {
         let (to, from) = sync_channel(1);
         self.log.fence(Told(Some(to)));
         if let Some(before) = self.fence.replace(from) {
-            self.heard(&before)?;
+            self.on_rail_reply(&before)?;
         }
         if !self.log.has_room()
             && let Some(own) = self.fence.take()
         {
-            self.heard(&own)?;
+            self.on_rail_reply(&own)?;
         }
         Ok(())
     }
 
-    fn heard(&self, from: &Receiver<Result<Durable, Poisoned>>) -> Result<(), Failed> {
+    fn on_rail_reply(&self, from: &Receiver<Result<Durable, Poisoned>>) -> Result<(), Failed> {
         match from.recv() {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(poisoned)) => Err(Failed::Other(format!("{}: {poisoned}", self.directory.display()))),
@@ -156,7 +156,7 @@ impl Rebuild {
         self.snapshot()?;
         let (to, from) = sync_channel(1);
         self.log.fence(Told(Some(to)));
-        self.heard(&from)?;
+        self.on_rail_reply(&from)?;
         self.log.close();
         let written = self.log.reader().tip();
         let Rebuild { directory, past, log, tip, .. } = self;
@@ -202,7 +202,7 @@ pub fn replay(
     snapshot_records: u64,
     progress: Progress<'_>,
 ) -> Result<Tip, Failed> {
-    Past::must_be_whole(from)?;
+    RestoredCopy::must_be_whole(from)?;
     let reader = Reader::open_read_only(from.join(LOG_DIRECTORY))?;
     let last = match until {
         Until::End => reader.last_seq(),

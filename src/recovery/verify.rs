@@ -12,8 +12,8 @@ use actors::{Machine, wake_key};
 use domain::codec;
 use domain::index;
 use domain::kept::KEPT_MS;
-use domain::record::{Record, Was};
-use domain::time::Timestamp;
+use domain::record::{IndexedState, Record};
+use domain::values::time::Timestamp;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
@@ -166,7 +166,11 @@ impl<'a> Replay<'a> {
     fn states(&mut self, stored: &wal::Record, record: &Record) -> Result<(), Failed> {
         let written = record.entities.iter().map(|written| {
             let state = &written.state;
-            (state.id(), written.was, Some(Was { facet: state.facet(), deadline: state.deadline() }))
+            (
+                state.id(),
+                written.indexed,
+                Some(IndexedState { facet: state.facet(), deadline: state.deadline() }),
+            )
         });
         let removed = record.removed.iter().map(|(id, was)| (*id, Some(*was), None));
         for (n, (id, was, is)) in (0_u32..).zip(written.chain(removed)) {
@@ -313,7 +317,7 @@ impl<'a> Replay<'a> {
                 (_, _, _) => break,
             }
         }
-        let mut before: Option<(Vec<u8>, Option<Was>)> = None;
+        let mut before: Option<(Vec<u8>, Option<IndexedState>)> = None;
         while let Some((key, noted)) = sorted.peek()? {
             let Some((entity, place)) =
                 key.strip_prefix(&[STATES]).and_then(|key| key.split_last_chunk::<12>())
@@ -322,7 +326,7 @@ impl<'a> Replay<'a> {
                 continue;
             };
             let seq = place.first_chunk::<8>().map_or(last, |seq| Seq::from_be_bytes(*seq));
-            let (was, is): (Option<Was>, Option<Was>) = codec::decode(noted)?;
+            let (was, is): (Option<IndexedState>, Option<IndexedState>) = codec::decode(noted)?;
             let stood = before.take().and_then(|(known, stood)| if known == entity { stood } else { None });
             if was != stood {
                 blame(

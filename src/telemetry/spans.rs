@@ -47,7 +47,7 @@ pub struct Trace<'s> {
 }
 
 /// What a span says of a request.
-pub struct Told<'t> {
+pub struct RequestSummary<'t> {
     /// Its method, as the table of routes has it.
     pub method: &'t str,
     /// Its route, as the table has it.
@@ -122,29 +122,29 @@ impl fmt::Debug for Spans {
 
 impl Trace<'_> {
     /// The request is answered.
-    pub fn end(self, told: Told<'_>) {
+    pub fn end(self, summary: RequestSummary<'_>) {
         let tracer = &self.spans.tracer;
         let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         let mut attributes = Vec::with_capacity(9);
-        attributes.push(KeyValue::new("http.request.method", told.method.to_owned()));
-        attributes.push(KeyValue::new("http.route", told.route));
-        attributes.push(KeyValue::new("http.response.status_code", i64::from(told.status)));
-        attributes.push(KeyValue::new("pasarela.request_id", told.request_id.to_owned()));
-        attributes.extend(told.tenant.map(|tenant| KeyValue::new("pasarela.tenant_id", tenant)));
-        attributes.extend(told.wal_seq.map(|seq| KeyValue::new("pasarela.wal_seq", number(seq))));
-        if let Some([queue, apply, wal]) = told.timing_us {
+        attributes.push(KeyValue::new("http.request.method", summary.method.to_owned()));
+        attributes.push(KeyValue::new("http.route", summary.route));
+        attributes.push(KeyValue::new("http.response.status_code", i64::from(summary.status)));
+        attributes.push(KeyValue::new("pasarela.request_id", summary.request_id.to_owned()));
+        attributes.extend(summary.tenant.map(|tenant| KeyValue::new("pasarela.tenant_id", tenant)));
+        attributes.extend(summary.wal_seq.map(|seq| KeyValue::new("pasarela.wal_seq", number(seq))));
+        if let Some([queue, apply, wal]) = summary.timing_us {
             attributes.push(KeyValue::new("pasarela.queue_us", number(queue)));
             attributes.push(KeyValue::new("pasarela.apply_us", number(apply)));
             attributes.push(KeyValue::new("pasarela.wal_us", number(wal)));
         }
         let (started, since) = self.began;
         let builder =
-            tracer.span_builder(format!("{} {}", told.method, told.route)).with_kind(SpanKind::Server);
+            tracer.span_builder(format!("{} {}", summary.method, summary.route)).with_kind(SpanKind::Server);
         let mut span = builder
             .with_start_time(started)
             .with_attributes(attributes)
             .start_with_context(tracer, &self.parent);
-        if told.status >= 500 {
+        if summary.status >= 500 {
             span.set_status(Status::error(""));
         }
         // By the monotonic clock: a wall clock that is set meanwhile makes no long span of a short

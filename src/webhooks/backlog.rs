@@ -1,9 +1,9 @@
 //! Events read from the log, in the order of their numbers.
 
-use crate::server::history::{self, Read, Unreadable};
+use crate::store::history::{self, Read, Unreadable};
 use domain::events::EventKind;
 use domain::index;
-use domain::webhooks::EventRef;
+use domain::resources::webhooks::EventRef;
 use std::sync::Arc;
 use wal::Reader;
 

@@ -2,7 +2,7 @@
 //!
 //! What is due is in the log: an endpoint's entity says how far its deliveries are and what it was
 //! due when (`domain/webhooks.rs`). A record that somebody waits for rings the endpoint's
-//! [`line::Line`] as soon as it is durable; a [`courier`] then reads the log from where the
+//! [`endpoint_queue::Line`] as soon as it is durable; a [`delivery worker`] then reads the log from where the
 //! endpoint is, posts, and has the outcomes written into the entity. An endpoint without work costs
 //! a few words of memory, and a tenant without endpoints nothing at all.
 //!
@@ -11,25 +11,25 @@
 //! afterwards.
 
 pub mod backlog;
-mod courier;
-mod line;
+mod delivery_worker;
+mod endpoint_queue;
 pub mod names;
 mod pace;
 pub mod post;
 pub mod secret;
 
+use crate::gateway::services::Services;
 use crate::outbound::Outbound;
-use crate::server::history::Unreadable;
-use crate::server::services::Services;
+use crate::store::history::Unreadable;
 use actors::Clock;
 use api::events::World;
 use api::targets::is_public;
 use dashmap::DashMap;
-use domain::ids::{Id, Kind};
 use domain::index;
 use domain::platform::is_live;
 use domain::record::{Cause, Entity, Record};
-use line::Line;
+use domain::values::ids::{Id, Kind};
+use endpoint_queue::EndpointQueue;
 use names::Lookups;
 use post::{Poster, Sent};
 use std::path::PathBuf;
@@ -56,12 +56,12 @@ const TRY_PATIENCE: Duration = Duration::from_secs(5);
 pub const NICENESS: i32 = 10;
 /// Outcomes are written together with those that come so soon after them.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
-/// With more couriers than this at work each writes more rarely, so that all of them together
+/// With more delivery workers than this at work each writes more rarely, so that all of them together
 /// burden the log no more than these.
 const WRITERS: usize = 8;
 /// But at least so often.
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
-/// Between two looks whether all couriers have stopped.
+/// Between two looks whether all delivery workers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
 /// How long a name may take to be looked up when an endpoint is registered.
 const LOOKUP: Duration = Duration::from_secs(3);
@@ -72,7 +72,7 @@ pub struct Options {
     pub allow_private_targets: bool,
     /// Certificates to trust beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
-    /// Whether live events go out: not from a past world that has not taken over.
+    /// Whether live events go out: not from a restored copy that has not taken over.
     pub outbound: Outbound,
     /// The engine's clock, by which deliveries are signed.
     pub clock: Clock,
@@ -96,7 +96,7 @@ pub struct Webhooks {
     poster: Poster,
     lookups: Arc<Lookups>,
     options: Options,
-    lines: DashMap<u64, Vec<Arc<Line>>>,
+    queues: DashMap<u64, Vec<Arc<EndpointQueue>>>,
     services: OnceLock<Weak<Services>>,
     runtime: Mutex<Option<Runtime>>,
     spawner: Handle,
@@ -106,8 +106,8 @@ pub struct Webhooks {
     /// Of each tenant in a mode.
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
-    couriers: AtomicUsize,
-    /// Couriers that have outcomes written right now.
+    delivery_workers: AtomicUsize,
+    /// DeliveryWorker that have outcomes written right now.
     writing: AtomicUsize,
 }
 
@@ -137,7 +137,7 @@ impl Webhooks {
             counters: Counters::default(),
             poster,
             options,
-            lines: DashMap::new(),
+            queues: DashMap::new(),
             services: OnceLock::new(),
             spawner: runtime.handle().clone(),
             runtime: Mutex::new(Some(runtime)),
@@ -146,7 +146,7 @@ impl Webhooks {
             tries: Arc::new(Semaphore::new(TRIES_MAX)),
             tries_of: DashMap::new(),
             stopping: AtomicBool::new(false),
-            couriers: AtomicUsize::new(0),
+            delivery_workers: AtomicUsize::new(0),
             writing: AtomicUsize::new(0),
         }))
     }
@@ -174,9 +174,9 @@ impl Webhooks {
     /// no outcome is sent again after the next start.
     pub async fn stop(&self, patience: Duration) {
         self.stopping.store(true, Ordering::SeqCst);
-        self.lines.iter().for_each(|lines| lines.iter().for_each(|line| line.look_up()));
+        self.queues.iter().for_each(|queues| queues.iter().for_each(|queue| queue.look_up()));
         let all_stopped = async {
-            while self.couriers.load(Ordering::SeqCst) > 0 {
+            while self.delivery_workers.load(Ordering::SeqCst) > 0 {
                 tokio::time::sleep(STOP_EVERY).await;
             }
         };
@@ -194,39 +194,39 @@ impl Webhooks {
     pub fn durable(self: &Arc<Self>, tenant: u64, record: &Record) {
         for written in &record.entities {
             match &*written.state {
-                Entity::Webhook(webhook) if written.was.is_none() => self.add(tenant, webhook.id),
+                Entity::Webhook(webhook) if written.indexed.is_none() => self.add(tenant, webhook.id),
                 Entity::Webhook(webhook) if record.cause != Cause::WebhookProgress => {
-                    self.line(tenant, webhook.id, |line| line.change(self))
+                    self.queue(tenant, webhook.id, |queue| queue.change(self))
                 }
                 _ => {}
             }
         }
         for (id, _) in record.removed.iter().filter(|(id, _)| id.kind == Kind::Webhook) {
-            self.line(tenant, id.id, |line| line.change(self));
-            if let Some(mut lines) = self.lines.get_mut(&tenant) {
-                lines.retain(|line| line.id != id.id);
+            self.queue(tenant, id.id, |queue| queue.change(self));
+            if let Some(mut queues) = self.queues.get_mut(&tenant) {
+                queues.retain(|queue| queue.id != id.id);
             }
         }
         if !record.events.is_empty()
-            && let Some(lines) = self.lines.get(&tenant)
+            && let Some(queues) = self.queues.get(&tenant)
         {
             let numbers = record.first_event..=record.event_number(record.events.len() - 1);
             let kinds = || record.events.iter().map(|event| event.kind);
-            lines.iter().for_each(|line| line.happened(self, &numbers, kinds()));
+            queues.iter().for_each(|queue| queue.happened(self, &numbers, kinds()));
         }
     }
 
     /// Events that happened and were not looked at yet, summed over the endpoints at work: what
     /// waits, at most.
     pub fn backlog(&self) -> u64 {
-        self.lines.iter().map(|lines| lines.iter().map(|line| line.behind()).sum::<u64>()).sum()
+        self.queues.iter().map(|queues| queues.iter().map(|queue| queue.behind()).sum::<u64>()).sum()
     }
 
     /// Up to which event nothing of an endpoint waits, as far as is known without the log.
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
-        self.lines
+        self.queues
             .get(&tenant)
-            .and_then(|lines| lines.iter().find(|line| line.id == id).map(|line| line.quiet_up_to()))
+            .and_then(|queues| queues.iter().find(|queue| queue.id == id).map(|queue| queue.quiet_up_to()))
             .unwrap_or(0)
     }
 
@@ -282,12 +282,12 @@ impl Webhooks {
 
     /// How long an outcome waits for others, to be written with them.
     fn write_after(&self) -> Duration {
-        let shares =
-            u32::try_from(self.couriers.load(Ordering::Relaxed).div_ceil(WRITERS)).unwrap_or(u32::MAX);
+        let shares = u32::try_from(self.delivery_workers.load(Ordering::Relaxed).div_ceil(WRITERS))
+            .unwrap_or(u32::MAX);
         WRITE_AFTER.saturating_mul(shares.max(1)).min(WRITE_AFTER_MAX)
     }
 
-    /// Requests under way that are not the couriers' own: many endpoints must not take themselves
+    /// Requests under way that are not the delivery workers' own: many endpoints must not take themselves
     /// for a load of payments.
     fn others_under_way(&self, services: &Services) -> usize {
         services.engine.under_way().saturating_sub(self.writing.load(Ordering::Relaxed))
@@ -306,19 +306,19 @@ impl Webhooks {
     }
 
     fn add(self: &Arc<Self>, tenant: u64, id: Id) {
-        let line = Arc::new(Line::new(tenant, id));
-        let mut lines = self.lines.entry(tenant).or_default();
-        if lines.iter().all(|line| line.id != id) {
-            lines.push(Arc::clone(&line));
-            courier::begin(self, line, 0);
+        let queue = Arc::new(EndpointQueue::new(tenant, id));
+        let mut queues = self.queues.entry(tenant).or_default();
+        if queues.iter().all(|queue| queue.id != id) {
+            queues.push(Arc::clone(&queue));
+            delivery_worker::begin(self, queue, 0);
         }
     }
 
-    fn line(&self, tenant: u64, id: Id, with: impl FnOnce(&Arc<Line>)) {
-        if let Some(lines) = self.lines.get(&tenant)
-            && let Some(line) = lines.iter().find(|line| line.id == id)
+    fn queue(&self, tenant: u64, id: Id, with: impl FnOnce(&Arc<EndpointQueue>)) {
+        if let Some(queues) = self.queues.get(&tenant)
+            && let Some(queue) = queues.iter().find(|queue| queue.id == id)
         {
-            with(line);
+            with(queue);
         }
     }
 

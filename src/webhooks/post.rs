@@ -6,7 +6,7 @@ use super::secret::Secret;
 use actors::Clock;
 use api::targets::{self, Allowed};
 use bytes::Bytes;
-use domain::ids::Id;
+use domain::values::ids::Id;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Client, Response, redirect, retry};
 use std::error::Error;
@@ -138,7 +138,7 @@ impl Poster {
     }
 }
 
-/// The certificates in the file that `webhooks.extra_ca_file` names; the error is one line.
+/// The certificates in the file that `webhooks.extra_ca_file` names; the error is one queue.
 pub fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
     let failed = |why: &dyn std::fmt::Display| format!("webhooks.extra_ca_file: {}: {why}", path.display());
     let pem = std::fs::read(path).map_err(|error| failed(&error))?;

@@ -7,7 +7,7 @@ use crate::harness::check::{instant, text};
 use crate::harness::client::Answer;
 use crate::harness::flows::{fresh, merchant_body, merged};
 use crate::harness::server::Server;
-use domain::time::DAY_MS;
+use domain::values::time::DAY_MS;
 use serde_json::json;
 
 /// Made of each kind in the gate.

@@ -4,7 +4,7 @@
 use crate::harness::faults::{KILLED, STEPS, steps, strace};
 use crate::harness::server::Server;
 use crate::{errors, shown, succeeds, verified};
-use pasarela::recovery::past::{MARKER, Past};
+use pasarela::recovery::restored_copy::{MARKER, RestoredCopy};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -72,7 +72,7 @@ fn judged(server: &Server, made: &Path, source: &Value, what: &str) -> &'static 
     if inside.is_empty() {
         return "nothing";
     }
-    match Past::must_be_whole(made) {
+    match RestoredCopy::must_be_whole(made) {
         Err(why) => {
             assert!(why.to_string().contains("remove it and make it again"), "{what}: {why}");
             "half"
@@ -217,7 +217,7 @@ fn a_server_that_is_killed_while_it_makes_a_copy_goes_on_and_copies_again() {
         if done {
             return;
         }
-        let why = Past::must_be_whole(&copy).expect_err("half").to_string();
+        let why = RestoredCopy::must_be_whole(&copy).expect_err("half").to_string();
         assert!(why.contains("backup broke off"), "{why}");
         let again = parent.path().join(format!("again-{n}"));
         succeeds(&server, &["backup", shown(&again)]);

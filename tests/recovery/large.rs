@@ -3,12 +3,12 @@
 
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::render::render;
-use domain::adjustments::Adjustment;
 use domain::bank::Effect;
 use domain::commands::{Ask, Command};
 use domain::machine::Domain;
-use domain::money::Currency;
 use domain::record::Cause;
+use domain::resources::adjustments::Adjustment;
+use domain::values::money::Currency;
 use domain::view::{Query, View};
 use pasarela::recovery::verify::verify;
 use std::future::Future;

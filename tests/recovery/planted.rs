@@ -9,13 +9,13 @@ use crate::harness::flows::SECOND;
 use crate::harness::server::{Server, Tenant};
 use crate::verified;
 use actors::Machine;
-use domain::ids::Id;
 use domain::index;
 use domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Release, Row};
 use domain::machine::AnyBook;
-use domain::money::Currency;
 use domain::record::{Cause, Record};
-use domain::time::{DAY_MS, Timestamp};
+use domain::values::ids::Id;
+use domain::values::money::Currency;
+use domain::values::time::{DAY_MS, Timestamp};
 use pasarela::recovery::books::{Books, machine};
 use serde_json::json;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn nothing(book: &AnyBook, cause: Cause) -> Record {
         freed: Vec::new(),
         first_event: book.events + 1,
         events: Vec::new(),
-        sheet: None,
+        tenant_settings: None,
         clock_advance_ms: 0,
         platform: None,
         kept: None,

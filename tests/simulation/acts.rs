@@ -8,23 +8,23 @@ use crate::values::{bank_code, charge, debtor, identity, marketplace, named, pay
 use crate::witness::By;
 use actors::Failure;
 use api::refusals::problem;
-use domain::adjustments::Adjustment;
-use domain::bank::{Answer, Heard, How};
-use domain::chargebacks::{NewChargeback, Reason, Verdict as Decided};
+use domain::bank::{Answer, How, RailReply};
 use domain::commands::Ask;
-use domain::date::Date;
-use domain::ids::{EntityId, Id, Kind};
-use domain::merchants::Registration;
-use domain::money::{Currency, Rate, Usd, Ves};
-use domain::own_account::Held;
-use domain::payments::c2p::{Execute, NewIntent};
-use domain::payments::otp::NewOtp;
-use domain::payouts::batch::{NewBatch, NewItem};
+use domain::platform::settings::{Settings, TenantSettings};
 use domain::record::{Cause, Entity};
 use domain::refusal::Refusal;
-use domain::settings::{Settings, Sheet};
-use domain::time::{DAY_MS, Zone};
-use domain::token::Token;
+use domain::resources::adjustments::Adjustment;
+use domain::resources::chargebacks::{NewChargeback, Reason, Verdict as Decided};
+use domain::resources::merchants::Registration;
+use domain::resources::own_account::Held;
+use domain::resources::payments::c2p::{Execute, NewIntent};
+use domain::resources::payments::otp::NewOtp;
+use domain::resources::payouts::batch::{NewBatch, NewItem};
+use domain::values::date::Date;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Currency, Rate, Usd, Ves};
+use domain::values::time::{DAY_MS, Zone};
+use domain::values::token::Token;
 use domain::view::{Query, View};
 use rust_decimal::Decimal;
 use std::collections::HashMap;
@@ -296,8 +296,9 @@ impl Life {
 
     async fn set(&self, tenant: u64, settings: Settings) {
         let version = self.version();
-        let sheet = Sheet { version, settings: Arc::new(settings), ..Sheet::default() };
-        let outcome = self.engine.ask_book(tenant, Ask::Sheet(sheet).into(), None).await;
+        let tenant_settings =
+            TenantSettings { version, settings: Arc::new(settings), ..TenantSettings::default() };
+        let outcome = self.engine.ask_book(tenant, Ask::TenantSettings(tenant_settings).into(), None).await;
         self.answered(tenant, None, outcome);
     }
 
@@ -398,7 +399,7 @@ impl Life {
                 Answer::NeverReceived
             }
         };
-        self.ask(tenant, entity, false, Ask::Heard(Heard { operation, how: How::Ask, answer })).await;
+        self.ask(tenant, entity, false, Ask::RailReply(RailReply { operation, how: How::Ask, answer })).await;
         Some(())
     }
 

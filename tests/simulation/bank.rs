@@ -1,8 +1,8 @@
 //! A bank that does what its script says for each entity: at once, late, after its caller has gone,
 //! never, or not at all. It outlives the server, and notices when it is sent something twice.
 
-use domain::bank::{Answer, Order, Told};
-use domain::ids::{EntityId, Id};
+use domain::bank::{Answer, Instruction, Order};
+use domain::values::ids::{EntityId, Id};
 use pasarela::rails::{BoxFuture, Call, Rail};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -169,7 +169,7 @@ impl Bank {
     }
 
     /// Something about a collection of pesos: whatever comes first ends it.
-    fn told(&self, call: &Call, collection: Id, told: &Told, fate: Fate) -> Answer {
+    fn told(&self, call: &Call, collection: Id, instruction: &Instruction, fate: Fate) -> Answer {
         let mut books = self.books();
         let operation = books.operations.entry(collection).or_default();
         if !operation.is_here {
@@ -177,9 +177,9 @@ impl Bank {
             return Answer::NeverReceived;
         }
         if operation.collected.is_none() {
-            operation.collected = match told {
-                Told::Paid | Told::Code(_) => Some(true),
-                Told::Cancel | Told::Declined => Some(false),
+            operation.collected = match instruction {
+                Instruction::Paid | Instruction::Code(_) => Some(true),
+                Instruction::Cancel | Instruction::Declined => Some(false),
             };
         }
         match fate {
@@ -219,9 +219,9 @@ impl Rail for Bank {
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             let Script { fate, takes_ms } = self.script(call);
-            if let Order::TellCop { collection, told } = &call.order {
+            if let Order::TellCop { collection, instruction } = &call.order {
                 pause(takes_ms).await;
-                return self.told(call, collection.original, told, fate);
+                return self.told(call, collection.original, instruction, fate);
             }
             {
                 let mut books = self.books();

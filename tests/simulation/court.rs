@@ -3,15 +3,15 @@
 
 use crate::model::{Dispute, INTENT, Model, Paying, Proof, Sending};
 use crate::witness::{Asked, Seen, Turn};
-use domain::book::Book;
-use domain::chargebacks;
-use domain::ids::{EntityId, Id};
 use domain::ledger::Ledger;
-use domain::money::Currency;
-use domain::payments::{Phase, Status};
-use domain::payouts;
+use domain::ledger::book::Book;
+use domain::ledger::sellers;
 use domain::record::{Cause, Entity};
-use domain::sellers;
+use domain::resources::chargebacks;
+use domain::resources::payments::{Phase, Status};
+use domain::resources::payouts;
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::Currency;
 use domain::view::balance;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

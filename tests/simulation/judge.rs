@@ -4,13 +4,13 @@ use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sendi
 use crate::steps::Word;
 use crate::witness::{Asked, By, Paid, Turn, Wanted};
 use domain::bank::Answer;
-use domain::date::Date;
-use domain::ids::{EntityId, Id, Kind};
-use domain::payments::{CHARGE, REVERSE};
-use domain::payouts::batch::Place;
 use domain::record::Entity;
-use domain::time::{Timestamp, Zone};
-use domain::verification::MethodStatus;
+use domain::resources::payments::{CHARGE, REVERSE};
+use domain::resources::payouts::batch::Place;
+use domain::resources::verification::MethodStatus;
+use domain::values::date::Date;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::time::{Timestamp, Zone};
 use std::collections::BTreeMap;
 
 impl Model {
@@ -21,7 +21,7 @@ impl Model {
         };
         match &turn.asked {
             Asked::Adjust { minor, merchant, held, .. } => self.adjust(*minor, *merchant, *held, turn.now),
-            Asked::Sheet { version, reserve, payout_fee, chargeback_fee, hold_days } => {
+            Asked::TenantSettings { version, reserve, payout_fee, chargeback_fee, hold_days } => {
                 if *version > self.version {
                     self.version = *version;
                     (self.reserve, self.payout_fee, self.chargeback_fee, self.hold_days) =
@@ -153,7 +153,7 @@ impl Model {
                 self.own = Some(Proof::Proved);
                 Ok(())
             }
-            Asked::Heard(heard) => {
+            Asked::RailReply(heard) => {
                 let Some(entity) = turn.entity else { return Ok(()) };
                 let word = match heard.answer {
                     Answer::Done { .. } => Word::Done,

@@ -6,7 +6,7 @@
 use crate::steps::Word;
 use crate::witness::By;
 use domain::bank::How;
-use domain::ids::{EntityId, Id};
+use domain::values::ids::{EntityId, Id};
 use std::collections::BTreeMap;
 
 pub const DAY: i64 = 86_400_000;

@@ -6,18 +6,18 @@ use crate::life::Life;
 use crate::steps::Act;
 use crate::values::{beneficiary, buyer, named};
 use domain::commands::Ask;
-use domain::conversions::price::Amount;
-use domain::conversions::{self, NewQuote, Source};
-use domain::cop_payments::Channel;
-use domain::cop_payments::collect::NewCopPayment;
-use domain::cop_payouts::{self, NewCopPayout};
-use domain::crypto::address::Network;
-use domain::crypto::deposits::{Asset, Incoming, NewDepositAddress};
-use domain::crypto::payouts::{self as crypto_payouts, NewCryptoPayout};
-use domain::ids::Kind;
-use domain::money::{Cop, Usdt};
-use domain::time::Timestamp;
-use domain::token::Token;
+use domain::resources::conversions::price::Amount;
+use domain::resources::conversions::{self, NewQuote, Source};
+use domain::resources::cop_payments::Channel;
+use domain::resources::cop_payments::collect::NewCopPayment;
+use domain::resources::cop_payouts::{self, NewCopPayout};
+use domain::resources::crypto::address::Network;
+use domain::resources::crypto::deposits::{Asset, Incoming, NewDepositAddress};
+use domain::resources::crypto::payouts::{self as crypto_payouts, NewCryptoPayout};
+use domain::values::ids::Kind;
+use domain::values::money::{Cop, Usdt};
+use domain::values::time::Timestamp;
+use domain::values::token::Token;
 
 impl Life {
     pub async fn try_other_money(&self, tenant: u64, act: Act) -> Option<()> {

@@ -117,7 +117,7 @@ impl Total {
 impl fmt::Display for Total {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { steps, starts, kills, writes, records, virtual_ms, .. } = &self.report;
-        let days = virtual_ms / domain::time::DAY_MS;
+        let days = virtual_ms / domain::values::time::DAY_MS;
         write!(
             f,
             "{steps} steps, {records} records in {writes} writes, {starts} starts, {kills} kills, {days} days"

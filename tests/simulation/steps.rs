@@ -3,7 +3,7 @@
 
 use crate::bank::{Fate, Script};
 use crate::witness::By;
-use domain::time::DAY_MS;
+use domain::values::time::DAY_MS;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

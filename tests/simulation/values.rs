@@ -2,22 +2,22 @@
 
 use crate::steps::To;
 use crate::witness::By;
-use domain::account::AccountNumber;
-use domain::banks::BankCode;
-use domain::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
-use domain::card::{Brand, Card, Cvv, Expiry, Number};
 use domain::commands::Ask;
-use domain::cop_payouts::{AccountType, Beneficiary, ColombianAccount};
-use domain::date::Date;
-use domain::external_ref::ExternalRef;
-use domain::identity::IdentityDocument;
-use domain::ids::Id;
-use domain::money::{Rate, Usd, Ves};
-use domain::payments::charge::{NewCharge, Price, Secret};
-use domain::payments::{Debtor, Means};
-use domain::payouts::{NewPayout, PhoneHolder, Receiver};
-use domain::phone::MobilePhone;
-use domain::token::Token;
+use domain::resources::banks::BankCode;
+use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount};
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::{Debtor, Means};
+use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
+use domain::values::account::AccountNumber;
+use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::values::card::{Brand, Card, Cvv, Expiry, Number};
+use domain::values::date::Date;
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::Id;
+use domain::values::money::{Rate, Usd, Ves};
+use domain::values::phone::MobilePhone;
+use domain::values::token::Token;
 use rust_decimal::Decimal;
 
 pub fn marketplace(seller: Option<(Id, u32)>) -> Option<(Id, Rate)> {

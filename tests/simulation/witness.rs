@@ -4,20 +4,20 @@
 use crate::bank::Bank;
 use actors::{Decision, Effects, Machine, Turn as Instant};
 use api::refusals::problem;
-use domain::adjustments::Adjustment;
-use domain::bank::{Effect, Heard, Order};
-use domain::book::Book;
-use domain::chargebacks::Verdict as Decided;
+use domain::bank::{Effect, Order, RailReply};
 use domain::commands::{Ask, Command};
-use domain::date::Date;
-use domain::ids::{EntityId, Id};
+use domain::ledger::book::Book;
 use domain::machine::{AnyBook, Domain};
-use domain::payments::Means;
-use domain::payments::charge::Price;
-use domain::payouts::batch::NewItem;
-use domain::payouts::{NewPayout, Receiver};
 use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
+use domain::resources::adjustments::Adjustment;
+use domain::resources::chargebacks::Verdict as Decided;
+use domain::resources::payments::Means;
+use domain::resources::payments::charge::Price;
+use domain::resources::payouts::batch::NewItem;
+use domain::resources::payouts::{NewPayout, Receiver};
+use domain::values::date::Date;
+use domain::values::ids::{EntityId, Id};
 use domain::view::{Query, View};
 use pasarela::outbox::Outbox;
 use std::pin::Pin;
@@ -59,7 +59,7 @@ pub enum Asked {
         merchant: Option<Id>,
         held: bool,
     },
-    Sheet {
+    TenantSettings {
         version: u64,
         reserve: i64,
         payout_fee: i64,
@@ -111,22 +111,22 @@ pub enum Asked {
     SetOwn,
     ProveOwn,
     ProvedOwn,
-    Heard(Heard),
+    RailReply(RailReply),
     Deadline,
     MoveClock,
     /// Nothing that the model knows of.
     Other,
 }
 
-fn share(marketplace: Option<(Id, domain::money::Rate)>) -> Option<(Id, u32)> {
-    let ten_thousandths = |rate: domain::money::Rate| {
+fn share(marketplace: Option<(Id, domain::values::money::Rate)>) -> Option<(Id, u32)> {
+    let ten_thousandths = |rate: domain::values::money::Rate| {
         u32::try_from((rate.0 * rust_decimal::Decimal::from(10_000)).mantissa() / scale(rate))
             .expect("a percentage")
     };
     marketplace.map(|(seller, percent)| (seller, ten_thousandths(percent)))
 }
 
-fn scale(rate: domain::money::Rate) -> i128 {
+fn scale(rate: domain::values::money::Rate) -> i128 {
     10_i128.pow((rate.0 * rust_decimal::Decimal::from(10_000)).scale())
 }
 
@@ -151,12 +151,12 @@ impl Asked {
                 let Adjustment { minor, merchant, held, .. } = **ask;
                 Asked::Adjust { minor, merchant, held }
             }
-            Ask::Sheet(sheet) => Asked::Sheet {
-                version: sheet.version,
-                reserve: sheet.settings.reserve.minor(),
-                payout_fee: sheet.settings.fees.payout.minor(),
-                chargeback_fee: sheet.settings.fees.chargeback.minor(),
-                hold_days: sheet.settings.seller_hold_business_days,
+            Ask::TenantSettings(tenant_settings) => Asked::TenantSettings {
+                version: tenant_settings.version,
+                reserve: tenant_settings.settings.reserve.minor(),
+                payout_fee: tenant_settings.settings.fees.payout.minor(),
+                chargeback_fee: tenant_settings.settings.fees.chargeback.minor(),
+                hold_days: tenant_settings.settings.seller_hold_business_days,
             },
             Ask::Charge(new) => {
                 let (by, date) = match new.means {
@@ -197,7 +197,7 @@ impl Asked {
             Ask::SetOwnAccount(_) => Asked::SetOwn,
             Ask::StartOwnVerification(_) => Asked::ProveOwn,
             Ask::VerifyOwn(_) => Asked::ProvedOwn,
-            Ask::Heard(heard) => Asked::Heard(heard.clone()),
+            Ask::RailReply(heard) => Asked::RailReply(heard.clone()),
             Ask::Deadline => Asked::Deadline,
             Ask::MoveClock => Asked::MoveClock,
             _ => Asked::Other,

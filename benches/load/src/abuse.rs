@@ -5,7 +5,7 @@
 use crate::cleanup::{self, Scratch};
 use crate::connection::Connection;
 use crate::latency::apart;
-use crate::open_loop::{OpenLoop, Phase, Told};
+use crate::open_loop::{OpenLoop, Phase, PhaseFigures};
 use crate::prepare::{self, Extent, Tenant};
 use crate::report::{Bar, Line, Report, Unit};
 use crate::requests::{Requests, Workload};
@@ -87,7 +87,7 @@ struct Answers {
 }
 
 struct Round {
-    told: Told,
+    told: PhaseFigures,
     served: u64,
     at_share: u64,
     full: u64,

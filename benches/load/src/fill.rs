@@ -9,12 +9,12 @@ use crate::{Outcome, progress};
 use actors::Engine;
 use clap::Args;
 use domain::commands::Ask;
-use domain::ids::Id;
 use domain::machine::Domain;
+use domain::platform::settings::Settings;
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Scopes, tenant_key};
 use domain::record::Record;
-use domain::settings::Settings;
-use domain::time::Timestamp;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 use pasarela::recovery::directory;
 use sha2::{Digest, Sha256};
 use std::io::{BufRead, BufReader};
@@ -31,7 +31,7 @@ pub const FUNDS_MINOR: i64 = 100_000_000_000;
 /// What is said on stdout when it is done.
 const DONE: &str = "filled";
 
-/// Records that make a tenant: it, its key, its sheet in two books and the word that it is there,
+/// Records that make a tenant: it, its key, its tenant's settings in two books and the word that it is there,
 /// its funds.
 const OPENING: u64 = 6;
 
@@ -165,7 +165,7 @@ fn number(nth: u64) -> u32 {
     u32::try_from(nth).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// A tenant with a key, its sheet in both of its books, and funds: the records that the operators'
+/// A tenant with a key, its tenant's settings in both of its books, and funds: the records that the operators'
 /// API would write. The platform gives it its number, and the key is made for that.
 async fn open(engine: &Engine<Domain>) -> Outcome<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -200,13 +200,13 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
     };
     platform(engine, PlatformAsk::AddKey(key)).await?;
     for mode in [Mode::Live, Mode::Test] {
-        let sheet = Ask::Sheet(tenant.sheet.clone());
+        let tenant_settings = Ask::TenantSettings(tenant.tenant_settings.clone());
         engine
-            .ask_book(tenant_key(number, mode), sheet.into(), None)
+            .ask_book(tenant_key(number, mode), tenant_settings.into(), None)
             .await
             .map_err(|failure| format!("{failure:?}"))?;
     }
-    platform(engine, PlatformAsk::Pushed { number, version: tenant.sheet.version }).await?;
+    platform(engine, PlatformAsk::Pushed { number, version: tenant.tenant_settings.version }).await?;
     adjust(engine, tenant_key(number, Mode::Test), FUNDS_MINOR).await.map(|_| ())
 }
 

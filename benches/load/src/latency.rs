@@ -6,7 +6,7 @@
 use crate::chart::{Chart, Series};
 use crate::cleanup::{self, Scratch};
 use crate::load::{Load, histogram, microseconds};
-use crate::open_loop::{OpenLoop, Phase, Told};
+use crate::open_loop::{OpenLoop, Phase, PhaseFigures};
 use crate::peers::{self, Built, Way};
 use crate::prepare::{self, Extent, Tenant};
 use crate::prepared::{Enough, Kind, Prepared};
@@ -74,7 +74,7 @@ enum What {
 struct Case {
     what: What,
     percent: u64,
-    rounds: Vec<Told>,
+    rounds: Vec<PhaseFigures>,
 }
 
 /// Who has which cores: the server, the generator. Nobody has any if there are too few.
@@ -227,7 +227,7 @@ impl Latency {
         what: What,
         rate: u64,
         cores: &[usize],
-    ) -> Outcome<Told> {
+    ) -> Outcome<PhaseFigures> {
         let phases = [Phase { rate, time: WARM_UP }, Phase { rate, time: Duration::from_secs(self.seconds) }];
         let requests: Arc<dyn Workload> = match what {
             What::Payouts | What::Batched => {
@@ -273,7 +273,7 @@ impl Latency {
             self.rounds, self.seconds
         ));
         for case in cases {
-            let of = |figure: &dyn Fn(&Told) -> u64| median(case.rounds.iter().map(figure));
+            let of = |figure: &dyn Fn(&PhaseFigures) -> u64| median(case.rounds.iter().map(figure));
             let time = Duration::from_secs(self.seconds);
             let quantile = |q: f64| case.quantile(q);
             table.row([

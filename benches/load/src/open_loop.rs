@@ -56,7 +56,7 @@ pub struct OpenLoop<'a> {
 }
 
 /// What came of the requests that were due in a phase.
-pub struct Told {
+pub struct PhaseFigures {
     /// Requests.
     pub due: u64,
     /// From due to the right answer, in microseconds.
@@ -86,27 +86,27 @@ pub struct Told {
 struct Line {
     /// Which phase, and when it was due.
     due: VecDeque<Option<(usize, Instant)>>,
-    told: Vec<Told>,
+    figures: Vec<PhaseFigures>,
     begin: Instant,
     wrong: Option<String>,
 }
 
 impl OpenLoop<'_> {
     /// Does it; what came of each phase.
-    pub fn run(&self) -> Outcome<Vec<Told>> {
-        let told = std::thread::scope(|scope| {
+    pub fn run(&self) -> Outcome<Vec<PhaseFigures>> {
+        let figures = std::thread::scope(|scope| {
             let (start, started) = channel();
             let generator = scope.spawn(move || machine::on_cores(self.cores, || self.generate(&start)));
             // What ends before it starts says itself why.
             let watched = started.recv().map_or(Ok(Vec::new()), |begin| self.watch(begin));
-            let told = generator.join().map_err(|_| "the generator panicked")?;
-            let (mut told, watched) = (told?, watched?);
-            for (told, (spent, memory)) in told.iter_mut().zip(watched) {
-                (told.server, told.memory_most) = (spent, memory);
+            let figures = generator.join().map_err(|_| "the generator panicked")?;
+            let (mut figures, watched) = (figures?, watched?);
+            for (figures, (spent, memory)) in figures.iter_mut().zip(watched) {
+                (figures.server, figures.memory_most) = (spent, memory);
             }
-            Ok::<_, String>(told)
+            Ok::<_, String>(figures)
         });
-        told.map_err(|why| format!("{why}: {}", self.server.last_words()))
+        figures.map_err(|why| format!("{why}: {}", self.server.last_words()))
     }
 
     /// What the server uses in each phase, seen from beside it.
@@ -124,7 +124,7 @@ impl OpenLoop<'_> {
         Ok(watched)
     }
 
-    fn generate(&self, start: &Sender<Instant>) -> Outcome<Vec<Told>> {
+    fn generate(&self, start: &Sender<Instant>) -> Outcome<Vec<PhaseFigures>> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -138,12 +138,12 @@ impl OpenLoop<'_> {
             // Nobody listens any more if the other end failed, which is told there.
             let _ = start.send(begin);
             let mut began = Duration::ZERO;
-            let mut told = Vec::new();
+            let mut figures = Vec::new();
             for phase in self.phases {
-                told.push(Told::new(began, phase.time));
+                figures.push(PhaseFigures::new(began, phase.time));
                 began += phase.time;
             }
-            let line = Rc::new(RefCell::new(Line { due: VecDeque::new(), told, begin, wrong: None }));
+            let line = Rc::new(RefCell::new(Line { due: VecDeque::new(), figures, begin, wrong: None }));
             let turns = Rc::new(Semaphore::new(0));
             let talks: Vec<_> = connections
                 .into_iter()
@@ -176,7 +176,7 @@ impl OpenLoop<'_> {
             let mut line = line.borrow_mut();
             match line.wrong.take() {
                 Some(wrong) => Err(wrong),
-                None => Ok(std::mem::take(&mut line.told)),
+                None => Ok(std::mem::take(&mut line.figures)),
             }
         })
     }
@@ -200,7 +200,7 @@ impl OpenLoop<'_> {
                 }
                 {
                     let mut line = line.borrow_mut();
-                    line.told[nth].due += 1;
+                    line.figures[nth].due += 1;
                     line.due.push_back(Some((nth, due)));
                 }
                 turns.add_permits(1);
@@ -217,11 +217,11 @@ impl OpenLoop<'_> {
     }
 }
 
-impl Told {
+impl PhaseFigures {
     /// Of a phase that begins so long after the first and takes so long.
-    pub(super) fn new(began: Duration, time: Duration) -> Told {
+    pub(super) fn new(began: Duration, time: Duration) -> PhaseFigures {
         let slices = usize::try_from(time.as_nanos().div_ceil(SLICE.as_nanos())).unwrap_or(0);
-        Told {
+        PhaseFigures {
             due: 0,
             done: histogram(),
             refused: histogram(),
@@ -241,9 +241,9 @@ impl Told {
 impl Line {
     /// Notes in its slice how long a request took that was due then.
     fn mark(&mut self, phase: usize, due: Instant, took_us: u64) {
-        let since = (due - self.begin).saturating_sub(self.told[phase].began);
+        let since = (due - self.begin).saturating_sub(self.figures[phase].began);
         let slice = usize::try_from(since.as_nanos() / SLICE.as_nanos()).unwrap_or(usize::MAX);
-        if let Some(worst) = self.told[phase].worst_us.get_mut(slice) {
+        if let Some(worst) = self.figures[phase].worst_us.get_mut(slice) {
             *worst = (*worst).max(took_us);
         }
     }
@@ -272,7 +272,7 @@ impl Talk {
             let Some(Some((phase, due))) = self.line.borrow_mut().due.pop_front() else { return };
             if due.elapsed() > self.patience {
                 let mut line = self.line.borrow_mut();
-                line.told[phase].given_up += 1;
+                line.figures[phase].given_up += 1;
                 line.mark(phase, due, NEVER_US);
                 continue;
             }
@@ -299,7 +299,7 @@ impl Talk {
                 Err(_) => {
                     {
                         let mut line = self.line.borrow_mut();
-                        line.told[phase].broken += 1;
+                        line.figures[phase].broken += 1;
                         line.mark(phase, due, NEVER_US);
                     }
                     match Connection::open(self.server).await {
@@ -320,15 +320,16 @@ impl Talk {
         let now = Instant::now();
         let mut line = self.line.borrow_mut();
         let since = now - line.begin;
-        let told = &mut line.told[phase];
+        let figures = &mut line.figures[phase];
         match (is_right, advised) {
-            (true, _) => told.done.saturating_record(microseconds(now - due)),
-            (false, true) => told.refused.saturating_record(microseconds(now - sent)),
-            (false, false) => told.unadvised += 1,
+            (true, _) => figures.done.saturating_record(microseconds(now - due)),
+            (false, true) => figures.refused.saturating_record(microseconds(now - sent)),
+            (false, false) => figures.unadvised += 1,
         }
         line.mark(phase, due, if is_right { microseconds(now - due) } else { NEVER_US });
         if is_right
-            && let Some(during) = line.told.iter_mut().find(|told| (told.began..told.ended).contains(&since))
+            && let Some(during) =
+                line.figures.iter_mut().find(|figures| (figures.began..figures.ended).contains(&since))
         {
             during.answers += 1;
         }
@@ -348,17 +349,17 @@ mod tests {
     #[test]
     fn a_request_that_got_no_answer_stands_in_its_slice_for_ever() {
         let begin = Instant::now();
-        let told = vec![
-            Told::new(Duration::ZERO, Duration::from_secs(1)),
-            Told::new(Duration::from_secs(1), Duration::from_secs(1)),
+        let figures = vec![
+            PhaseFigures::new(Duration::ZERO, Duration::from_secs(1)),
+            PhaseFigures::new(Duration::from_secs(1), Duration::from_secs(1)),
         ];
-        let mut line = Line { due: VecDeque::new(), told, begin, wrong: None };
+        let mut line = Line { due: VecDeque::new(), figures, begin, wrong: None };
         let due = begin + Duration::from_millis(1_250);
         for took_us in [40, NEVER_US, 50] {
             line.mark(1, due, took_us);
         }
-        assert_eq!(line.told[1].worst_us, [0, 0, NEVER_US, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(line.figures[1].worst_us, [0, 0, NEVER_US, 0, 0, 0, 0, 0, 0, 0]);
         line.mark(1, begin + Duration::from_secs(9), NEVER_US);
-        assert_eq!(line.told[0].worst_us, [0; 10]);
+        assert_eq!(line.figures[0].worst_us, [0; 10]);
     }
 }

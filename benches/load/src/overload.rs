@@ -4,7 +4,7 @@
 
 use crate::cleanup::{self, Scratch};
 use crate::latency::{apart, capacity};
-use crate::open_loop::{OpenLoop, Phase, SLICE, Told};
+use crate::open_loop::{OpenLoop, Phase, PhaseFigures, SLICE};
 use crate::prepare::{self, Extent};
 use crate::report::{Bar, Line, Report, Unit};
 use crate::requests::{Requests, Workload};
@@ -142,7 +142,14 @@ impl Overload {
         })
     }
 
-    fn bars(&self, goodput: u64, capacity: u64, before: &Told, during: &Told, recovery: u64) -> Vec<Bar> {
+    fn bars(
+        &self,
+        goodput: u64,
+        capacity: u64,
+        before: &PhaseFigures,
+        during: &PhaseFigures,
+        recovery: u64,
+    ) -> Vec<Bar> {
         let what = |what: &str| format!("{what} at {} % of the capacity", self.percent);
         let excess = self.percent > 100 && during.refused.is_empty();
         // Nobody was refused although there was too much: then whoever waited the longest stands
@@ -182,7 +189,7 @@ impl Overload {
         ]
     }
 
-    fn table(&self, phases: &[(&str, &Told)]) -> Table {
+    fn table(&self, phases: &[(&str, &PhaseFigures)]) -> Table {
         let columns = [
             "load",
             "due/s",
@@ -230,7 +237,7 @@ impl Overload {
 
 /// Microseconds from the end of the storm to the last request of the calm that was answered late,
 /// refused or not answered at all, by when it was due.
-fn recovery(before: &Told, after: &Told) -> u64 {
+fn recovery(before: &PhaseFigures, after: &PhaseFigures) -> u64 {
     let slow = (before.done.value_at_quantile(0.99) * 2).clamp(CALM_US, SLOW_US);
     let last = after.worst_us.iter().rposition(|worst| *worst > slow).map_or(0, |slice| slice + 1);
     u64::try_from(SLICE.as_micros()).unwrap_or(u64::MAX) * last as u64
@@ -252,7 +259,7 @@ mod tests {
 
     #[test]
     fn all_is_as_before_when_every_request_is_answered_as_fast_as_before() {
-        let told = || Told::new(Duration::ZERO, Duration::from_secs(1));
+        let told = || PhaseFigures::new(Duration::ZERO, Duration::from_secs(1));
         let (mut before, mut after) = (told(), told());
         before.done.saturating_record(1_000);
         assert_eq!(recovery(&before, &after), 0);

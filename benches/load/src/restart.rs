@@ -9,7 +9,7 @@ use crate::server::Server;
 use crate::table::{Table, grouped, mebibytes, per_second, seconds};
 use crate::{Outcome, Place, machine, progress};
 use clap::Args;
-use domain::money::Ves;
+use domain::values::money::Ves;
 use pasarela::recovery::directory::LOG_DIRECTORY;
 use std::path::Path;
 use std::time::Duration;

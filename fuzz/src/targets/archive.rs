@@ -7,7 +7,7 @@
 use crate::bytes::Bytes;
 use pasarela::recovery::archive;
 use pasarela::recovery::directory;
-use pasarela::recovery::past::Past;
+use pasarela::recovery::restored_copy::RestoredCopy;
 use sha2::{Digest, Sha256};
 use std::fs;
 use wal::Record;
@@ -30,7 +30,7 @@ pub fn run(input: &[u8]) {
     names.sort();
     names.retain(|name| name != "archive" && name != "data");
     assert!(names.is_empty(), "an archive makes {names:?} beside its directory");
-    let is_whole = into.exists() && Past::must_be_whole(&into).is_ok();
+    let is_whole = into.exists() && RestoredCopy::must_be_whole(&into).is_ok();
     match imported {
         Ok(archived) => {
             assert!(is_whole, "what was imported is not whole");

@@ -2,7 +2,7 @@
 //!
 //! What is believed names each bank once, with a name that may be shown and a logo of the web.
 
-use pasarela::server::bank_feed;
+use pasarela::gateway::bank_feed;
 use std::collections::BTreeSet;
 
 pub fn run(input: &[u8]) {

@@ -3,12 +3,12 @@
 use api::plan::{BankRate, Call, Caller, Official, Plan};
 use api::problem::Problem;
 use api::routes::Route;
-use domain::banks::Catalogue;
-use domain::ids::Id;
-use domain::money::{Rate, Usdt, Ves};
+use domain::platform::settings::{LiveStatus, Settings, TenantSettings};
 use domain::platform::{ApiKey, Mode, Scopes, Tenant};
-use domain::settings::{LiveStatus, Settings, Sheet};
-use domain::time::Timestamp;
+use domain::resources::banks::Catalogue;
+use domain::values::ids::Id;
+use domain::values::money::{Rate, Usdt, Ves};
+use domain::values::time::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
 use rust_decimal::Decimal;
 use sha2::Sha256;
@@ -23,13 +23,17 @@ static CALLERS: LazyLock<[Caller; 2]> = LazyLock::new(|| [Mode::Live, Mode::Test
 
 fn caller(mode: Mode) -> Caller {
     let settings = Settings { usdt_enabled: true, cop_enabled: true, ..Settings::default() };
-    let sheet =
-        Sheet { version: 1, settings: settings.shared(), live_status: LiveStatus::Active, reason: None };
+    let tenant_settings = TenantSettings {
+        version: 1,
+        settings: settings.shared(),
+        live_status: LiveStatus::Active,
+        reason: None,
+    };
     let tenant = Tenant {
         id: Id::derived(1, 1, 0),
         number: 3,
         name: "Tienda".into(),
-        sheet,
+        tenant_settings,
         pushed: 1,
         created_at: NOW,
     };

@@ -5,7 +5,7 @@
 //! one that no head may have; and no head that hyper's parser takes has a bare line feed.
 
 use crate::bytes::Bytes;
-use pasarela::server::listen::heads::Heads;
+use pasarela::http::listen::heads::Heads;
 
 pub fn run(input: &[u8]) {
     let mut bytes = Bytes::new(input);

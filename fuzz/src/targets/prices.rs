@@ -6,7 +6,7 @@
 
 use super::call::NOW;
 use crate::bytes::first_line;
-use domain::samples::{AHEAD_MS_MAX, price};
+use domain::resources::rates::samples::{AHEAD_MS_MAX, price};
 use pasarela::rates::{Pointer, reading};
 
 pub fn run(input: &[u8]) {

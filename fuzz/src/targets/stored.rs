@@ -5,12 +5,12 @@
 //! memory than it was given bytes for.
 
 use crate::bytes::Bytes;
-use domain::book::Book;
 use domain::codec;
 use domain::ledger::HoldChange;
+use domain::ledger::book::Book;
 use domain::platform::PlatformBook;
 use domain::record::{Entity, Record};
-use domain::samples::Sample;
+use domain::resources::rates::samples::Sample;
 
 pub fn run(input: &[u8]) {
     let mut bytes = Bytes::new(input);

@@ -5,15 +5,15 @@
 
 use api::json::{self, Shape};
 use api::number;
-use domain::account::AccountNumber;
-use domain::crypto::address::{Network, canonical};
-use domain::date::Date;
-use domain::external_ref::ExternalRef;
-use domain::identity::IdentityDocument;
-use domain::ids::Id;
-use domain::phone::MobilePhone;
-use domain::samples::Pair;
-use domain::time::Timestamp;
+use domain::resources::crypto::address::{Network, canonical};
+use domain::resources::rates::samples::Pair;
+use domain::values::account::AccountNumber;
+use domain::values::date::Date;
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::Id;
+use domain::values::phone::MobilePhone;
+use domain::values::time::Timestamp;
 
 pub fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };

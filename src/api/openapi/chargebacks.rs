@@ -4,7 +4,7 @@ use super::document::Chapter;
 use super::operation::operation;
 use super::schema::{Schema, object, one_of, text};
 use super::values::{amount, instant, livemode, page, positive_amount, shown_ref, uuid, ves};
-use domain::chargebacks::{Reason, Status};
+use domain::resources::chargebacks::{Reason, Status};
 
 /// Where a dispute stands.
 pub(super) fn status() -> Schema {
@@ -25,7 +25,7 @@ pub fn chapter() -> Chapter {
             operation("listChargebacks", "List chargebacks").query("status", status()).pages().answers(
                 200,
                 "ChargebackPage",
-                "Newest first",
+                "MergeCursor first",
             ),
             operation("getChargeback", "Read a chargeback").answers(200, "Chargeback", "The chargeback"),
         ],

@@ -4,7 +4,7 @@ use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, boolean, integer, list, named, object, one_of, text};
 use super::values::{bank_number, identity, instant, phone, uuid, ves};
-use domain::payments::Status;
+use domain::resources::payments::Status;
 
 const WAYS: [&str; 3] = ["c2p", "usdt", "cop"];
 const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];

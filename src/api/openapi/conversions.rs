@@ -4,7 +4,7 @@ use super::document::{Chapter, Webhook, event};
 use super::operation::{Operation, operation};
 use super::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use super::values::{four_decimals, instant, livemode, page, pesos, uuid, ves};
-use domain::conversions::Status;
+use domain::resources::conversions::Status;
 
 const SOURCES: [&str; 2] = ["VES", "COP"];
 
@@ -48,7 +48,7 @@ fn operations() -> Vec<Operation> {
             .query("status", one_of(Status::ALL.map(Status::name)))
             .query("sourceCurrency", one_of(SOURCES))
             .pages()
-            .answers(200, "ConversionPage", "Newest first"),
+            .answers(200, "ConversionPage", "MergeCursor first"),
         operation("getConversion", "Read a conversion").answers(200, "Conversion", "The conversion"),
         operation("cancelConversion", "Cancel a pending conversion")
             .about("What it took is back at once, and held where it was held.")

@@ -4,10 +4,10 @@ use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, named, object, one_of, text};
 use super::values::{four_decimals, instant, livemode, page, pesos, shown_ref, signed_pesos, uuid, ves};
-use domain::buyer::DocumentType;
-use domain::cop_payments::Channel;
-use domain::cop_payouts::AccountType;
-use domain::payouts;
+use domain::resources::cop_payments::Channel;
+use domain::resources::cop_payouts::AccountType;
+use domain::resources::payouts;
+use domain::values::buyer::DocumentType;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
 
@@ -51,7 +51,7 @@ fn operations() -> Vec<Operation> {
             .about("They are made by the operator on request.")
             .query("status", one_of(payouts::Status::ALL.map(payouts::Status::name)))
             .pages()
-            .answers(200, "CopPayoutPage", "Newest first"),
+            .answers(200, "CopPayoutPage", "MergeCursor first"),
         operation("getCopPayout", "Read a payout in pesos").answers(200, "CopPayout", "The payout"),
     ]
 }

@@ -4,9 +4,9 @@ use super::document::{Chapter, Webhook, event};
 use super::operation::{Operation, operation};
 use super::schema::{Schema, named, object, one_of, text};
 use super::values::{external_ref, instant, livemode, page, positive_amount, shown_ref, uuid, ves};
-use domain::crypto::address::Network;
-use domain::crypto::deposits::Asset;
-use domain::crypto::payouts::Status;
+use domain::resources::crypto::address::Network;
+use domain::resources::crypto::deposits::Asset;
+use domain::resources::crypto::payouts::Status;
 
 /// The chapter.
 pub fn chapter() -> Chapter {
@@ -34,7 +34,7 @@ fn operations() -> Vec<Operation> {
             .refuses(409, &["external_ref_conflict"])
             .refuses(422, &["insufficient_balance"])
             .refuses(503, &["rail_not_configured"]),
-        operation("listCryptoPayouts", "List USDT payouts").query("status", one_of(Status::ALL.map(Status::name))).pages().answers(200, "CryptoPayoutPage", "Newest first"),
+        operation("listCryptoPayouts", "List USDT payouts").query("status", one_of(Status::ALL.map(Status::name))).pages().answers(200, "CryptoPayoutPage", "MergeCursor first"),
         operation("getCryptoPayout", "Read a USDT payout").answers(200, "CryptoPayout", "The payout"),
         operation("getCryptoPayoutByRef", "Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout"),
         operation("createDepositAddress", "Get a customer's deposit address")

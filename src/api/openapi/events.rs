@@ -5,9 +5,9 @@ use super::operation::operation;
 use super::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use super::values::{figure, instant, livemode, pesos, shown_ref, uuid, ves};
 use domain::events::BalanceReason;
-use domain::payments::Status;
-use domain::settings::LiveStatus;
-use domain::webhooks::EVENT_NAMES;
+use domain::platform::settings::LiveStatus;
+use domain::resources::payments::Status;
+use domain::resources::webhooks::EVENT_NAMES;
 
 /// The chapter.
 pub fn chapter() -> Chapter {

@@ -7,8 +7,8 @@ use super::values::{
     bank_code, bank_number, day, external_ref, figure, identity, instant, items, livemode, page, phone,
     shown_ref, usd_price, uuid, ves,
 };
-use domain::card::Brand;
-use domain::payments::{CancelReason, Method, Status};
+use domain::resources::payments::{CancelReason, Method, Status};
+use domain::values::card::Brand;
 
 const BRANDS: [Brand; 9] = [
     Brand::Visa,
@@ -94,7 +94,7 @@ fn operations() -> Vec<Operation> {
             .query("method", one_of(Method::ALL.map(Method::name)))
             .query("externalRef", text().chars(1..=64).about("All attempts under this reference."))
             .pages()
-            .answers(200, "PaymentPage", "Newest first"),
+            .answers(200, "PaymentPage", "MergeCursor first"),
         operation("getPayment", "Read a payment").answers(200, "Payment", "The payment"),
         operation("getPaymentByRef", "Read the newest payment under a reference").answers(200, "Payment", "The newest attempt"),
         operation("reversePayment", "Reverse a C2P payment")

@@ -4,7 +4,7 @@ use super::document::Chapter;
 use super::operation::operation;
 use super::schema::{Schema, anything, integer, list, named, object, one_of, text};
 use super::values::instant;
-use domain::banks::Service;
+use domain::resources::banks::Service;
 
 /// The heading of what is looked up.
 pub(super) const TAG: &str = "Reference";

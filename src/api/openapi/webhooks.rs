@@ -4,7 +4,7 @@ use super::document::Chapter;
 use super::operation::{Operation, operation};
 use super::schema::{Schema, integer, list, named, object, one_of, text};
 use super::values::{instant, items, livemode, page, uuid};
-use domain::webhooks::EVENT_NAMES;
+use domain::resources::webhooks::EVENT_NAMES;
 
 /// The chapter.
 pub fn chapter() -> Chapter {
@@ -42,7 +42,7 @@ fn operations() -> Vec<Operation> {
             "NewlySignedWebhook",
             "The endpoint with its new secret",
         ),
-        operation("listDeliveries", "List the deliveries of an endpoint").pages().answers(200, "DeliveryPage", "Newest first"),
+        operation("listDeliveries", "List the deliveries of an endpoint").pages().answers(200, "DeliveryPage", "MergeCursor first"),
         operation("resendEvent", "Send an event again").about("To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of them.").answers(
             202,
             "Deliveries",

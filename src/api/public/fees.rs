@@ -4,7 +4,7 @@ use super::{PublicCall, PublicPlan};
 use crate::problem::Problem;
 use crate::query::{Query, Text};
 use crate::writer::{Object, text};
-use domain::withdrawals::{CENTS_MAX, NETWORK_DEFAULT, PaidBy, Range, dollars};
+use domain::resources::rates::withdrawals::{CENTS_MAX, NETWORK_DEFAULT, PaidBy, Range, dollars};
 use rust_decimal::Decimal;
 
 /// Tokens that a wallet is paid in; each counts as a dollar.

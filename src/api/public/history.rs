@@ -7,9 +7,9 @@ use super::{PublicCall, PublicPlan};
 use crate::problem::Problem;
 use crate::query::{Query, Text};
 use crate::writer::Object;
-use domain::buckets::{Aggregation, Kept, Point, Step, Window};
-use domain::samples::{Filter, Pair};
-use domain::time::{DAY_MS, Timestamp};
+use domain::resources::rates::buckets::{Aggregation, Kept, Point, Step, Window};
+use domain::resources::rates::samples::{Filter, Pair};
+use domain::values::time::{DAY_MS, Timestamp};
 
 /// Days of the longest window that is given in days: ten years.
 const DAYS_MAX: i64 = 3_650;
@@ -171,8 +171,8 @@ fn show_point(point: &Point, aggregation: Aggregation, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::money::Rate;
-    use domain::withdrawals::{Policy, Withdrawals};
+    use domain::resources::rates::withdrawals::{Policy, Withdrawals};
+    use domain::values::money::Rate;
     use rust_decimal::Decimal;
 
     const NOW: &str = "2026-11-21T12:30:00.000Z";

@@ -4,7 +4,7 @@ use super::{PublicCall, PublicPlan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::writer::Object;
-use domain::samples::{Filter, Pair, Sample};
+use domain::resources::rates::samples::{Filter, Pair, Sample};
 
 /// GET /api/v1/fx/latest
 pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {

@@ -10,9 +10,9 @@ pub mod latest;
 pub mod routes;
 
 use crate::problem::Problem;
-use domain::samples::{Filter, Pair, Sample};
-use domain::time::Timestamp;
-use domain::withdrawals::{Policy, Withdrawals};
+use domain::resources::rates::samples::{Filter, Pair, Sample};
+use domain::resources::rates::withdrawals::{Policy, Withdrawals};
+use domain::values::time::Timestamp;
 use std::sync::Arc;
 
 /// What a handler is given.

@@ -2,8 +2,8 @@
 
 use crate::checkout::words::Language;
 use chrono::DateTime;
-use domain::money::{Cop, Rate, Usd, Usdt, Ves};
-use domain::time::{HOUR_MS, Timestamp};
+use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
+use domain::values::time::{HOUR_MS, Timestamp};
 use qrcode::{Color, EcLevel, QrCode};
 use std::fmt::Write as _;
 

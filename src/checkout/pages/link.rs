@@ -6,12 +6,12 @@ use super::{Shell, page};
 use crate::checkout::calls::OnSale;
 use crate::checkout::form::Form;
 use crate::checkout::words::Language;
-use crate::server::respond::Reply;
-use crate::server::services::Services;
+use crate::gateway::services::Services;
+use crate::http::respond::Reply;
 use api::checkout::{offers, priced};
 use askama::Template;
-use domain::checkout::Way;
 use domain::platform::is_live;
+use domain::resources::checkout::Way;
 
 #[derive(Template)]
 #[template(path = "link.html", config = "src/checkout/askama.toml")]

@@ -11,22 +11,22 @@ use crate::checkout::form::Form;
 use crate::checkout::key_help::key_help;
 use crate::checkout::visit::{Tried, Visit, secret_of};
 use crate::checkout::words::{Language, Words};
-use crate::server::respond::Reply;
-use crate::server::services::Services;
+use crate::gateway::services::Services;
+use crate::http::respond::Reply;
 use api::checkout::{Offer, page_status};
 use api::sessions::client_secret;
 use askama::Template;
 use choices::{Choosable, UsdtPanel, bank_options, document_options, network_name, usdt_panel};
-use domain::banks::{BankCode, Catalogue, Service, sends_otp};
-use domain::buyer::{ColombianPhone, DocumentType};
-use domain::checkout::{Session, Status, Way};
-use domain::cop_payments::{Channel, CopPayment, Failure};
-use domain::crypto::address::Network;
-use domain::crypto::deposits::{Asset, DepositAddress};
-use domain::ids::Id;
-use domain::money::{Usd, Usdt};
-use domain::payments::{Debtor, Means, Payment, Phase, Status as PaymentStatus};
 use domain::platform::is_live;
+use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
+use domain::resources::checkout::{Session, Status, Way};
+use domain::resources::cop_payments::{Channel, CopPayment, Failure};
+use domain::resources::crypto::address::Network;
+use domain::resources::crypto::deposits::{Asset, DepositAddress};
+use domain::resources::payments::{Debtor, Means, Payment, Phase, Status as PaymentStatus};
+use domain::values::buyer::{ColombianPhone, DocumentType};
+use domain::values::ids::Id;
+use domain::values::money::{Usd, Usdt};
 use receipt::{failure, receipt};
 
 /// What is being paid.
@@ -191,7 +191,7 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
     let language = wish.language;
     let w = language.words();
     let session = &visit.session;
-    let settings = &visit.shop.tenant.sheet.settings;
+    let settings = &visit.shop.tenant.tenant_settings.settings;
     let parent = wish.parent.clone().filter(|parent| {
         wish.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent)
     });

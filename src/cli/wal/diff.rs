@@ -9,8 +9,8 @@ use api::writer::Object;
 use clap::Args;
 use domain::ledger::{Account, Ledger};
 use domain::machine::AnyBook;
-use domain::money::Currency;
-use domain::time::Timestamp;
+use domain::values::money::Currency;
+use domain::values::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

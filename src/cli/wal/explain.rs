@@ -14,12 +14,12 @@ use api::writer::{Object, text};
 use clap::Args;
 use domain::codec;
 use domain::events::Event;
-use domain::ids::Id;
 use domain::ledger::{Ledger, Posting};
-use domain::money::Currency;
 use domain::platform::{Mode, PlatformChange, tenant_key};
 use domain::record::Record;
-use domain::time::Timestamp;
+use domain::values::ids::Id;
+use domain::values::money::Currency;
+use domain::values::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

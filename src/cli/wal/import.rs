@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Make a data directory from a portable file; refuse a file that was cut or changed, and say where
 ///
-/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in
+/// The directory is marked as a restored copy: `pasarela serve` keeps live banks and webhooks shut in
 /// it until `--take-over`.
 ///
 /// Example: pasarela wal import /srv/backup/pasarela-2026-11-21.export --into /srv/pasarela/data

@@ -6,10 +6,10 @@ use crate::recovery::Failed;
 use crate::recovery::books::Books;
 use clap::Args;
 use domain::codec;
-use domain::ids::Id;
 use domain::machine::AnyBook;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Record;
+use domain::values::ids::Id;
 use std::io;
 use wal::Reader;
 

@@ -4,13 +4,13 @@ use super::super::{Failure, Settings};
 use crate::cli::progress::Shown;
 use crate::recovery::rebuild::{Until, replay};
 use clap::Args;
-use domain::time::Timestamp;
+use domain::values::time::Timestamp;
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// Rebuild a complete data directory from the log, as it was at a moment of the past
 ///
-/// The directory is marked as a past world: `pasarela serve` keeps live banks and webhooks shut in
+/// The directory is marked as a restored copy: `pasarela serve` keeps live banks and webhooks shut in
 /// it until `--take-over`.
 ///
 /// Example: pasarela wal replay --into /srv/pasarela/noon --until-time 2026-11-21T12:00:00Z

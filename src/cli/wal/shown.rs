@@ -1,12 +1,12 @@
 //! A record for people and for scripts: one line each.
 
 use api::writer::{Object, text};
-use domain::acts::Act;
 use domain::ledger::{Ledger, Posting};
-use domain::money::{Currency, write_minor};
+use domain::platform::acts::Act;
 use domain::platform::{PLATFORM, PlatformChange, is_live};
 use domain::record::Record;
-use domain::time::Timestamp;
+use domain::values::money::{Currency, write_minor};
+use domain::values::time::Timestamp;
 
 /// The mode of a tenant key.
 pub fn mode(tenant: u64) -> &'static str {

@@ -6,21 +6,21 @@ use super::Simulator;
 use super::books::BooksError;
 use super::fate::{Fate, Refusal};
 use crate::rails::Answer;
-use domain::bank::{Collection, Told};
-use domain::cop_payments::collect::WRONG_CODE;
-use domain::time::Timestamp;
+use domain::bank::{Collection, Instruction};
+use domain::resources::cop_payments::collect::WRONG_CODE;
+use domain::values::time::Timestamp;
 use uuid::Uuid;
 
 /// The code that every buyer of test mode is sent.
 const CODE: &str = "123456";
 
 /// What `told` makes of an open collection; `None` leaves it open.
-fn outcome(told: &Told) -> Option<Fate> {
-    match told {
-        Told::Cancel => Some(Fate::Refused(Refusal::Canceled)),
-        Told::Code(code) => (code.reveal() == CODE).then_some(Fate::Done),
-        Told::Paid => Some(Fate::Done),
-        Told::Declined => Some(Fate::Refused(Refusal::Rejected)),
+fn outcome(instruction: &Instruction) -> Option<Fate> {
+    match instruction {
+        Instruction::Cancel => Some(Fate::Refused(Refusal::Canceled)),
+        Instruction::Code(code) => (code.reveal() == CODE).then_some(Fate::Done),
+        Instruction::Paid => Some(Fate::Done),
+        Instruction::Declined => Some(Fate::Refused(Refusal::Rejected)),
     }
 }
 
@@ -36,13 +36,13 @@ impl Simulator {
     pub(super) fn tell(
         &self,
         collection: &Collection,
-        told: &Told,
+        instruction: &Instruction,
         at: Timestamp,
     ) -> Result<Answer, BooksError> {
         let operation: Uuid = collection.original.into();
         let _turn = self.turn(operation);
         let Some(standing) = self.standing(collection, at)? else { return Ok(Answer::NeverReceived) };
-        match (standing, outcome(told)) {
+        match (standing, outcome(instruction)) {
             (Fate::Open, Some(ended)) => {
                 self.books.put(operation, ended)?;
                 Ok(ended.settled(operation))
@@ -69,10 +69,10 @@ impl Simulator {
 mod tests {
     use super::*;
     use crate::rails::{Call, Order};
-    use domain::cop_payments::Channel;
-    use domain::ids::Id;
-    use domain::money::Cop;
-    use domain::token::Token;
+    use domain::resources::cop_payments::Channel;
+    use domain::values::ids::Id;
+    use domain::values::money::Cop;
+    use domain::values::token::Token;
 
     const EXPIRES: Timestamp = Timestamp::from_unix_ms(1_000_000);
     const BEFORE: Timestamp = Timestamp::from_unix_ms(999_999);
@@ -93,8 +93,8 @@ mod tests {
         collection
     }
 
-    fn code(text: &str) -> Told {
-        Told::Code(Token::parse_debit(text).expect("digits"))
+    fn code(text: &str) -> Instruction {
+        Instruction::Code(Token::parse_debit(text).expect("digits"))
     }
 
     fn refused_with(code: &str) -> Answer {
@@ -105,10 +105,10 @@ mod tests {
     fn whatever_comes_first_ends_it() {
         let bank = Simulator::in_memory();
         for (told, ends_paid, code_of_end) in [
-            (Told::Paid, true, ""),
+            (Instruction::Paid, true, ""),
             (code("123456"), true, ""),
-            (Told::Declined, false, "rejected"),
-            (Told::Cancel, false, "canceled"),
+            (Instruction::Declined, false, "rejected"),
+            (Instruction::Cancel, false, "canceled"),
         ] {
             let collection = open(&bank);
             assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::Waiting);
@@ -118,7 +118,9 @@ mod tests {
             } else {
                 assert_eq!(end, refused_with(code_of_end))
             }
-            for after in [Told::Paid, Told::Cancel, Told::Declined, code("123456"), code("1111")] {
+            for after in
+                [Instruction::Paid, Instruction::Cancel, Instruction::Declined, code("123456"), code("1111")]
+            {
                 assert_eq!(bank.tell(&collection, &after, EXPIRES).expect("an answer"), end);
             }
             assert_eq!(bank.collection(&collection, EXPIRES).expect("an answer"), end);
@@ -139,7 +141,10 @@ mod tests {
             bank.tell(&collection, &code("123456"), EXPIRES).expect("an answer"),
             refused_with("expired")
         );
-        assert_eq!(bank.tell(&collection, &Told::Paid, BEFORE).expect("an answer"), refused_with("expired"));
+        assert_eq!(
+            bank.tell(&collection, &Instruction::Paid, BEFORE).expect("an answer"),
+            refused_with("expired")
+        );
     }
 
     #[test]
@@ -147,6 +152,9 @@ mod tests {
         let bank = Simulator::in_memory();
         let collection = Collection { original: Id::from(Uuid::now_v7()), expires_at: EXPIRES };
         assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::NeverReceived);
-        assert_eq!(bank.tell(&collection, &Told::Paid, BEFORE).expect("an answer"), Answer::NeverReceived);
+        assert_eq!(
+            bank.tell(&collection, &Instruction::Paid, BEFORE).expect("an answer"),
+            Answer::NeverReceived
+        );
     }
 }

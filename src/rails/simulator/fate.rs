@@ -2,12 +2,12 @@
 
 use super::{reference, refused};
 use crate::rails::{Answer, Order};
-use domain::card::Card;
-use domain::cop_payments::collect::{CANCELED, EXPIRED};
-use domain::money::{Cop, Ves};
-use domain::phone::MobilePhone;
-use domain::time::{MINUTE_MS, Timestamp};
-use domain::token::Token;
+use domain::resources::cop_payments::collect::{CANCELED, EXPIRED};
+use domain::values::card::Card;
+use domain::values::money::{Cop, Ves};
+use domain::values::phone::MobilePhone;
+use domain::values::time::{MINUTE_MS, Timestamp};
+use domain::values::token::Token;
 use uuid::Uuid;
 
 /// What the bank decided about an operation.

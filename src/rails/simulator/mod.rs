@@ -10,7 +10,7 @@ mod fate;
 
 use crate::rails::{Answer, BoxFuture, Call, Order, Rail};
 use books::{Books, BooksError};
-use domain::money::Ves;
+use domain::values::money::Ves;
 use fate::{Fate, Refusal};
 use std::collections::HashSet;
 use std::path::Path;
@@ -94,8 +94,8 @@ impl Simulator {
     }
 
     fn receive(&self, call: &Call) -> Result<Answer, BooksError> {
-        if let Order::TellCop { collection, told } = &call.order {
-            return self.tell(collection, told, call.at);
+        if let Order::TellCop { collection, instruction } = &call.order {
+            return self.tell(collection, instruction, call.at);
         }
         let _turn = self.turn(call.operation_id);
         let fate = match self.books.get(call.operation_id)? {
@@ -177,7 +177,7 @@ impl Rail for Simulator {
 
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
-            let answer = heard(self.receive(call), call);
+            let answer = answer_of(self.receive(call), call);
             if !self.delay.is_zero() {
                 // Whoever tells something about a collection is answered how that stands.
                 let about = match &call.order {
@@ -193,12 +193,12 @@ impl Rail for Simulator {
     }
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
-        Box::pin(async move { heard(self.look_up(call), call) })
+        Box::pin(async move { answer_of(self.look_up(call), call) })
     }
 }
 
 /// A bank whose books fail gives no answer: whether it did anything, nobody knows.
-fn heard(result: Result<Answer, BooksError>, call: &Call) -> Answer {
+fn answer_of(result: Result<Answer, BooksError>, call: &Call) -> Answer {
     result.unwrap_or_else(|error| {
         tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
         Answer::Silent

@@ -3,12 +3,12 @@
 
 use super::*;
 use crate::rails::Order;
-use domain::account::AccountNumber;
-use domain::banks::BankCode;
-use domain::identity::IdentityDocument;
-use domain::phone::MobilePhone;
-use domain::time::Timestamp;
-use domain::token::Token;
+use domain::resources::banks::BankCode;
+use domain::values::account::AccountNumber;
+use domain::values::identity::IdentityDocument;
+use domain::values::phone::MobilePhone;
+use domain::values::time::Timestamp;
+use domain::values::token::Token;
 use std::task::{Context, Poll, Waker};
 
 /// The answer of a future that must not wait.

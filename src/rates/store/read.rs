@@ -1,9 +1,9 @@
 //! Reading: by seek, at most as many entries as are shown.
 
 use super::{LINE, Line, RateStore, RateStoreError, SAMPLE, Shelf, Stored, begin, decoded, key_at, letter};
-use domain::buckets::{Bucket, Kept, Placed, Point, Step, Window, ticks};
-use domain::samples::{Filter, Pair, Sample, Series};
-use domain::time::Timestamp;
+use domain::resources::rates::buckets::{Bucket, Kept, Placed, Point, Step, Window, ticks};
+use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
+use domain::values::time::Timestamp;
 use rocksdb::{DB, IteratorMode, ReadOptions};
 use std::sync::{Arc, PoisonError};
 

@@ -1,9 +1,9 @@
 //! The store against a naive model, across closing and opening, and under a late sample.
 
 use super::*;
-use domain::buckets::{Aggregation, Bucket, Kept, Placed, Window, price, ticks};
-use domain::samples::{BCV, Filter, OFFICIAL, Pair};
-use domain::time::{DAY_MS, HOUR_MS, MINUTE_MS};
+use domain::resources::rates::buckets::{Aggregation, Bucket, Kept, Placed, Window, price, ticks};
+use domain::resources::rates::samples::{BCV, Filter, OFFICIAL, Pair};
+use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -106,7 +106,7 @@ fn a_board_begins_with_the_official_rate_in_force_and_those_ahead() {
     let bcv = |price, as_of: &str, fetched_at: &str| {
         Arc::new(Sample::new(
             Series::of(Pair::USD_VES, BCV).side(OFFICIAL),
-            domain::buckets::price(price),
+            domain::resources::rates::buckets::price(price),
             at(as_of),
             at(fetched_at),
         ))

@@ -5,9 +5,9 @@ use super::{
     Counters, Job, LINE, NEXT_KEY, RateStoreError, Shelf, Stored, begin, decoded, key_at, letter, sample_key,
 };
 use crate::rates::store::Line;
-use domain::buckets::{Bucket, Placed, Step, ticks};
 use domain::codec;
-use domain::samples::Series;
+use domain::resources::rates::buckets::{Bucket, Placed, Step, ticks};
+use domain::resources::rates::samples::Series;
 use rocksdb::{WriteBatch, WriteOptions};
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;

@@ -3,7 +3,7 @@
 
 use super::super::{Failed, at};
 use api::writer::Object;
-use domain::time::Timestamp;
+use domain::values::time::Timestamp;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;

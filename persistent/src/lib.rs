@@ -1,0 +1,447 @@
+//! Sorted maps and sets whose clone takes as long as counting one up, whatever they hold: for what
+//! may grow large in a state that is copied while it goes on being changed.
+//!
+//! A B-tree of shared nodes. A change copies those nodes on its way that a clone still has, a few
+//! kilobytes, and changes the others in place. Encoded like the collections of the standard
+//! library: the length, then what is there, in order.
+
+mod encoding;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use walk::Iter;
+
+use std::cell::Cell;
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
+use walk::Walk;
+
+/// Entries of a node: about two kilobytes of holds. Tests have small nodes, so that a few entries
+/// make a deep tree.
+const WIDTH: usize = if cfg!(test) { 4 } else { 64 };
+/// Neighbours become one node when that is not wider than this: well below the width, so that the
+/// next entry does not part them again.
+const MERGED_MAX: usize = WIDTH / 2;
+
+/// A sorted map.
+pub struct SortedMap<K, V> {
+    root: Option<Arc<Node<K, V>>>,
+    len: usize,
+}
+
+/// A sorted set.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SortedSet<K>(SortedMap<K, ()>);
+
+/// Every leaf is at the same depth, and none is empty.
+#[derive(Clone)]
+enum Node<K, V> {
+    Leaf(Vec<(K, V)>),
+    /// Each child with a key below which there is nothing in it; except the first, which takes what
+    /// is below too.
+    Branch(Vec<Child<K, V>>),
+}
+
+type Child<K, V> = (K, Arc<Node<K, V>>);
+
+/// What became of a node into which something was put.
+struct Put<K, V, R> {
+    result: R,
+    is_new: bool,
+    /// What did not fit.
+    right: Option<Child<K, V>>,
+}
+
+impl<K: Ord, V> Node<K, V> {
+    fn width(&self) -> usize {
+        match self {
+            Node::Leaf(pairs) => pairs.len(),
+            Node::Branch(children) => children.len(),
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Node<K, V> {
+    fn with<R>(
+        this: &mut Arc<Self>,
+        key: K,
+        make: impl FnOnce() -> V,
+        change: impl FnOnce(&mut V) -> R,
+    ) -> Put<K, V, R> {
+        match Arc::make_mut(this) {
+            Node::Leaf(pairs) => match find(pairs, &key) {
+                Ok(at) => Put { result: change(&mut pairs[at].1), is_new: false, right: None },
+                Err(at) => {
+                    let mut value = make();
+                    let result = change(&mut value);
+                    let right = put(pairs, at, (key, value))
+                        .map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
+                    Put { result, is_new: true, right }
+                }
+            },
+            Node::Branch(children) => {
+                let at = place(children, &key);
+                let done = Node::with(&mut children[at].1, key, make, change);
+                let right = done.right.and_then(|right| put(children, at + 1, right));
+                Put { right: right.map(|right| (right[0].0.clone(), Arc::new(Node::Branch(right)))), ..done }
+            }
+        }
+    }
+
+    fn remove(this: &mut Arc<Self>, key: &K) -> Option<V> {
+        match Arc::make_mut(this) {
+            Node::Leaf(pairs) => {
+                pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| pairs.remove(at).1)
+            }
+            Node::Branch(children) => {
+                let at = place(children, key);
+                let removed = Node::remove(&mut children[at].1, key)?;
+                narrow(children, at);
+                Some(removed)
+            }
+        }
+    }
+
+    fn pop_first(this: &mut Arc<Self>) -> Option<(K, V)> {
+        match Arc::make_mut(this) {
+            Node::Leaf(pairs) => (!pairs.is_empty()).then(|| pairs.remove(0)),
+            Node::Branch(children) => {
+                let removed = Node::pop_first(&mut children.first_mut()?.1)?;
+                narrow(children, 0);
+                Some(removed)
+            }
+        }
+    }
+}
+
+/// Where a key is in a leaf, or would be.
+fn find<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
+    match pairs.last() {
+        // As in `place`.
+        Some((last, _)) if last < key => Err(pairs.len()),
+        _ => pairs.binary_search_by(|(found, _)| found.cmp(key)),
+    }
+}
+
+/// Where a key is, if it is anywhere below.
+fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
+    match children.split_last() {
+        // Much is added at the end.
+        Some(((low, _), before)) if low <= key => before.len(),
+        _ => children.partition_point(|(low, _)| low <= key).saturating_sub(1),
+    }
+}
+
+/// Puts something into a row; if that is full, its right half is cut off first, and returned. A row
+/// that grows at its end loses nothing but gets a neighbour: what comes in order leaves full nodes
+/// behind. None ever has room for more than its width.
+fn put<T>(row: &mut Vec<T>, at: usize, new: T) -> Option<Vec<T>> {
+    if row.len() < WIDTH {
+        insert(row, at, new);
+        return None;
+    }
+    let middle = if at == WIDTH { WIDTH } else { WIDTH / 2 };
+    let mut right = row.split_off(middle);
+    match at.checked_sub(middle) {
+        Some(at) => insert(&mut right, at, new),
+        None => insert(row, at, new),
+    }
+    Some(right)
+}
+
+/// Puts something into a row that is not full. Its room doubles as that of any vector, but not past
+/// its width.
+fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
+    if row.len() == row.capacity() {
+        row.reserve_exact(row.len().clamp(1, WIDTH - row.len()));
+    }
+    row.insert(at, new);
+}
+
+/// Puts a child of which something was removed and a neighbour together, when there is little in
+/// them.
+fn narrow<K: Ord + Clone, V: Clone>(children: &mut Vec<Child<K, V>>, at: usize) {
+    if children[at].1.width() == 0 {
+        children.remove(at);
+        return;
+    }
+    let left = if at + 1 < children.len() { at } else { at.saturating_sub(1) };
+    let [(_, before), (_, after), ..] = &children[left..] else { return };
+    if before.width() + after.width() > MERGED_MAX {
+        return;
+    }
+    let (low, after) = children.remove(left + 1);
+    match (Arc::make_mut(&mut children[left].1), Arc::unwrap_or_clone(after)) {
+        (Node::Leaf(before), Node::Leaf(after)) => before.extend(after),
+        (Node::Branch(before), Node::Branch(mut after)) => {
+            // It was the first, which takes what is below its key; it no longer is.
+            after[0].0 = low;
+            before.extend(after);
+        }
+        _ => unreachable!("every leaf is at the same depth"),
+    }
+}
+
+impl<K, V> SortedMap<K, V> {
+    /// An empty map.
+    pub const fn new() -> Self {
+        SortedMap { root: None, len: 0 }
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The entry with the lowest key.
+    pub fn first_key_value(&self) -> Option<(&K, &V)> {
+        let mut node = self.root.as_deref()?;
+        loop {
+            match node {
+                Node::Leaf(pairs) => return pairs.first().map(|(key, value)| (key, value)),
+                Node::Branch(children) => node = &children.first()?.1,
+            }
+        }
+    }
+
+    /// The entry with the highest key.
+    pub fn last_key_value(&self) -> Option<(&K, &V)> {
+        let mut node = self.root.as_deref()?;
+        loop {
+            match node {
+                Node::Leaf(pairs) => return pairs.last().map(|(key, value)| (key, value)),
+                Node::Branch(children) => node = &children.last()?.1,
+            }
+        }
+    }
+
+    /// The entries in order, from both ends.
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        Iter::new(self.root.as_deref(), self.len)
+    }
+
+    /// The keys in order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// The values in the order of their keys.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+}
+
+impl<K: Ord, V> SortedMap<K, V> {
+    /// What is under a key.
+    pub fn get(&self, key: &K) -> Option<&V> {
+        let mut node = self.root.as_deref()?;
+        loop {
+            match node {
+                Node::Leaf(pairs) => {
+                    return pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| &pairs[at].1);
+                }
+                Node::Branch(children) => node = &children[place(children, key)].1,
+            }
+        }
+    }
+
+    /// Whether there is something under a key.
+    pub fn contains_key(&self, key: &K) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The entries from this key on, in order.
+    pub fn iter_from(&self, key: &K) -> impl Iterator<Item = (&K, &V)> {
+        let mut walk = Walk::from(self.root.as_deref(), key);
+        std::iter::from_fn(move || walk.next())
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
+    /// Changes what is under a key, which `make` makes if there is nothing.
+    pub fn with<R>(&mut self, key: K, make: impl FnOnce() -> V, change: impl FnOnce(&mut V) -> R) -> R {
+        let root = self.root.get_or_insert_with(|| Arc::new(Node::Leaf(Vec::new())));
+        let Put { result, is_new, right } = Node::with(root, key, make, change);
+        self.len += usize::from(is_new);
+        if let Some(right) = right {
+            let left = Arc::clone(root);
+            // The key of the first child does not count.
+            *root = Arc::new(Node::Branch(Vec::from([(right.0.clone(), left), right])));
+        }
+        result
+    }
+
+    /// Puts a value under a key, in place of what was there.
+    pub fn insert(&mut self, key: K, value: V) {
+        let value = Cell::new(Some(value));
+        self.with(
+            key,
+            || value.take().expect("nothing was replaced"),
+            |found| {
+                if let Some(value) = value.take() {
+                    *found = value;
+                }
+            },
+        );
+    }
+
+    /// What is under a key, to be changed.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        let mut node = Arc::make_mut(self.root.as_mut()?);
+        loop {
+            match node {
+                Node::Leaf(pairs) => {
+                    return pairs
+                        .binary_search_by(|(found, _)| found.cmp(key))
+                        .ok()
+                        .map(|at| &mut pairs[at].1);
+                }
+                Node::Branch(children) => {
+                    let at = place(children, key);
+                    node = Arc::make_mut(&mut children[at].1);
+                }
+            }
+        }
+    }
+
+    /// Removes what is under a key.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        let removed = Node::remove(self.root.as_mut()?, key)?;
+        self.lower();
+        Some(removed)
+    }
+
+    /// Removes the entry with the lowest key.
+    pub fn pop_first(&mut self) -> Option<(K, V)> {
+        let removed = Node::pop_first(self.root.as_mut()?)?;
+        self.lower();
+        Some(removed)
+    }
+
+    /// There is an entry less: a root with one child is none.
+    fn lower(&mut self) {
+        self.len -= 1;
+        if self.len == 0 {
+            self.root = None;
+        }
+        while let Some(Node::Branch(children)) = self.root.as_deref()
+            && let [(_, only)] = &children[..]
+        {
+            self.root = Some(Arc::clone(only));
+        }
+    }
+}
+
+impl<K: Ord + Clone> SortedSet<K> {
+    /// Puts a value in; whether it was not there.
+    pub fn insert(&mut self, key: K) -> bool {
+        let before = self.len();
+        self.0.with(key, || (), |()| ());
+        self.len() > before
+    }
+
+    /// Takes a value out; whether it was there.
+    pub fn remove(&mut self, key: &K) -> bool {
+        self.0.remove(key).is_some()
+    }
+
+    /// Takes the lowest value out.
+    pub fn pop_first(&mut self) -> Option<K> {
+        self.0.pop_first().map(|(key, ())| key)
+    }
+
+    /// Takes out what `keep` says no to.
+    pub fn retain(&mut self, keep: impl Fn(&K) -> bool) {
+        let gone: Vec<K> = self.iter().filter(|key| !keep(key)).cloned().collect();
+        for key in gone {
+            self.remove(&key);
+        }
+    }
+}
+
+impl<K> SortedSet<K> {
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The lowest value.
+    pub fn first(&self) -> Option<&K> {
+        self.0.first_key_value().map(|(key, ())| key)
+    }
+
+    /// The values in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.0.keys()
+    }
+}
+
+impl<K: Ord> SortedSet<K> {
+    /// Whether a value is there.
+    pub fn contains(&self, key: &K) -> bool {
+        self.0.contains_key(key)
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Extend<(K, V)> for SortedMap<K, V> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, pairs: I) {
+        pairs.into_iter().for_each(|(key, value)| self.insert(key, value));
+    }
+}
+
+impl<K: Ord + Clone> Extend<K> for SortedSet<K> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        for key in keys {
+            self.insert(key);
+        }
+    }
+}
+
+impl<K, V> Clone for SortedMap<K, V> {
+    fn clone(&self) -> Self {
+        SortedMap { root: self.root.clone(), len: self.len }
+    }
+}
+
+impl<K, V> Default for SortedMap<K, V> {
+    fn default() -> Self {
+        SortedMap::new()
+    }
+}
+
+impl<K> Default for SortedSet<K> {
+    fn default() -> Self {
+        SortedSet(SortedMap::new())
+    }
+}
+
+impl<K: PartialEq, V: PartialEq> PartialEq for SortedMap<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len && self.iter().eq(other)
+    }
+}
+
+impl<K: Eq, V: Eq> Eq for SortedMap<K, V> {}
+
+impl<K: Debug, V: Debug> Debug for SortedMap<K, V> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self).finish()
+    }
+}
+
+impl<K: Debug> Debug for SortedSet<K> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,58 @@
+//! The door of a listener that is bound before what it leads to is there: until then the process
+//! lives and is not ready.
+
+use crate::gateway::public::Public;
+use crate::http::body::Inbound;
+use crate::http::listen::{Answer, Arrival};
+use crate::http::respond::Reply;
+use api::problem::Problem;
+use api::writer::Object;
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+/// Seconds after which to try again while the log is replayed.
+const RETRY_SECONDS: u32 = 1;
+
+/// Leads to `A` once it is open.
+pub struct StartupGate<A> {
+    inside: OnceLock<A>,
+    why_closed: RwLock<&'static str>,
+}
+
+impl<A> StartupGate<A> {
+    /// A closed one.
+    pub fn new() -> StartupGate<A> {
+        StartupGate {
+            inside: OnceLock::new(),
+            why_closed: RwLock::new("recovering: the log is being replayed"),
+        }
+    }
+
+    /// Says why it is closed.
+    pub fn explain(&self, why: &'static str) {
+        *self.why_closed.write().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// Opens it, once.
+    pub fn open(&self, inside: A) {
+        assert!(self.inside.set(inside).is_ok(), "a door is opened once");
+    }
+}
+
+impl<A: Answer> Answer for StartupGate<A> {
+    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
+        match self.inside.get() {
+            Some(inside) => inside.answer(arrival, body).await,
+            None if arrival.head.uri.path() == "/healthz" => {
+                Reply::json(200, Object::new().plain("status", "ok").end())
+            }
+            None if arrival.head.uri.path() == "/readyz" => {
+                let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
+                Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
+            }
+            None if Public::is_meant(arrival.head.uri.path()) => {
+                Reply::public_problem(&Problem::overloaded(RETRY_SECONDS))
+            }
+            None => Reply::problem(&Problem::overloaded(RETRY_SECONDS), &arrival.request_id),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What an operator sets per tenant (`docs/contract.md, 3.5`), and the tenant's settings by which a book
+//! learns of it.
+
+use crate::values::money::{Rate, Usdt, Ves};
+use bincode::de::Decoder;
+use bincode::error::DecodeError;
+use bincode::{Decode, Encode, impl_borrow_decode};
+use rust_decimal::Decimal;
+use std::sync::{Arc, LazyLock};
+
+/// What one method of payment costs: a percentage of the amount plus a fixed sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Fee {
+    /// Percent, up to four decimals.
+    pub percent: Rate,
+    /// Added to it.
+    pub fixed: Ves,
+}
+
+impl Fee {
+    /// The fee of `amount`: percentage rounded half up, plus the fixed sum, never more than the
+    /// amount (`docs/contract.md, 5.3`).
+    pub fn of(&self, amount: Ves) -> Option<Ves> {
+        let share = Ves::rounded(self.percent.percent_of(amount.decimal())?)?;
+        Some(share.plus(self.fixed)?.min(amount))
+    }
+}
+
+/// The fees of a tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Fees {
+    /// C2P collections.
+    pub c2p: Fee,
+    /// Cards.
+    pub vpos: Fee,
+    /// Immediate debits.
+    pub debit: Fee,
+    /// Verified Pago Móvil transfers.
+    pub pago_movil: Fee,
+    /// The operator's share of sales through payment links, in percent.
+    pub link_percent: Rate,
+    /// Per chargeback.
+    pub chargeback: Ves,
+    /// Per payout.
+    pub payout: Ves,
+}
+
+/// One value for bolívares, one for pesos.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct PerSource<T> {
+    /// Bolívares.
+    pub ves: T,
+    /// Pesos.
+    pub cop: T,
+}
+
+/// How a tenant may convert.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ConversionSettings {
+    /// Which currencies may be converted.
+    pub enabled: PerSource<bool>,
+    /// On top of the market rate, in percent.
+    pub spread_percent: PerSource<Rate>,
+    /// The least USDT of one conversion.
+    pub minimum: Usdt,
+    /// The most per local day, in minor units of the source; `None` is no limit.
+    pub daily_limit: PerSource<Option<i64>>,
+    /// Percent of what a peso payment brings that is converted by itself; the tenant sets it.
+    pub auto_cop_percent: u8,
+}
+
+/// Everything an operator sets per tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Settings {
+    /// Bolívares that stay.
+    pub reserve: Ves,
+    /// What things cost.
+    pub fees: Fees,
+    /// Business days before a seller may have a sale's money; never less than 24 hours.
+    pub seller_hold_business_days: u32,
+    /// Conversions.
+    pub conversions: ConversionSettings,
+    /// Whether USDT may be used.
+    pub usdt_enabled: bool,
+    /// USDT payouts above it are reviewed.
+    pub usdt_payout_auto_limit: Usdt,
+    /// Whether pesos may be collected.
+    pub cop_enabled: bool,
+    /// The policy of withdrawal fees.
+    pub withdraw_fee_policy: String,
+    /// Who may embed the checkout: exact origins.
+    pub checkout_allowed_origins: Vec<String>,
+}
+
+impl Settings {
+    /// In memory once, if they are those that every tenant begins with: most have no others.
+    pub fn shared(self) -> Arc<Settings> {
+        static DEFAULT: LazyLock<Arc<Settings>> = LazyLock::new(|| Arc::new(Settings::default()));
+        if self == **DEFAULT { Arc::clone(&DEFAULT) } else { Arc::new(self) }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let percent = |ten_thousandths| Rate(Decimal::new(ten_thousandths, 4));
+        let fee = Fee { percent: percent(15_000), fixed: Ves::ZERO };
+        Settings {
+            reserve: Ves::ZERO,
+            fees: Fees {
+                c2p: fee,
+                vpos: fee,
+                debit: fee,
+                pago_movil: fee,
+                link_percent: percent(5_000),
+                chargeback: Ves::ZERO,
+                payout: Ves::ZERO,
+            },
+            seller_hold_business_days: 0,
+            conversions: ConversionSettings {
+                enabled: PerSource { ves: true, cop: true },
+                spread_percent: PerSource { ves: percent(15_000), cop: percent(20_000) },
+                minimum: Usdt::from_minor(100),
+                daily_limit: PerSource { ves: None, cop: None },
+                auto_cop_percent: 0,
+            },
+            usdt_enabled: true,
+            usdt_payout_auto_limit: Usdt::from_minor(50_000),
+            cop_enabled: true,
+            withdraw_fee_policy: "tiered_v2".to_owned(),
+            checkout_allowed_origins: Vec::new(),
+        }
+    }
+}
+
+/// Whether the live key of a tenant works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub enum LiveStatus {
+    /// Not yet approved.
+    #[default]
+    Inactive,
+    /// Approved.
+    Active,
+    /// Stopped by the operator.
+    Suspended,
+}
+
+impl LiveStatus {
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LiveStatus::Inactive => "inactive",
+            LiveStatus::Active => "active",
+            LiveStatus::Suspended => "suspended",
+        }
+    }
+
+    /// From what the API reads.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended]
+            .into_iter()
+            .find(|status| status.name() == name)
+    }
+}
+
+/// What a book knows of its tenant. The platform's book owns it; both books of the tenant get a
+/// copy, version by version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode)]
+pub struct TenantSettings {
+    /// Counts the changes; a book ignores what it has already.
+    pub version: u64,
+    /// The settings in force.
+    pub settings: Arc<Settings>,
+    /// Whether the live key works.
+    pub live_status: LiveStatus,
+    /// Why it last changed.
+    pub reason: Option<String>,
+}
+
+impl<Context> Decode<Context> for TenantSettings {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<TenantSettings, DecodeError> {
+        let version = Decode::decode(decoder)?;
+        let settings = Settings::decode(decoder)?.shared();
+        Ok(TenantSettings {
+            version,
+            settings,
+            live_status: Decode::decode(decoder)?,
+            reason: Decode::decode(decoder)?,
+        })
+    }
+}
+
+impl_borrow_decode!(TenantSettings);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fees_round_half_up_and_never_exceed_the_amount() {
+        let fee = |ten_thousandths, fixed| Fee {
+            percent: Rate(Decimal::new(ten_thousandths, 4)),
+            fixed: Ves::from_minor(fixed),
+        };
+        for (fee, amount, expected) in [
+            (fee(12_500, 0), 200, 3),
+            (fee(12_500, 0), 1000, 13),
+            (fee(2_499, 0), 200, 0),
+            (fee(15_000, 550), 200, 200),
+            (fee(15_000, 550), 600, 559),
+            (fee(1_000_000, 0), 200, 200),
+        ] {
+            assert_eq!(
+                fee.of(Ves::from_minor(amount)),
+                Some(Ves::from_minor(expected)),
+                "{fee:?} of {amount}"
+            );
+        }
+    }
+}

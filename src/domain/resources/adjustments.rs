@@ -1,0 +1,62 @@
+//! Test money and the operator's corrections: movements of type `adjustment`
+//! (`docs/contract.md, 3.7, 4.4`).
+
+use crate::decision::{Draft, Outcome, Turn};
+use crate::ledger::book::Book;
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::record::Cause;
+use crate::refusal::Refusal;
+use crate::resources::payments::sale::HOLD_MS;
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::Id;
+use crate::values::money::Currency;
+
+/// What is asked.
+pub struct Adjustment {
+    /// What it is: test money or a correction.
+    pub cause: Cause,
+    /// In what.
+    pub currency: Currency,
+    /// Signed, in minor units; not zero.
+    pub minor: i64,
+    /// Whose balance: the tenant's, or a seller's.
+    pub merchant: Option<Id>,
+    /// Held for 24 hours.
+    pub held: bool,
+    /// For people.
+    pub description: String,
+    /// The operator's reference.
+    pub external_ref: Option<ExternalRef>,
+}
+
+/// Writes it.
+pub fn adjust(book: &Book, ask: Adjustment, turn: &Turn) -> Outcome {
+    let ledger = match ask.merchant {
+        Some(merchant) if !book.sellers.contains_key(&merchant) => return Outcome::refuse(Refusal::NotFound),
+        Some(merchant) => Ledger::Seller(merchant),
+        None => Ledger::Tenant,
+    };
+    let release_at = turn.now.plus_ms(HOLD_MS);
+    let row = Row {
+        kind: MovementKind::Adjustment,
+        subject: None,
+        chargeback: None,
+        external_ref: ask.external_ref,
+        description: ask.description,
+        available_at: ask.held.then_some(release_at),
+    };
+    let mut draft = Draft::new(ask.cause);
+    draft.post(Posting { ledger, currency: ask.currency, minor: ask.minor, row: Some(Box::new(row)) });
+    draft.post(Posting { ledger: Ledger::Operator, currency: ask.currency, minor: -ask.minor, row: None });
+    if ask.held {
+        let hold = Id::derived(turn.now.unix_ms(), turn.seed, 0);
+        draft.hold(HoldChange {
+            ledger,
+            currency: ask.currency,
+            release_at: release_at.into(),
+            hold,
+            minor: ask.minor,
+        });
+    }
+    Outcome::write(draft)
+}

@@ -1,0 +1,282 @@
+//! Chargebacks: a bank takes a card sale back, whole or in part, and the dispute about it is won or
+//! lost (`docs/contract.md, 8`).
+//!
+//! A chargeback belongs to its payment: whether it fits depends on the others, so the payment
+//! decides, and its state holds them all. Each one is also an entity of its own, written in the
+//! same record, so that it can be read and listed by itself.
+
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{EventKind, Extra};
+use crate::ledger::book::Book;
+use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::payments::{Means, Payment, Status as PaymentStatus};
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Currency, Ves};
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+
+/// Chargebacks that a payment may have, won ones included: each record of the payment holds all of
+/// them.
+const CHARGEBACKS_MAX: usize = 100;
+
+/// Where a dispute stands. The number is its list facet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[repr(u8)]
+pub enum Status {
+    /// The money is gone; the dispute is not decided.
+    Open = 0,
+    /// Decided for the tenant: the money is back.
+    Won = 1,
+    /// Decided against the tenant.
+    Lost = 2,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 3] = [Status::Open, Status::Won, Status::Lost];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Open => "open",
+            Status::Won => "won",
+            Status::Lost => "lost",
+        }
+    }
+}
+
+/// Why the cardholder's bank took the money back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Reason {
+    /// Somebody else used the card.
+    Fraud,
+    /// The cardholder does not know the sale.
+    NotRecognized,
+    /// What was bought did not come.
+    NotReceived,
+    /// Paid twice.
+    Duplicate,
+    /// Anything else.
+    Other,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Reason; 5] =
+        [Reason::Fraud, Reason::NotRecognized, Reason::NotReceived, Reason::Duplicate, Reason::Other];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reason::Fraud => "fraud",
+            Reason::NotRecognized => "not_recognized",
+            Reason::NotReceived => "not_received",
+            Reason::Duplicate => "duplicate",
+            Reason::Other => "other",
+        }
+    }
+}
+
+/// A chargeback.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Chargeback {
+    /// Its name.
+    pub id: Id,
+    /// The payment that is taken back.
+    pub payment: Id,
+    /// The tenant's reference of that payment.
+    pub external_ref: ExternalRef,
+    /// Where the dispute stands.
+    pub status: Status,
+    /// How much of it is taken back.
+    pub amount: Ves,
+    /// What that costs.
+    pub fee: Ves,
+    /// Why.
+    pub reason: Reason,
+    /// When the bank took the money.
+    pub bank_debited_at: Timestamp,
+    /// Test payments move no real money.
+    pub livemode: bool,
+    /// When it was recorded.
+    pub created_at: Timestamp,
+    /// When the dispute was decided.
+    pub closed_at: Option<Timestamp>,
+}
+
+impl Chargeback {
+    /// The byte by which lists are filtered.
+    pub fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    /// The instants at which it moved money.
+    pub fn moved_at(&self) -> impl Iterator<Item = Timestamp> {
+        std::iter::once(self.created_at).chain(self.closed_at.filter(|_| self.status == Status::Won))
+    }
+}
+
+/// What a bank says that it takes back.
+pub struct NewChargeback {
+    /// Its name.
+    pub id: Id,
+    /// How much; `None` is all that is left.
+    pub amount: Option<Ves>,
+    /// What it costs; `None` is what the tenant's settings say.
+    pub fee: Option<Ves>,
+    /// Why.
+    pub reason: Reason,
+    /// When the bank took the money; `None` is now.
+    pub bank_debited_at: Option<Timestamp>,
+}
+
+/// Which way the money of a chargeback goes.
+#[derive(Clone, Copy)]
+enum Way {
+    /// From the tenant.
+    Away,
+    /// To the tenant.
+    Back,
+}
+
+/// How a dispute ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// For the tenant.
+    Won,
+    /// Against the tenant.
+    Lost,
+}
+
+/// What the open and lost ones took of the payment, in cents: never more than its amount.
+fn taken(chargebacks: &[Chargeback]) -> i64 {
+    chargebacks
+        .iter()
+        .filter(|chargeback| chargeback.status != Status::Won)
+        .map(|chargeback| chargeback.amount.minor())
+        .sum()
+}
+
+/// A bank takes a sale back. The money comes from what is available, which may go below zero; the
+/// seller of a marketplace sale gives nothing.
+pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Outcome {
+    let by_card = matches!(payment.means, Means::Card { .. });
+    if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
+        return Outcome::refuse(Refusal::ChargebackNotAllowed);
+    }
+    if payment.chargebacks.len() >= CHARGEBACKS_MAX {
+        return Outcome::refuse(Refusal::TooManyChargebacks);
+    }
+    let left = payment.ves.minor() - taken(&payment.chargebacks);
+    let amount = new.amount.unwrap_or(Ves::from_minor(left));
+    if amount.minor() <= 0 || amount.minor() > left {
+        return Outcome::refuse(Refusal::ChargebackExceedsPayment);
+    }
+    let fee = new.fee.unwrap_or(book.tenant_settings.settings.fees.chargeback);
+    if amount.plus(fee).is_none() {
+        return Outcome::refuse(Refusal::AmountOverflow);
+    }
+    let chargeback = Chargeback {
+        id: new.id,
+        payment: payment.id,
+        external_ref: payment.external_ref.clone(),
+        status: Status::Open,
+        amount,
+        fee,
+        reason: new.reason,
+        bank_debited_at: new.bank_debited_at.unwrap_or(turn.now),
+        livemode: turn.livemode,
+        created_at: turn.now,
+        closed_at: None,
+    };
+    let mut after = payment.clone();
+    after.chargebacks.push(chargeback.clone());
+    let whole = amount.minor() == left;
+    if whole {
+        after.status = PaymentStatus::Reversed;
+        after.reversed_at = Some(turn.now);
+    }
+    let mut draft = Draft::new(Cause::ChargebackOpened);
+    post(&mut draft, &chargeback, Way::Away);
+    draft.change(payment, Entity::Payment(after));
+    let extra = || Extra::Chargeback(chargeback.id);
+    draft.event_with(EventKind::PaymentChargeback, Some(EntityId::payment(payment.id)), extra());
+    if whole {
+        draft.event_with(EventKind::PaymentReversed, Some(EntityId::payment(payment.id)), extra());
+    }
+    draft.create(Entity::Chargeback(chargeback));
+    Outcome::write(draft)
+}
+
+/// The dispute about one of the payment's chargebacks is decided.
+pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcome {
+    let Some(at) = payment.chargebacks.iter().position(|chargeback| chargeback.id == id) else {
+        return Outcome::refuse(Refusal::NotFound);
+    };
+    let chargeback = &payment.chargebacks[at];
+    if chargeback.status != Status::Open {
+        return Outcome::refuse(Refusal::ChargebackClosed);
+    }
+    let status = match verdict {
+        Verdict::Won => Status::Won,
+        Verdict::Lost => Status::Lost,
+    };
+    let closed = Chargeback { status, closed_at: Some(turn.now), ..chargeback.clone() };
+    let mut after = payment.clone();
+    after.chargebacks[at] = closed.clone();
+    let mut draft = Draft::new(Cause::ChargebackClosed);
+    if verdict == Verdict::Won {
+        after.status = PaymentStatus::Completed;
+        after.reversed_at = None;
+        post(&mut draft, &closed, Way::Back);
+    }
+    draft.change(payment, Entity::Payment(after));
+    draft.event_with(
+        EventKind::PaymentChargebackClosed,
+        Some(EntityId::payment(payment.id)),
+        Extra::Chargeback(id),
+    );
+    draft.change(chargeback, Entity::Chargeback(closed));
+    Outcome::write(draft)
+}
+
+/// Both sides of the amount and of the fee: away from the tenant, or back when the dispute is won.
+fn post(draft: &mut Draft, chargeback: &Chargeback, way: Way) {
+    let rows = match way {
+        Way::Away => [
+            (MovementKind::Chargeback, "card payment charged back", -1),
+            (MovementKind::ChargebackFee, "chargeback fee", -1),
+        ],
+        Way::Back => [
+            (MovementKind::ChargebackReversal, "chargeback returned", 1),
+            (MovementKind::ChargebackReversal, "chargeback fee returned", 1),
+        ],
+    };
+    for ((kind, description, sign), (amount, against)) in
+        rows.into_iter().zip([(chargeback.amount, Ledger::Rail), (chargeback.fee, Ledger::Fees)])
+    {
+        let row = Row {
+            kind,
+            subject: Some(EntityId::payment(chargeback.payment)),
+            chargeback: Some(chargeback.id),
+            external_ref: Some(chargeback.external_ref.clone()),
+            description: description.to_owned(),
+            available_at: None,
+        };
+        draft.post(Posting {
+            ledger: Ledger::Tenant,
+            currency: Currency::Ves,
+            minor: sign * amount.minor(),
+            row: Some(Box::new(row)),
+        });
+        draft.post(Posting {
+            ledger: against,
+            currency: Currency::Ves,
+            minor: -sign * amount.minor(),
+            row: None,
+        });
+    }
+}

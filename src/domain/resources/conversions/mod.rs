@@ -1,0 +1,471 @@
+//! Conversions of bolívares and pesos to USDT (`docs/contract.md, 9`).
+//! One entity from its quote on: a quote that is accepted is the conversion, so
+//! accepting is one record about one entity, and nobody can accept it twice. A conversion that the
+//! gateway makes by itself ([`auto`]) begins as one that waits for a rate.
+
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::ledger::book::Book;
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::platform::settings::Settings;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Currency, Rate};
+use crate::values::time::{SECOND_MS, Timestamp, Zone};
+use bincode::{Decode, Encode};
+use price::{Amount, Price};
+use spend::Taken;
+
+pub mod auto;
+pub mod price;
+pub mod spend;
+#[cfg(test)]
+mod tests;
+pub mod totals;
+
+/// A quote can be accepted for so long (`docs/contract.md, 9.2`).
+pub const QUOTE_MS: i64 = 60 * SECOND_MS;
+/// What the tenant's cancel gives as the reason.
+pub const CANCELED_BY_TENANT: &str = "canceled_by_tenant";
+/// In test mode a conversion with such a reference waits (`docs/contract.md, 4.5`).
+const WAITS: &str = "test_pending";
+/// The facet of what is in no list: quotes, and what only the gateway knows of.
+pub const UNLISTED: u8 = 0xFF;
+
+/// What is converted. The number is part of list facets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[repr(u8)]
+pub enum Source {
+    /// Bolívares.
+    Ves = 0,
+    /// Colombian pesos.
+    Cop = 1,
+}
+
+impl Source {
+    /// All of them.
+    pub const ALL: [Source; 2] = [Source::Ves, Source::Cop];
+
+    /// As a currency.
+    pub const fn currency(self) -> Currency {
+        match self {
+            Source::Ves => Currency::Ves,
+            Source::Cop => Currency::Cop,
+        }
+    }
+
+    /// Where its days begin.
+    pub const fn zone(self) -> Zone {
+        match self {
+            Source::Ves => Zone::Caracas,
+            Source::Cop => Zone::Bogota,
+        }
+    }
+
+    /// Its spread, in percent.
+    fn spread(self, settings: &Settings) -> Rate {
+        let spread = &settings.conversions.spread_percent;
+        match self {
+            Source::Ves => spread.ves,
+            Source::Cop => spread.cop,
+        }
+    }
+
+    /// The most that may be converted on one day, in minor units.
+    fn daily_limit(self, settings: &Settings) -> Option<i64> {
+        let limit = &settings.conversions.daily_limit;
+        match self {
+            Source::Ves => limit.ves,
+            Source::Cop => limit.cop,
+        }
+    }
+
+    /// Whether it may be converted: it, USDT and, for pesos, pesos are switched on.
+    fn is_enabled(self, settings: &Settings) -> bool {
+        let enabled = &settings.conversions.enabled;
+        settings.usdt_enabled
+            && match self {
+                Source::Ves => enabled.ves,
+                Source::Cop => enabled.cop && settings.cop_enabled,
+            }
+    }
+}
+
+/// Where a conversion stands. The number is part of its list facet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// Debited; the USDT is still to come.
+    Pending = 0,
+    /// The USDT is there.
+    Completed = 1,
+    /// The money is back.
+    Canceled = 2,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 3] = [Status::Pending, Status::Completed, Status::Canceled];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Pending => "PENDING",
+            Status::Completed => "COMPLETED",
+            Status::Canceled => "CANCELED",
+        }
+    }
+}
+
+/// How an accepted conversion ended, if it has.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum End {
+    /// Not yet.
+    Open,
+    /// The USDT came.
+    Completed {
+        /// When.
+        at: Timestamp,
+    },
+    /// The money went back.
+    Canceled {
+        /// When.
+        at: Timestamp,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What makes a conversion of a quote.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Accepted {
+    /// How many were accepted before it: those of one millisecond are listed in this order.
+    pub nth: u64,
+    /// The amounts, which stay.
+    pub price: Price,
+    /// Held money that it took, in the order in which it was taken.
+    pub taken: Vec<Taken>,
+    /// How it ended.
+    pub end: End,
+}
+
+impl Accepted {
+    /// Where it stands.
+    pub const fn status(&self) -> Status {
+        match self.end {
+            End::Open => Status::Pending,
+            End::Completed { .. } => Status::Completed,
+            End::Canceled { .. } => Status::Canceled,
+        }
+    }
+
+    /// The last release among the holds that it took: until then its USDT is held.
+    pub fn held_until(&self) -> Option<Timestamp> {
+        self.taken.iter().map(|taken| taken.release_at).max()
+    }
+}
+
+/// How far it has come.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Stage {
+    /// A price that can be accepted before it expires.
+    Quoted {
+        /// The price.
+        price: Price,
+        /// The instant from which on it cannot be accepted.
+        expires_at: Timestamp,
+    },
+    /// Debited, and whatever came of it.
+    Accepted(Accepted),
+    /// To be made by the gateway itself as soon as there is a rate; nobody sees it.
+    Waiting(auto::Waiting),
+    /// It waited for nothing; nobody ever sees it.
+    Dropped,
+}
+
+/// A quote, and the conversion that it becomes.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Conversion {
+    /// Its name: of the quote and of the conversion.
+    pub id: Id,
+    /// What is converted.
+    pub source: Source,
+    /// How far it has come.
+    pub stage: Stage,
+    /// The tenant's words.
+    pub reference: Option<String>,
+    /// The peso payment that it came of, if the gateway made it by itself.
+    pub payment: Option<Id>,
+    /// Test conversions buy no real USDT.
+    pub livemode: bool,
+    /// When the price was made or, once it is accepted, when it was.
+    pub created_at: Timestamp,
+}
+
+impl Conversion {
+    /// What was accepted; `None` for what is no conversion yet.
+    pub const fn accepted(&self) -> Option<&Accepted> {
+        if let Stage::Accepted(accepted) = &self.stage { Some(accepted) } else { None }
+    }
+
+    /// Whether it can still be accepted, if it has not expired.
+    pub const fn is_quote(&self) -> bool {
+        matches!(self.stage, Stage::Quoted { .. })
+    }
+
+    /// The byte by which lists are filtered; [`UNLISTED`] before it is one.
+    pub fn facet(&self) -> u8 {
+        self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))
+    }
+
+    /// When the gateway tries again to make it.
+    pub const fn deadline(&self) -> Option<Timestamp> {
+        if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
+    }
+
+    fn ended(&self, accepted: &Accepted, end: End) -> Conversion {
+        Conversion { stage: Stage::Accepted(Accepted { end, ..accepted.clone() }), ..self.clone() }
+    }
+}
+
+/// The facet of conversions of this currency that stand so.
+pub const fn facet(source: Source, status: Status) -> u8 {
+    (source as u8) << 2 | status as u8
+}
+
+/// What is asked of a quote.
+pub struct NewQuote {
+    /// Its name.
+    pub id: Id,
+    /// What is to be converted.
+    pub source: Source,
+    /// How much, on one side or the other.
+    pub amount: Amount,
+    /// What the market asks for a USDT, unless nobody knows.
+    pub market: Option<Rate>,
+}
+
+/// A price. It reserves nothing, and is not announced.
+pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Outcome {
+    let price = match priced(&book.tenant_settings.settings, new.source, new.amount, new.market) {
+        Ok(price) => price,
+        Err(refusal) => return Outcome::refuse(refusal),
+    };
+    let stage = Stage::Quoted { price, expires_at: turn.now.plus_ms(QUOTE_MS) };
+    let quote = Conversion {
+        id: new.id,
+        source: new.source,
+        stage,
+        reference: None,
+        payment: None,
+        livemode: turn.livemode,
+        created_at: turn.now,
+    };
+    let mut draft = Draft::new(Cause::ConversionQuoted);
+    draft.create(Entity::Conversion(quote));
+    Outcome::write(draft)
+}
+
+/// The price by the settings in force, if it may be had.
+fn priced(
+    settings: &Settings,
+    source: Source,
+    amount: Amount,
+    market: Option<Rate>,
+) -> Result<Price, Refusal> {
+    if !source.is_enabled(settings) {
+        return Err(Refusal::ConversionsNotEnabled);
+    }
+    let market = market.ok_or(Refusal::MarketRateUnavailable)?;
+    let price =
+        Price::of(source, amount, market, source.spread(settings)).ok_or(Refusal::InvalidConversionAmount)?;
+    not_too_little(settings, &price)?;
+    Ok(price)
+}
+
+fn not_too_little(settings: &Settings, price: &Price) -> Result<(), Refusal> {
+    let minimum = settings.conversions.minimum;
+    if price.target < minimum || price.target.is_zero() {
+        Err(Refusal::BelowMinimumUsdt { minimum })
+    } else {
+        Ok(())
+    }
+}
+
+/// The tenant accepts a quote: its amounts are debited at once.
+pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, turn: &Turn) -> Outcome {
+    let price = match acceptable(book, conversion, turn) {
+        Ok(price) => price,
+        Err(refusal) => return Outcome::refuse(refusal),
+    };
+    match spend::take(book, conversion.source.currency(), price.source_minor) {
+        Ok(taken) => Outcome::write(begin(book, conversion, price.clone(), taken, reference, turn)),
+        Err(refusal) => Outcome::refuse(refusal),
+    }
+}
+
+/// The price of a quote that may be accepted, if the money is there. The order of the refusals is
+/// `docs/contract.md, 1.12`.
+fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Result<&'a Price, Refusal> {
+    let settings = &book.tenant_settings.settings;
+    let price = match &conversion.stage {
+        Stage::Quoted { expires_at, .. } if turn.now >= *expires_at => return Err(Refusal::QuoteExpired),
+        Stage::Quoted { price, .. } => price,
+        Stage::Accepted(_) if conversion.payment.is_none() => return Err(Refusal::QuoteUsed),
+        // What the gateway made by itself never was a quote.
+        Stage::Accepted(_) | Stage::Waiting(_) | Stage::Dropped => return Err(Refusal::NotFound),
+    };
+    if !conversion.source.is_enabled(settings) {
+        return Err(Refusal::ConversionsNotEnabled);
+    }
+    not_too_little(settings, price)?;
+    within_limit(book, conversion.source, price, turn)?;
+    Ok(price)
+}
+
+/// Whether the day has room for it, and the balances for the figures.
+fn within_limit(book: &Book, source: Source, price: &Price, turn: &Turn) -> Result<(), Refusal> {
+    let today = book.converted.with(source, price.source_minor, turn.now).ok_or(Refusal::AmountOverflow)?;
+    if !book.has_room_for(Currency::Usdt, price.target.minor(), Ledger::Exchange) {
+        return Err(Refusal::AmountOverflow);
+    }
+    match source.daily_limit(&book.tenant_settings.settings) {
+        Some(limit) if today > limit => {
+            Err(Refusal::DailyLimitExceeded { currency: source.currency(), limit })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Debits the source and, unless the conversion waits, credits the USDT.
+fn begin(
+    book: &Book,
+    before: &Conversion,
+    price: Price,
+    taken: Vec<Taken>,
+    reference: Option<String>,
+    turn: &Turn,
+) -> Draft {
+    let waits = !turn.livemode && reference.as_deref().is_some_and(|reference| reference.starts_with(WAITS));
+    let end = if waits { End::Open } else { End::Completed { at: turn.now } };
+    let accepted = Accepted { price, taken, nth: book.converted.count(), end };
+    let mut draft = Draft::new(Cause::ConversionAccepted);
+    source(&mut draft, before, &accepted, -1, MovementKind::Conversion, "conversion to USDT");
+    for taken in &accepted.taken {
+        draft.hold(taken.change(before.source.currency(), -1));
+    }
+    draft.event(EventKind::ConversionCreated, EntityId::conversion(before.id));
+    if !waits {
+        deliver(&mut draft, before.id, &accepted, turn);
+    }
+    draft.change(
+        before,
+        Entity::Conversion(Conversion {
+            stage: Stage::Accepted(accepted),
+            reference,
+            created_at: turn.now,
+            ..before.clone()
+        }),
+    );
+    draft
+}
+
+/// Both sides of the source; `sign` −1 takes it from the tenant, 1 gives it back.
+fn source(
+    draft: &mut Draft,
+    conversion: &Conversion,
+    accepted: &Accepted,
+    sign: i64,
+    kind: MovementKind,
+    description: &str,
+) {
+    let (currency, minor) = (conversion.source.currency(), sign * accepted.price.source_minor);
+    draft.post(Posting {
+        ledger: Ledger::Tenant,
+        currency,
+        minor,
+        row: row(conversion.id, kind, description, None),
+    });
+    draft.post(Posting { ledger: Ledger::Exchange, currency, minor: -minor, row: None });
+}
+
+/// Credits the USDT, held as long as the money that paid for it would have been.
+fn deliver(draft: &mut Draft, id: Id, accepted: &Accepted, turn: &Turn) {
+    let (currency, minor) = (Currency::Usdt, accepted.price.target.minor());
+    let held_until = accepted.held_until().filter(|until| *until > turn.now);
+    draft.post(Posting {
+        ledger: Ledger::Tenant,
+        currency,
+        minor,
+        row: row(id, MovementKind::Conversion, "USDT from a conversion", held_until),
+    });
+    draft.post(Posting { ledger: Ledger::Exchange, currency, minor: -minor, row: None });
+    if let Some(release_at) = held_until {
+        draft.hold(HoldChange {
+            ledger: Ledger::Tenant,
+            currency,
+            release_at: release_at.into(),
+            hold: id,
+            minor,
+        });
+    }
+    draft.event(EventKind::ConversionCompleted, EntityId::conversion(id));
+}
+
+fn row(id: Id, kind: MovementKind, description: &str, available_at: Option<Timestamp>) -> Option<Box<Row>> {
+    let subject = Some(EntityId::conversion(id));
+    Some(Box::new(Row {
+        kind,
+        subject,
+        chargeback: None,
+        external_ref: None,
+        description: description.to_owned(),
+        available_at,
+    }))
+}
+
+/// What is asked of a conversion that waits.
+pub enum Decision {
+    /// The tenant does not want it any more.
+    Cancel,
+    /// The USDT is there.
+    Fulfil,
+    /// There will be no USDT, for this reason.
+    Reject(String),
+}
+
+/// The end of a conversion that waits.
+pub fn decide(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
+    let Some(accepted) = conversion.accepted() else { return Outcome::refuse(Refusal::NotFound) };
+    match (decision, &accepted.end) {
+        (Decision::Cancel, End::Open) => cancel(conversion, accepted, CANCELED_BY_TENANT.to_owned(), turn),
+        (Decision::Reject(reason), End::Open) => cancel(conversion, accepted, reason, turn),
+        (Decision::Fulfil, End::Open) => {
+            let mut draft = Draft::new(Cause::ConversionCompleted);
+            deliver(&mut draft, conversion.id, accepted, turn);
+            draft.change(
+                conversion,
+                Entity::Conversion(conversion.ended(accepted, End::Completed { at: turn.now })),
+            );
+            Outcome::write(draft)
+        }
+        (Decision::Cancel, _) => Outcome::refuse(Refusal::ConversionNotCancelable),
+        (Decision::Fulfil | Decision::Reject(_), _) => Outcome::refuse(Refusal::ConversionNotPending),
+    }
+}
+
+/// Gives the source back, and the very holds of which it was taken, as far as they still last.
+fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &Turn) -> Outcome {
+    let mut draft = Draft::new(Cause::ConversionCanceled);
+    source(&mut draft, conversion, accepted, 1, MovementKind::ConversionReversal, "conversion canceled");
+    for taken in accepted.taken.iter().filter(|taken| taken.release_at > turn.now) {
+        draft.hold(taken.change(conversion.source.currency(), 1));
+    }
+    draft.change(
+        conversion,
+        Entity::Conversion(conversion.ended(accepted, End::Canceled { at: turn.now, reason })),
+    );
+    draft.event(EventKind::ConversionCanceled, EntityId::conversion(conversion.id));
+    Outcome::write(draft)
+}

@@ -1,0 +1,73 @@
+//! What a conversion may spend: what is available, and then what is held, in the order in which it
+//! would be released (`docs/contract.md, 9.4`).
+
+use crate::ledger::book::Book;
+use crate::ledger::{HOLDS_MAX, HoldChange, Ledger, Release};
+use crate::refusal::Refusal;
+use crate::values::ids::Id;
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+
+/// Money that was taken out of a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Taken {
+    /// When the hold would have ended.
+    pub release_at: Timestamp,
+    /// What it was held for.
+    pub hold: Id,
+    /// How much, in minor units.
+    pub minor: i64,
+}
+
+impl Taken {
+    /// The hold's change; `sign` −1 takes it, 1 gives it back.
+    pub const fn change(&self, currency: Currency, sign: i64) -> HoldChange {
+        HoldChange {
+            ledger: Ledger::Tenant,
+            currency,
+            release_at: Release::At(self.release_at),
+            hold: self.hold,
+            minor: sign * self.minor,
+        }
+    }
+}
+
+/// Takes `minor` of the tenant's balance in a currency: which holds it comes out of, after all that
+/// is available. Money that is set aside while somebody decides about it cannot be taken, nor can
+/// what lies beyond the first [`HOLDS_MAX`] holds, and nothing can while the available balance is
+/// below zero.
+pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, Refusal> {
+    let available = available(book, currency);
+    let mut left = match minor.checked_sub(available) {
+        Some(left) if available >= 0 => left,
+        _ => return Err(Refusal::InsufficientForConversion { currency, available, spendable: 0 }),
+    };
+    let account = book.account(currency);
+    let mut taken = Vec::new();
+    let with_an_end = account
+        .holds
+        .iter()
+        .map_while(|((release_at, hold), held)| Some((release_at.instant()?, hold, held)));
+    for (release_at, hold, held) in with_an_end.take(HOLDS_MAX) {
+        if left <= 0 {
+            break;
+        }
+        let minor = left.min(*held);
+        taken.push(Taken { release_at, hold: *hold, minor });
+        left -= minor;
+    }
+    if left > 0 {
+        let held: i64 = taken.iter().map(|taken| taken.minor).sum();
+        return Err(Refusal::InsufficientForConversion { currency, available, spendable: available + held });
+    }
+    Ok(taken)
+}
+
+/// What could be paid out, in minor units: the reserve binds bolívares alone.
+pub fn available(book: &Book, currency: Currency) -> i64 {
+    match currency {
+        Currency::Ves => book.available_ves(),
+        Currency::Cop | Currency::Usdt => book.account(currency).free(),
+    }
+}

@@ -1,0 +1,410 @@
+//! From the request to the money, or to its end: the processor collects, is told about codes and
+//! cancellations, and is asked when it stays silent.
+
+use super::{
+    CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, Waiting,
+    sale,
+};
+use crate::bank::{Answer, Collection, Effect, How, Instruction, Order, POLL_MS, RailReply, next_poll};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::kept::KeepRef;
+use crate::ledger::Ledger;
+use crate::ledger::book::Book;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::payments::{Status, charge};
+use crate::values::buyer::Buyer;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Cop, Currency, Rate};
+use crate::values::time::Timestamp;
+use crate::values::token::Token;
+use std::sync::Arc;
+
+/// The processor's word for a collection that was called off.
+pub const CANCELED: &str = "canceled";
+/// Its word for one that nobody paid in time.
+pub const EXPIRED: &str = "expired";
+/// Its word for a code that is not the one it sent; the collection goes on.
+pub const WRONG_CODE: &str = "wrong_code";
+
+/// What is asked.
+pub struct NewCopPayment {
+    /// Its name.
+    pub id: Id,
+    /// What the buyer is to pay.
+    pub amount: Cop,
+    /// How.
+    pub channel: Channel,
+    /// Who, as far as the channel needs it.
+    pub buyer: Option<Buyer>,
+    /// The tenant's name for it.
+    pub reference: Option<String>,
+    /// The text of a JSON object.
+    pub metadata: Option<String>,
+    /// The seller and what the tenant keeps, in percent.
+    pub marketplace: Option<(Id, Rate)>,
+    /// The hosted checkout that it is for, and when that ends: the buyer has no longer than that.
+    pub checkout: Option<(Box<ForSession>, Timestamp)>,
+}
+
+/// A payment, and the processor told to collect it. The order of the refusals is
+/// `docs/contract.md, 1.12`.
+pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    match new_payment(book, new, kept, turn) {
+        Ok(payment) => {
+            let effect = order(&payment, How::Send, turn.now);
+            let mut draft = Draft::new(Cause::CopPaymentRequested);
+            draft.create(Entity::CopPayment(payment));
+            Outcome::write_then(draft, vec![effect])
+        }
+        Err(refusal) => Outcome::refuse(refusal),
+    }
+}
+
+fn new_payment(
+    book: &Book,
+    new: NewCopPayment,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Result<CopPayment, Refusal> {
+    if charge::unknown_seller(book, new.marketplace) {
+        return Err(Refusal::NotFound);
+    }
+    if !book.tenant_settings.settings.cop_enabled {
+        return Err(Refusal::CopNotEnabled);
+    }
+    if new
+        .marketplace
+        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
+    {
+        return Err(Refusal::MerchantInactive);
+    }
+    let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
+    match figures.filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail)) {
+        None => return Err(Refusal::AmountOverflow),
+        Some(figures) if figures.seller_net.is_some_and(Cop::is_negative) => {
+            return Err(Refusal::Invalid {
+                field: "applicationFeePercent",
+                message: "the commission and the fee together exceed the amount",
+            });
+        }
+        Some(_) => {}
+    }
+    if !turn.has_rail {
+        return Err(Refusal::RailNotConfigured);
+    }
+    let marketplace = new.marketplace.map(|(merchant, commission_percent)| {
+        Box::new(Marketplace {
+            merchant,
+            commission_percent,
+            commission: None,
+            seller_net: None,
+            seller_available_at: None,
+        })
+    });
+    let expires_at = turn.now.plus_ms(new.channel.lifetime_ms());
+    let (checkout, ends_at) =
+        new.checkout.map_or((None, expires_at), |(checkout, ends_at)| (Some(checkout), ends_at));
+    Ok(CopPayment {
+        id: new.id,
+        status: Status::Pending,
+        phase: Phase::Collecting { looks: 0, next_look: turn.now.plus_ms(POLL_MS), telling: None },
+        channel: new.channel,
+        amount: new.amount,
+        fee: None,
+        reference: new.reference,
+        metadata: new.metadata,
+        buyer: new.buyer.map(Box::new),
+        marketplace,
+        processor_reference: None,
+        failure: None,
+        refunds: 0,
+        refund_reference: None,
+        kept,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        expires_at: expires_at.min(ends_at),
+        completed_at: None,
+        available_at: None,
+        refunded_at: None,
+        checkout,
+    })
+}
+
+/// What the processor knows a collection by.
+fn collection(payment: &CopPayment) -> Collection {
+    Collection { original: payment.id.operation(COLLECT), expires_at: payment.expires_at }
+}
+
+/// The order to collect, or the question what came of it.
+fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
+    let order = Order::CollectCop {
+        collection: collection(payment),
+        channel: payment.channel,
+        amount: payment.amount,
+        transfer_key: payment.transfer_key(),
+        buyer: payment.buyer.clone(),
+    };
+    Effect {
+        entity: EntityId::cop_payment(payment.id),
+        operation: payment.id.operation(COLLECT),
+        at: now,
+        how,
+        order,
+    }
+}
+
+fn message(payment: &CopPayment, instruction: Instruction, now: Timestamp) -> Effect {
+    let order = Order::TellCop { collection: collection(payment), instruction };
+    Effect {
+        entity: EntityId::cop_payment(payment.id),
+        operation: payment.id.operation(TELL),
+        at: now,
+        how: How::Send,
+        order,
+    }
+}
+
+/// The buyer's SMS code goes to the processor. What is no code at all is a wrong one; it is not
+/// sent and not counted, as it cannot be right.
+pub fn submit_code(
+    payment: &CopPayment,
+    code: Option<Token>,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Outcome {
+    let used_up = payment
+        .phase
+        .waiting()
+        .is_some_and(|waiting| waiting.codes >= CODES_MAX && waiting.telling != Some(Telling::Code));
+    if used_up || payment.failure == Some(Failure::OtpAttemptsExhausted) {
+        return Outcome::refuse(Refusal::OtpAttemptsExhausted);
+    }
+    match (payment.status, payment.channel, code) {
+        (Status::Pending, Channel::Sms, Some(code)) => {
+            tell(payment, Telling::Code, Instruction::Code(code), kept, turn)
+        }
+        (Status::Pending, Channel::Sms, None) => Outcome::refuse(Refusal::InvalidOtp),
+        (Status::Pending, Channel::Qr | Channel::Push, _) => Outcome::refuse(Refusal::ChannelMismatch),
+        _ => Outcome::refuse(Refusal::PaymentNotPending),
+    }
+}
+
+/// The tenant calls it off.
+pub fn cancel(payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    tell(payment, Telling::Cancel, Instruction::Cancel, kept, turn)
+}
+
+/// Test mode plays the buyer, who pays or declines at the processor.
+pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    if pays {
+        tell(payment, Telling::Pays, Instruction::Paid, kept, turn)
+    } else {
+        tell(payment, Telling::Declines, Instruction::Declined, kept, turn)
+    }
+}
+
+/// One record says what is about to be told, so that its answer is kept and a cancellation is
+/// resumed after a crash. One thing is told at a time: so it is known whose answer comes.
+fn tell(
+    payment: &CopPayment,
+    telling: Telling,
+    instruction: Instruction,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Outcome {
+    let Some(waiting) = payment.phase.waiting() else { return Outcome::refuse(Refusal::PaymentNotPending) };
+    if waiting.telling.is_some() {
+        return Outcome::refuse(Refusal::ChargeInProgress);
+    }
+    // A code counts before it is sent: who ends the process in between has used it up.
+    let codes = waiting.codes.saturating_add(u8::from(telling == Telling::Code));
+    let phase = Waiting { telling: Some(telling), codes, ..waiting }.into();
+    let mut draft = Draft::new(Cause::CopPaymentInstructed);
+    draft.change(payment, Entity::CopPayment(CopPayment { phase, kept, ..payment.clone() }));
+    Outcome::write_then(draft, vec![message(payment, instruction, turn.now)])
+}
+
+/// The processor is to be asked, or told once more that the payment is called off.
+pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
+    let effect = match payment.phase.waiting().and_then(|waiting| waiting.telling) {
+        Some(telling) if telling.goes_on() => message(payment, Instruction::Cancel, turn.now),
+        _ => order(payment, How::Ask, turn.now),
+    };
+    Outcome::effects(vec![effect])
+}
+
+/// How the collection stands, as the processor says.
+pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Outcome {
+    let asked = reply.how == How::Ask;
+    let told = reply.operation.entity_and_operation().1 == TELL;
+    // Then this is what came of the look that the agenda asked for.
+    let is_due = payment.deadline().is_some_and(|at| at <= turn.now);
+    let Some(Waiting { looks, telling, .. }) = payment.phase.waiting() else {
+        // Something else settled it while the processor was being told.
+        let outcome = contradicted(payment, &reply, turn);
+        let refusal = told.then_some(Refusal::PaymentNotPending);
+        return Outcome { refusal, ..outcome };
+    };
+    match reply.answer {
+        Answer::Done { reference } => {
+            let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays));
+            let (draft, first_try) = sale::complete(book, payment, reference, turn);
+            Outcome { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
+        }
+        Answer::Refused { code } if code == WRONG_CODE => match telling {
+            Some(Telling::Code) => wrong_code(payment, turn),
+            _ => Outcome::unchanged(),
+        },
+        Answer::Refused { code } if code == CANCELED && telling == Some(Telling::Void) => void(payment),
+        Answer::Refused { code } if code == CANCELED => {
+            settle(payment, canceled(payment), matches!(telling, None | Some(Telling::Cancel)), asked)
+        }
+        Answer::Refused { code } => {
+            let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
+            let wanted =
+                telling.is_none() || (telling == Some(Telling::Declines) && failure == Failure::Rejected);
+            settle(payment, failed(payment, failure), wanted, asked)
+        }
+        // Before a look is due the order may be on its way still, and be taken after this answer:
+        // somebody could pay what was ended here. So only a look that is due ends or resends it.
+        Answer::NeverReceived if !is_due => match telling {
+            Some(Telling::Code | Telling::Pays | Telling::Declines) if told => untold(payment),
+            _ => Outcome::unchanged(),
+        },
+        // Nothing is there that anybody could pay.
+        Answer::NeverReceived if telling == Some(Telling::Cancel) => {
+            settle(payment, canceled(payment), true, asked)
+        }
+        Answer::NeverReceived if telling == Some(Telling::Void) => void(payment),
+        Answer::NeverReceived if turn.now >= payment.expires_at => {
+            settle(payment, failed(payment, Failure::Expired), telling.is_none(), asked)
+        }
+        Answer::NeverReceived if asked || told => look_again(payment, looks, telling, true, turn),
+        Answer::Waiting | Answer::Silent if is_due => look_again(payment, looks, telling, false, turn),
+        Answer::Waiting | Answer::Silent | Answer::NeverReceived => Outcome::unchanged(),
+    }
+}
+
+/// What the processor says of a collection that is settled. No pesos move by it.
+fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome {
+    let phase = payment.phase.asked_no_more(COLLECT);
+    let said = match (payment.status, &reply.answer) {
+        (Status::Failed | Status::Canceled, Answer::Done { reference })
+            if payment.processor_reference.is_none() =>
+        {
+            CopPayment { processor_reference: Some(reference.clone()), phase, ..payment.clone() }
+        }
+        // A wrong code is no word about the collection.
+        (Status::Completed | Status::Reversed, Answer::Refused { code })
+            if code != WRONG_CODE && payment.failure.is_none() =>
+        {
+            let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
+            CopPayment { failure: Some(failure), phase, ..payment.clone() }
+        }
+        _ => return payment.agreed(COLLECT, reply, turn),
+    };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payment, Entity::CopPayment(said));
+    Outcome::write(draft)
+}
+
+/// The processor knows no more yet, or never received the order, which is then sent again under the
+/// same name.
+fn look_again(
+    payment: &CopPayment,
+    looks: u32,
+    telling: Option<Telling>,
+    resend: bool,
+    turn: &Turn,
+) -> Outcome {
+    let later = next_poll(turn.now, looks + 1);
+    // The end of the buyer's time is looked at when it comes, but not while the order is on its way
+    // once more.
+    let next_look =
+        if turn.now < payment.expires_at && !resend { later.min(payment.expires_at) } else { later };
+    let telling = telling.filter(|telling| telling.goes_on());
+    let codes = payment.phase.waiting().map_or(0, |waiting| waiting.codes);
+    let mut draft = Draft::new(Cause::BankAsked);
+    let phase = Waiting { looks: looks + 1, next_look, telling, codes }.into();
+    draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
+    Outcome::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
+}
+
+/// The processor did not have what it was told about yet: it can be told again.
+fn untold(payment: &CopPayment) -> Outcome {
+    let Some(waiting) = payment.phase.waiting() else { return Outcome::unchanged() };
+    // Nobody judged the code.
+    let codes = waiting.codes.saturating_sub(u8::from(waiting.telling == Some(Telling::Code)));
+    let mut draft = Draft::new(Cause::CopPaymentInstructed);
+    draft.change(
+        payment,
+        Entity::CopPayment(CopPayment {
+            phase: Waiting { telling: None, codes, ..waiting }.into(),
+            ..payment.clone()
+        }),
+    );
+    Outcome::write(draft)
+}
+
+/// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not,
+/// whoever told it learns that the payment was over.
+///
+/// The answer that is kept for the one who asked for the payment is replaced only when the
+/// processor refused at once; whoever told it something is answered with the outcome, however late.
+fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Outcome {
+    let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
+    if telling || !asked {
+        draft.replace_kept(payment.kept.clone());
+    }
+    if wanted { Outcome::write(draft) } else { Outcome::write_and_refuse(draft, Refusal::PaymentNotPending) }
+}
+
+/// The code was not the right one. The payment goes on, unless it was the last that may be tried:
+/// then the processor is told to call it off, so that no money comes for what has failed.
+fn wrong_code(payment: &CopPayment, turn: &Turn) -> Outcome {
+    let Some(waiting) = payment.phase.waiting() else { return Outcome::unchanged() };
+    let telling = (waiting.codes >= CODES_MAX).then_some(Telling::Void);
+    let mut draft = Draft::new(Cause::CopPaymentInstructed);
+    draft.change(
+        payment,
+        Entity::CopPayment(CopPayment {
+            phase: Waiting { telling, ..waiting }.into(),
+            kept: None,
+            ..payment.clone()
+        }),
+    );
+    draft.replace_kept(payment.kept.clone());
+    let effects = telling.map(|_| message(payment, Instruction::Cancel, turn.now)).into_iter().collect();
+    Outcome { effects, ..Outcome::write_and_refuse(draft, Refusal::InvalidOtp) }
+}
+
+/// The processor has called it off because too many codes were wrong. Whoever sent the last of them
+/// waits for this, and hears that it was wrong.
+fn void(payment: &CopPayment) -> Outcome {
+    Outcome::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), Refusal::InvalidOtp)
+}
+
+fn canceled(payment: &CopPayment) -> Draft {
+    let canceled = CopPayment { status: Status::Canceled, phase: Phase::Idle, kept: None, ..payment.clone() };
+    ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled)
+}
+
+fn failed(payment: &CopPayment, failure: Failure) -> Draft {
+    let failed = CopPayment {
+        status: Status::Failed,
+        phase: Phase::Idle,
+        failure: Some(failure),
+        kept: None,
+        ..payment.clone()
+    };
+    ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)
+}
+
+fn ended(payment: &CopPayment, ended: CopPayment, cause: Cause, event: EventKind) -> Draft {
+    let mut draft = Draft::new(cause);
+    draft.change(payment, Entity::CopPayment(ended));
+    draft.event(event, EntityId::cop_payment(payment.id));
+    draft
+}

@@ -1,0 +1,413 @@
+//! Payments in Colombian pesos: by QR code or transfer key, by a push to the buyer's app, or by an
+//! SMS code (`docs/contract.md, 11`).
+//!
+//! The processor is told to collect once the record that says so is durable. Whatever it is told
+//! about a collection afterwards (a code, a cancellation), it answers how the collection stands
+//! then, and the same when it is asked; so pay, decline, cancel and expire are decided in one
+//! place, by the processor, and none of them can be lost.
+
+pub mod collect;
+pub mod refund;
+pub mod sale;
+
+#[cfg(test)]
+mod tests;
+
+use crate::bank::{ASKED_ON_MS, POLL_MS, RailReply, asked_on};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::kept::KeepRef;
+use crate::record::{Cause, Entity};
+use crate::resources::checkout::Sale;
+use crate::resources::payments::Status;
+use crate::values::buyer::Buyer;
+use crate::values::ids::Id;
+use crate::values::money::{Cop, Currency, Rate, Usd};
+use crate::values::time::{MINUTE_MS, Timestamp};
+use bincode::{Decode, Encode};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The least that can be collected (`docs/contract.md, 11.2`).
+pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
+/// The most that an amount may be (`docs/contract.md, 1.3`).
+pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
+
+/// How the buyer pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Channel {
+    /// Scans a QR code, or pastes the transfer key that it shows.
+    Qr,
+    /// Approves a notification in an app.
+    Push,
+    /// Types a code that came by SMS.
+    Sms,
+}
+
+impl Channel {
+    /// All of them.
+    pub const ALL: [Channel; 3] = [Channel::Qr, Channel::Push, Channel::Sms];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Channel::Qr => "qr",
+            Channel::Push => "push",
+            Channel::Sms => "sms",
+        }
+    }
+
+    /// How long the buyer has (`docs/contract.md, 11.3`).
+    pub const fn lifetime_ms(self) -> i64 {
+        match self {
+            Channel::Qr => 15 * MINUTE_MS,
+            Channel::Push | Channel::Sms => 5 * MINUTE_MS,
+        }
+    }
+}
+
+/// Why a payment failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Failure {
+    /// Nobody paid in time.
+    Expired,
+    /// The buyer, or the processor, said no.
+    Rejected,
+    /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
+    OtpAttemptsExhausted,
+    /// The processor says that it refused to refund, after it had said that it did.
+    RefundRefused,
+}
+
+impl Failure {
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Failure::Expired => "expired",
+            Failure::Rejected => "rejected",
+            Failure::OtpAttemptsExhausted => "otp_attempts_exhausted",
+            Failure::RefundRefused => "refund_refused",
+        }
+    }
+}
+
+impl Failure {
+    /// Whether it is of the refund, and not of the collection.
+    pub const fn is_of_refund(self) -> bool {
+        matches!(self, Failure::RefundRefused)
+    }
+}
+
+/// What the processor is being told about a collection, and not yet known to have done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Telling {
+    /// The tenant wants no money any more.
+    Cancel,
+    /// The buyer's SMS code; it is in no record.
+    Code,
+    /// The buyer pays: test mode plays the buyer.
+    Pays,
+    /// The buyer declines: test mode plays the buyer.
+    Declines,
+    /// Too many codes were wrong: it is called off.
+    Void,
+}
+
+impl Telling {
+    /// Whether it is told again until the processor has done it; a code is gone, and a buyer who
+    /// was played can be played again.
+    pub const fn goes_on(self) -> bool {
+        matches!(self, Telling::Cancel | Telling::Void)
+    }
+}
+
+/// What the processor is doing about a payment.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Phase {
+    /// Nothing.
+    Idle,
+    /// It waits for the buyer.
+    Collecting {
+        /// How often it was asked.
+        looks: u32,
+        /// When it is asked next.
+        next_look: Timestamp,
+        /// What it is being told.
+        telling: Option<Telling>,
+    },
+    /// It gives the money back, which is set aside.
+    Refunding {
+        /// How often it was asked.
+        looks: u32,
+        /// When it is asked next.
+        next_look: Timestamp,
+        /// Where the money came from.
+        aside: refund::Aside,
+    },
+    /// It waits for the buyer, for whom SMS codes were tried.
+    Tried {
+        /// How often it was asked.
+        looks: u32,
+        /// When it is asked next.
+        next_look: Timestamp,
+        /// What it is being told.
+        telling: Option<Telling>,
+        /// How many codes were sent to it, the one that it is being told included.
+        codes: u8,
+    },
+    /// Nothing, as an operator has said what became of this operation; it is asked on whether it
+    /// agrees.
+    AskedOn {
+        /// The operation.
+        operation: u16,
+        /// How often it was asked since.
+        looks: u32,
+        /// When it is asked next.
+        next_look: Timestamp,
+        /// When it is not asked any more.
+        until: Timestamp,
+    },
+}
+
+/// A collection that waits for the buyer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// How often the processor was asked.
+    pub looks: u32,
+    /// When it is asked next.
+    pub next_look: Timestamp,
+    /// What it is being told.
+    pub telling: Option<Telling>,
+    /// How many codes were sent to it.
+    pub codes: u8,
+}
+
+impl Phase {
+    /// What is waited for, if it is the buyer.
+    pub const fn waiting(&self) -> Option<Waiting> {
+        match *self {
+            Phase::Collecting { looks, next_look, telling } => {
+                Some(Waiting { looks, next_look, telling, codes: 0 })
+            }
+            Phase::Tried { looks, next_look, telling, codes } => {
+                Some(Waiting { looks, next_look, telling, codes })
+            }
+            Phase::Idle | Phase::Refunding { .. } | Phase::AskedOn { .. } => None,
+        }
+    }
+
+    /// Whether the processor is to decide about money.
+    pub const fn is_deciding(&self) -> bool {
+        matches!(self, Phase::Collecting { .. } | Phase::Tried { .. } | Phase::Refunding { .. })
+    }
+
+    /// The same when nobody needs to ask about this operation any more.
+    fn asked_no_more(&self, operation: u16) -> Phase {
+        match self {
+            Phase::AskedOn { operation: asked, .. } if *asked == operation => Phase::Idle,
+            phase => phase.clone(),
+        }
+    }
+}
+
+impl From<Waiting> for Phase {
+    fn from(Waiting { looks, next_look, telling, codes }: Waiting) -> Phase {
+        match codes {
+            0 => Phase::Collecting { looks, next_look, telling },
+            _ => Phase::Tried { looks, next_look, telling, codes },
+        }
+    }
+}
+
+/// The seller's side of a marketplace sale in pesos.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Marketplace {
+    /// The seller.
+    pub merchant: Id,
+    /// What the tenant keeps, in percent.
+    pub commission_percent: Rate,
+    /// What the tenant kept; set on completion.
+    pub commission: Option<Cop>,
+    /// What the seller got; set on completion.
+    pub seller_net: Option<Cop>,
+    /// When the seller may have it; set on completion.
+    pub seller_available_at: Option<Timestamp>,
+}
+
+/// What a payment in pesos knows of the checkout session that it is for: how its dollars became
+/// pesos.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ForSession {
+    /// The session.
+    pub sale: Sale,
+    /// The price in dollars.
+    pub usd: Usd,
+    /// What the buyer pays for a dollar.
+    pub rate: Rate,
+    /// What the market asked for one.
+    pub market_rate: Rate,
+    /// The operator's share of a sale through a payment link; set on completion.
+    pub platform_fee: Option<Cop>,
+}
+
+/// A payment in pesos.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct CopPayment {
+    /// Its name.
+    pub id: Id,
+    /// Where it stands; refunded is [`Status::Reversed`].
+    pub status: Status,
+    /// What the processor is doing about it.
+    pub phase: Phase,
+    /// How the buyer pays.
+    pub channel: Channel,
+    /// What the buyer pays.
+    pub amount: Cop,
+    /// The fee; set on completion.
+    pub fee: Option<Cop>,
+    /// The tenant's name for it, which need not be unique.
+    pub reference: Option<String>,
+    /// What the tenant wants to find with it: the text of a JSON object.
+    pub metadata: Option<String>,
+    /// Who pays.
+    pub buyer: Option<Box<Buyer>>,
+    /// The seller, for a marketplace sale.
+    pub marketplace: Option<Box<Marketplace>>,
+    /// The processor's reference of the payment. On one that failed it contradicts the failure.
+    pub processor_reference: Option<String>,
+    /// Why it failed. On a completed payment it contradicts the completion, or the refund.
+    pub failure: Option<Failure>,
+    /// How many refunds were tried: each is an operation of its own.
+    pub refunds: u16,
+    /// The processor's reference of the refund. On a payment that is not refunded it contradicts a
+    /// refusal.
+    pub refund_reference: Option<String>,
+    /// Which kept answer the outcome replaces.
+    pub kept: Option<Arc<KeepRef>>,
+    /// Test payments move no real money.
+    pub livemode: bool,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// Until when the buyer can pay.
+    pub expires_at: Timestamp,
+    /// When the money came.
+    pub completed_at: Option<Timestamp>,
+    /// When the hold ends.
+    pub available_at: Option<Timestamp>,
+    /// When it was refunded.
+    pub refunded_at: Option<Timestamp>,
+    /// The hosted checkout that it is for.
+    pub checkout: Option<Box<ForSession>>,
+}
+
+/// Codes that may be tried for a payment: of a million six-digit ones, no more are guessed.
+pub const CODES_MAX: u8 = 5;
+
+/// The operation that collects.
+pub const COLLECT: u16 = 1;
+/// What is told about it; never counted, as the processor takes it however often it comes.
+pub const TELL: u16 = 2;
+/// The operation that refunds for the first time; a further try is the next one.
+const REFUND: u16 = 16;
+
+impl CopPayment {
+    /// What comes of it for the tenant and the seller together; set on completion.
+    pub fn net(&self) -> Option<Cop> {
+        self.fee.and_then(|fee| self.amount.minus(fee))
+    }
+
+    /// The operator's share, which the tenant does not have.
+    pub fn platform_fee(&self) -> Cop {
+        self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
+    }
+
+    /// The byte by which lists are filtered.
+    pub fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    /// When something is due by itself.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        match self.phase {
+            Phase::Idle => None,
+            Phase::Collecting { next_look, .. }
+            | Phase::Tried { next_look, .. }
+            | Phase::Refunding { next_look, .. }
+            | Phase::AskedOn { next_look, .. } => Some(next_look),
+        }
+    }
+
+    /// The operation that the processor is working on.
+    pub fn operation(&self) -> Option<Id> {
+        match self.phase {
+            Phase::Idle | Phase::AskedOn { .. } => None,
+            Phase::Collecting { .. } | Phase::Tried { .. } => Some(self.id.operation(COLLECT)),
+            Phase::Refunding { .. } => Some(self.refund_operation()),
+        }
+    }
+
+    /// The newest refund's operation.
+    fn refund_operation(&self) -> Id {
+        self.id.operation(REFUND.saturating_add(self.refunds))
+    }
+
+    /// The operation of which the processor said both that it was done and that it was not.
+    pub fn contradicted(&self) -> Option<u16> {
+        let newest_refund = REFUND.saturating_add(self.refunds);
+        match (self.status, &self.phase) {
+            (Status::Pending, _) => None,
+            (Status::Failed | Status::Canceled, _) => self.processor_reference.is_some().then_some(COLLECT),
+            // The newest refund is at the processor: it was one before it.
+            (Status::Completed, Phase::Refunding { .. }) if self.refund_reference.is_some() => {
+                Some(newest_refund - 1)
+            }
+            (Status::Completed, _) if self.refund_reference.is_some() => Some(newest_refund),
+            (Status::Completed | Status::Reversed, _) => self.failure.map(|failure| match failure {
+                Failure::RefundRefused => newest_refund,
+                Failure::Expired | Failure::Rejected | Failure::OtpAttemptsExhausted => COLLECT,
+            }),
+        }
+    }
+
+    /// From now on the processor is asked whether it agrees with what an operator said of the
+    /// operation.
+    pub fn ask_on(&mut self, operation: u16, now: Timestamp) {
+        let (next_look, until) = (now.plus_ms(POLL_MS), now.plus_ms(ASKED_ON_MS));
+        self.phase = Phase::AskedOn { operation, looks: 0, next_look, until };
+    }
+
+    /// What the processor says of an operation that an operator has settled, if it is not the
+    /// opposite.
+    fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Outcome {
+        let Phase::AskedOn { operation: asked, looks, until, .. } = self.phase else {
+            return Outcome::unchanged();
+        };
+        let Some((looks, next)) = asked_on(reply, looks, until, turn.now).filter(|_| asked == operation)
+        else {
+            return Outcome::unchanged();
+        };
+        let phase =
+            next.map_or(Phase::Idle, |next_look| Phase::AskedOn { operation, looks, next_look, until });
+        let mut draft = Draft::new(Cause::BankAsked);
+        draft.change(self, Entity::CopPayment(CopPayment { phase, ..self.clone() }));
+        Outcome::write(draft)
+    }
+
+    /// Whether its `n`-th operation is the newest refund that was tried.
+    pub fn is_refund(&self, n: u16) -> bool {
+        self.refunds > 0 && n == REFUND.saturating_add(self.refunds)
+    }
+
+    /// The instants at which it moved money: where its movements are found.
+    pub fn moved_at(&self) -> Vec<Timestamp> {
+        self.completed_at.into_iter().chain(self.refunded_at).collect()
+    }
+
+    /// The key to which the buyer transfers: `@` and 19 letters and digits, as dynamic Bre-B keys
+    /// have them. It follows from the payment's id alone.
+    pub fn transfer_key(&self) -> String {
+        const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+        let hash = Sha256::digest([b"transfer key".as_slice(), self.id.as_bytes()].concat());
+        let random = hash.iter().take(16).map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
+        "@PSR".chars().chain(random).collect()
+    }
+}

@@ -1,0 +1,351 @@
+//! Refund of a payment in pesos: the money is set aside, the processor is asked, and only then it
+//! goes back, whole and with its fee (`docs/contract.md, 11.6`).
+
+use super::{COLLECT, CopPayment, Failure, Phase, sale};
+use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{BalanceReason, EventKind};
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::ledger::sellers;
+use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Release};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::payments::Status;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Cop, Currency};
+use crate::values::time::{HOUR_MS, Timestamp};
+use bincode::{Decode, Encode};
+use std::sync::Arc;
+
+/// From so long after its completion on, a payment cannot be refunded any more
+/// (`docs/contract.md, 11.6`).
+pub const WINDOW_MS: i64 = 96 * HOUR_MS;
+
+/// A part of a hold, in pesos.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Part {
+    /// When the hold ends.
+    pub release_at: Timestamp,
+    /// What it is for.
+    pub hold: Id,
+    /// How much of it.
+    pub minor: i64,
+}
+
+/// Where money was taken from, so that it can go back to the very same places.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Taken {
+    /// From holds, the sale's own one first.
+    pub from_holds: Vec<Part>,
+    /// From what is available, in pesos.
+    pub from_available: i64,
+}
+
+impl Taken {
+    fn total(&self) -> i64 {
+        self.from_available + self.from_holds.iter().map(|part| part.minor).sum::<i64>()
+    }
+}
+
+/// What is set aside for a refund.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Aside {
+    /// The tenant's part.
+    pub own: Taken,
+    /// The seller's part.
+    pub sellers: Taken,
+}
+
+/// What an account can give in all: what is available, the hold of `own`, and of the others with an
+/// end the first [`HOLDS_MAX`]. In pesos; may be negative.
+pub fn spendable(account: &Account, own: Option<(Timestamp, Id)>) -> i64 {
+    if account.holds.len() <= HOLDS_MAX {
+        return account.net - account.undecided();
+    }
+    account.free()
+        + own.map_or(0, |key| account.held_for(key.0, key.1))
+        + others(account, own).map(|(_, held)| held).sum::<i64>()
+}
+
+/// The holds beside that of `own` that may be taken from, in the order of their ends.
+fn others(account: &Account, own: Option<(Timestamp, Id)>) -> impl Iterator<Item = ((Timestamp, Id), i64)> {
+    let holds = account
+        .holds
+        .iter()
+        .map_while(|((release_at, hold), held)| Some(((release_at.instant()?, *hold), *held)));
+    holds.filter(move |(key, _)| Some(*key) != own).take(HOLDS_MAX)
+}
+
+/// Takes `minor` pesos from an account: first from the hold of `own`, then from what is available,
+/// then from the other holds in the order of their ends. `None` when all of that does not cover it;
+/// money that is set aside already is not touched.
+pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Option<Taken> {
+    if minor > spendable(account, own) {
+        return None;
+    }
+    let mut taken = Taken::default();
+    let mut left = minor;
+    let mut take_part = |(release_at, hold): (Timestamp, Id), held: i64, left: &mut i64| {
+        let part = held.min(*left);
+        if part > 0 {
+            taken.from_holds.push(Part { release_at, hold, minor: part });
+            *left -= part;
+        }
+    };
+    if let Some(key) = own {
+        take_part(key, account.held_for(key.0, key.1), &mut left);
+    }
+    let from_available = account.free().clamp(0, left);
+    left -= from_available;
+    for (key, held) in others(account, own) {
+        take_part(key, held, &mut left);
+    }
+    taken.from_available = from_available;
+    (left == 0).then_some(taken)
+}
+
+/// The tenant asks for it.
+pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    if matches!(payment.phase, Phase::Refunding { .. }) {
+        return Outcome::refuse(Refusal::RefundInProgress);
+    }
+    let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
+        return Outcome::refuse(Refusal::PaymentNotCompleted);
+    };
+    if turn.now >= completed_at.plus_ms(WINDOW_MS) {
+        return Outcome::refuse(Refusal::RefundWindowExpired);
+    }
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
+    }
+    let Some(aside) = set_aside(book, payment) else {
+        let account = book.account(Currency::Cop);
+        let spendable = spendable(account, payment.available_at.map(|at| (at, payment.id)));
+        return Outcome::refuse(Refusal::RefundNotCovered {
+            available: Cop::from_minor(account.free()),
+            spendable: Cop::from_minor(spendable),
+        });
+    };
+    let phase = Phase::Refunding { looks: 0, next_look: turn.now.plus_ms(POLL_MS), aside: aside.clone() };
+    let refunding = CopPayment { phase, refunds: payment.refunds.saturating_add(1), kept, ..payment.clone() };
+    let effect = order(&refunding, completed_at, How::Send, turn);
+    let mut draft = Draft::new(Cause::CopRefundBegun);
+    move_aside(&mut draft, payment, &aside);
+    draft.change(payment, Entity::CopPayment(refunding));
+    Outcome::write_then(draft, vec![effect])
+}
+
+/// Who gives what; all or nothing.
+fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
+    // The operator's share of a sale through a link comes back with the fee: what is asked of the
+    // tenant is what the sale left it.
+    let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
+    let sale = payment.marketplace.as_ref();
+    let share = sale.and_then(|sale| sale.seller_net).unwrap_or_default().minor();
+    let own_hold = |at: Option<Timestamp>| at.map(|at| (at, payment.id));
+    let own = take(book.account(Currency::Cop), own_hold(payment.available_at), net - share)?;
+    let sellers = match sale.and_then(|sale| book.sellers.get(&sale.merchant)) {
+        Some(seller) => take(
+            seller.account(Currency::Cop),
+            own_hold(sale.and_then(|sale| sale.seller_available_at)),
+            share,
+        )?,
+        None => Taken::default(),
+    };
+    Some(Aside { own, sellers })
+}
+
+/// The accounts that give the money back, and what each gives.
+fn givers<'a>(payment: &CopPayment, aside: &'a Aside) -> impl Iterator<Item = (Ledger, &'a Taken)> {
+    let seller = payment.marketplace.as_ref().map(|sale| (Ledger::Seller(sale.merchant), &aside.sellers));
+    std::iter::once((Ledger::Tenant, &aside.own)).chain(seller)
+}
+
+/// A change of a part of a hold.
+const fn change(ledger: Ledger, part: &Part, sign: i64) -> HoldChange {
+    HoldChange {
+        ledger,
+        currency: Currency::Cop,
+        release_at: Release::At(part.release_at),
+        hold: part.hold,
+        minor: sign * part.minor,
+    }
+}
+
+/// Moves money from its places to the hold that lasts until the processor has decided.
+fn move_aside(draft: &mut Draft, payment: &CopPayment, aside: &Aside) {
+    for (ledger, taken) in givers(payment, aside) {
+        let release_at = Release::WhenDecided;
+        draft.hold(HoldChange {
+            ledger,
+            currency: Currency::Cop,
+            release_at,
+            hold: payment.id,
+            minor: taken.total(),
+        });
+        taken.from_holds.iter().for_each(|part| draft.hold(change(ledger, part, -1)));
+    }
+}
+
+/// The processor has decided: what was set aside is not any more.
+fn release(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside) {
+    for (ledger, _) in givers(payment, aside) {
+        let account = match ledger {
+            Ledger::Seller(merchant) => {
+                book.sellers.get(&merchant).map(|seller| seller.account(Currency::Cop))
+            }
+            _ => Some(book.account(Currency::Cop)),
+        };
+        for (release_at, minor) in
+            account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id))
+        {
+            draft.hold(HoldChange {
+                ledger,
+                currency: Currency::Cop,
+                release_at,
+                hold: payment.id,
+                minor: -minor,
+            });
+        }
+    }
+}
+
+/// Gives the money back to its places; a hold that has ended meanwhile is what is available.
+fn put_back(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside, now: Timestamp) {
+    release(draft, book, payment, aside);
+    for (ledger, taken) in givers(payment, aside) {
+        taken
+            .from_holds
+            .iter()
+            .filter(|part| part.release_at > now)
+            .for_each(|part| draft.hold(change(ledger, part, 1)));
+    }
+}
+
+fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -> Effect {
+    Effect {
+        entity: EntityId::cop_payment(payment.id),
+        operation: payment.refund_operation(),
+        at: turn.now,
+        how,
+        order: Order::RefundCop {
+            original: payment.id.operation(COLLECT),
+            reference: payment.processor_reference.clone().unwrap_or_default(),
+            amount: payment.amount,
+            completed_at,
+        },
+    }
+}
+
+/// The processor is to be asked about it.
+pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
+    let Some(completed_at) = payment.completed_at else { return Outcome::unchanged() };
+    Outcome::effects(vec![order(payment, completed_at, How::Ask, turn)])
+}
+
+/// What the processor says about it. An answer about an earlier try moves no pesos.
+pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Outcome {
+    let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at)
+    else {
+        return contradicted(payment, &reply, turn);
+    };
+    if reply.operation != payment.refund_operation() {
+        return contradicted(payment, &reply, turn);
+    }
+    match (reply.answer, reply.how) {
+        (Answer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
+        (Answer::Refused { code: _ }, _) => {
+            let restored = CopPayment { phase: Phase::Idle, kept: None, ..payment.clone() };
+            let mut draft = Draft::new(Cause::CopRefundRefused);
+            put_back(&mut draft, book, payment, aside, turn.now);
+            draft.change(payment, Entity::CopPayment(restored));
+            draft.replace_kept(payment.kept.clone());
+            Outcome::write_and_refuse(draft, Refusal::ProcessorUnavailable)
+        }
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
+        (answer, How::Ask) => {
+            let phase = Phase::Refunding {
+                looks: looks + 1,
+                next_look: next_poll(turn.now, looks + 1),
+                aside: aside.clone(),
+            };
+            let later = CopPayment { phase, ..payment.clone() };
+            let again =
+                (answer == Answer::NeverReceived).then(|| order(&later, completed_at, How::Send, turn));
+            let mut draft = Draft::new(Cause::BankAsked);
+            draft.change(payment, Entity::CopPayment(later));
+            Outcome::write_then(draft, again.into_iter().collect())
+        }
+    }
+}
+
+/// What the processor says of a refund that is settled: that one which it refused was made after
+/// all, or that it refused one which it made.
+fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome {
+    let operation = reply.operation.entity_and_operation().1;
+    let phase = payment.phase.asked_no_more(operation);
+    let said = match (payment.status, &reply.answer) {
+        (Status::Completed, Answer::Done { reference }) if payment.refund_reference.is_none() => {
+            CopPayment { refund_reference: Some(reference.clone()), phase, ..payment.clone() }
+        }
+        (Status::Reversed, Answer::Refused { .. })
+            if payment.is_refund(operation) && payment.failure.is_none() =>
+        {
+            CopPayment { failure: Some(Failure::RefundRefused), phase, ..payment.clone() }
+        }
+        _ => return payment.agreed(operation, reply, turn),
+    };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payment, Entity::CopPayment(said));
+    Outcome::write(draft)
+}
+
+fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String, turn: &Turn) -> Outcome {
+    let refunded = CopPayment {
+        status: Status::Reversed,
+        phase: Phase::Idle,
+        refunded_at: Some(turn.now),
+        refund_reference: Some(reference),
+        kept: None,
+        ..payment.clone()
+    };
+    let mut draft = Draft::new(Cause::CopPaymentRefunded);
+    let row = |kind, description| sale::row(payment, kind, description, None);
+    let mut post = |ledger, amount: Cop, row| {
+        draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row })
+    };
+    let fee = payment.fee.unwrap_or_default();
+    post(Ledger::Tenant, payment.amount.negated(), row(MovementKind::Reversal, "payment refunded"));
+    post(Ledger::Rail, payment.amount, None);
+    post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
+    post(Ledger::Fees, fee.negated(), None);
+    post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
+    post(Ledger::Fees, payment.platform_fee().negated(), None);
+    let mut sold = None;
+    if let Some(sale) = &payment.marketplace {
+        let (share, seller) = (sale.seller_net.unwrap_or_default(), Ledger::Seller(sale.merchant));
+        post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
+        post(
+            seller,
+            share.negated(),
+            row(MovementKind::SellerTransferReversal, "share of the payment returned"),
+        );
+        sold = (!share.is_zero()).then_some(sale.merchant);
+    }
+    release(&mut draft, book, payment, aside);
+    draft.change(payment, Entity::CopPayment(refunded));
+    draft.event(EventKind::PaymentReversed, EntityId::cop_payment(payment.id));
+    if let Some(merchant) = sold {
+        sellers::tell(
+            &mut draft,
+            book,
+            merchant,
+            Currency::Cop,
+            -aside.sellers.total(),
+            BalanceReason::Reversal,
+        );
+    }
+    draft.replace_kept(payment.kept.clone());
+    Outcome::write(draft)
+}

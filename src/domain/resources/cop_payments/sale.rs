@@ -1,0 +1,193 @@
+//! What a payment in pesos does to the ledger when the money comes: the sale, the fee, the seller's
+//! share, and the holds (`docs/contract.md, 6.3, 11.5`).
+
+use super::{CopPayment, ForSession, Marketplace, Phase};
+use crate::bank::Effect;
+use crate::decision::{Draft, Turn};
+use crate::events::{BalanceReason, EventKind};
+use crate::ledger::book::Book;
+use crate::ledger::sellers;
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::record::{Cause, Entity};
+use crate::resources::conversions::auto::{self, Completed};
+use crate::resources::payments::Status;
+use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
+use crate::values::ids::EntityId;
+use crate::values::money::{Cop, Currency, Rate};
+use crate::values::time::Timestamp;
+
+/// 4.5 percent, in thousandths.
+const FEE_THOUSANDTHS: i64 = 45;
+/// Added to it, in pesos.
+const FEE_FIXED: i64 = 1_500;
+
+/// The fee of `amount`: 4.5 percent rounded half up to the peso, plus 1,500, never more than the
+/// amount; `None` when it does not fit.
+pub fn fee(amount: Cop) -> Option<Cop> {
+    let share = amount.minor().checked_mul(FEE_THOUSANDTHS)?.checked_add(500)? / 1_000;
+    share.checked_add(FEE_FIXED).map(|fee| Cop::from_minor(fee.min(amount.minor())))
+}
+
+/// What a sale comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// The fee.
+    pub fee: Cop,
+    /// What the tenant keeps of a marketplace sale.
+    pub commission: Option<Cop>,
+    /// What its seller gets; negative when the commission and the fee exceed the amount.
+    pub seller_net: Option<Cop>,
+}
+
+/// The figures of a payment of `amount`, of which the tenant keeps so many percent if it is a
+/// seller's sale; `None` when a figure does not fit.
+pub fn figures(amount: Cop, commission_percent: Option<Rate>) -> Option<Figures> {
+    let fee = fee(amount)?;
+    let Some(percent) = commission_percent else {
+        return Some(Figures { fee, commission: None, seller_net: None });
+    };
+    let commission = Cop::rounded(percent.percent_of(amount.decimal())?)?;
+    let seller_net = amount.minus(fee)?.minus(commission)?;
+    Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net) })
+}
+
+/// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the
+/// commission, so the lower percentage counts; what the tenant keeps is never negative
+/// (`docs/contract.md, 12.3`).
+fn platform_fee(book: &Book, payment: &CopPayment, fee: Cop) -> Option<Cop> {
+    payment.checkout.as_ref()?.sale.link?;
+    let percent = book.tenant_settings.settings.fees.link_percent;
+    let percent = payment.marketplace.as_ref().map_or(percent, |sale| sale.commission_percent.min(percent));
+    let share = Cop::rounded(percent.percent_of(payment.amount.decimal())?)?;
+    Some(share.min(payment.amount.minus(fee)?))
+}
+
+/// The record that the money came, and the first try of the conversion that the tenant's settings
+/// may make of it.
+pub(super) fn complete(
+    book: &Book,
+    payment: &CopPayment,
+    reference: String,
+    turn: &Turn,
+) -> (Draft, Option<Effect>) {
+    let now = turn.now;
+    let Some(figures) =
+        figures(payment.amount, payment.marketplace.as_ref().map(|sale| sale.commission_percent))
+    else {
+        unreachable!("the figures fitted when the payment was asked for, and the amount is the same")
+    };
+    let available_at = now.plus_ms(HOLD_MS);
+    let marketplace = payment.marketplace.as_ref().map(|sale| {
+        // A seller who was deleted meanwhile cannot be owed anything; the tenant keeps the share.
+        let seller_net =
+            figures.seller_net.filter(|_| book.sellers.contains_key(&sale.merchant)).unwrap_or(Cop::ZERO);
+        let seller_available_at = Some(seller_available_at(book, now, turn));
+        Box::new(Marketplace {
+            commission: figures.commission,
+            seller_net: Some(seller_net),
+            seller_available_at,
+            ..(**sale).clone()
+        })
+    });
+    let shared = marketplace
+        .as_ref()
+        .and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
+    let platform_fee = platform_fee(book, payment, figures.fee);
+    let checkout = payment
+        .checkout
+        .as_ref()
+        .map(|checkout| Box::new(ForSession { platform_fee, ..(**checkout).clone() }));
+    let completed = CopPayment {
+        status: Status::Completed,
+        phase: Phase::Idle,
+        fee: Some(figures.fee),
+        marketplace,
+        processor_reference: Some(reference),
+        completed_at: Some(now),
+        available_at: Some(available_at),
+        checkout,
+        kept: None,
+        ..payment.clone()
+    };
+    let mut draft = Draft::new(Cause::CopPaymentCompleted);
+    let own = post(&mut draft, &completed, available_at);
+    draft.change(payment, Entity::CopPayment(completed));
+    draft.event(EventKind::PaymentCompleted, EntityId::cop_payment(payment.id));
+    if let Some((seller, share)) = shared {
+        sellers::tell(&mut draft, book, seller, Currency::Cop, share.minor(), BalanceReason::Sale);
+    }
+    let to_convert = Completed {
+        payment: payment.id,
+        reference: payment.reference.as_deref(),
+        net: own,
+        release_at: available_at,
+    };
+    let first_try = auto::arrange(book, &mut draft, &to_convert, turn);
+    (draft, first_try)
+}
+
+/// A row of this payment, as its owner sees it.
+pub(super) fn row(
+    payment: &CopPayment,
+    kind: MovementKind,
+    description: &str,
+    available_at: Option<Timestamp>,
+) -> Option<Box<Row>> {
+    Some(Box::new(Row {
+        kind,
+        subject: Some(EntityId::cop_payment(payment.id)),
+        chargeback: None,
+        external_ref: None,
+        description: description.to_owned(),
+        available_at,
+    }))
+}
+
+/// Writes the rows and holds, and says what is left for the tenant.
+fn post(draft: &mut Draft, payment: &CopPayment, available_at: Timestamp) -> Cop {
+    let row = |kind, description, at| row(payment, kind, description, Some(at));
+    let mut post = |ledger, amount: Cop, row| {
+        draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row })
+    };
+    let fee = payment.fee.unwrap_or_default();
+    post(Ledger::Tenant, payment.amount, row(MovementKind::Payment, "payment received", available_at));
+    post(Ledger::Rail, payment.amount.negated(), None);
+    post(Ledger::Tenant, fee.negated(), row(MovementKind::Fee, "payment fee", available_at));
+    post(Ledger::Fees, fee, None);
+    let platform_fee = payment.platform_fee();
+    post(
+        Ledger::Tenant,
+        platform_fee.negated(),
+        row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at),
+    );
+    post(Ledger::Fees, platform_fee, None);
+    let mut own = payment.net().and_then(|net| net.minus(platform_fee)).unwrap_or_default();
+    if let Some((sale, at)) =
+        payment.marketplace.as_ref().and_then(|sale| Some((sale, sale.seller_available_at?)))
+    {
+        let share = sale.seller_net.unwrap_or_default();
+        let seller = Ledger::Seller(sale.merchant);
+        post(
+            Ledger::Tenant,
+            share.negated(),
+            row(MovementKind::SellerTransfer, "seller's share of the payment", available_at),
+        );
+        post(seller, share, row(MovementKind::SellerTransfer, "share of the payment", at));
+        draft.hold(HoldChange {
+            ledger: seller,
+            currency: Currency::Cop,
+            release_at: at.into(),
+            hold: payment.id,
+            minor: share.minor(),
+        });
+        own = own.minus(share).unwrap_or_default();
+    }
+    draft.hold(HoldChange {
+        ledger: Ledger::Tenant,
+        currency: Currency::Cop,
+        release_at: available_at.into(),
+        hold: payment.id,
+        minor: own.minor(),
+    });
+    own
+}

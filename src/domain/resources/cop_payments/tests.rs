@@ -1,0 +1,170 @@
+//! The figures, the places that a refund takes money from, and every state against everything that
+//! can be said to it.
+
+mod codes;
+mod collection;
+mod figures;
+mod refunds;
+mod sellers;
+
+use super::collect::{CANCELED, EXPIRED, NewCopPayment, WRONG_CODE};
+use super::refund::{self, Taken, spendable, take};
+use super::sale::{Figures, fee, figures};
+use super::*;
+use crate::bank::{Answer, Effect, How, Instruction, Order, RailReply};
+use crate::codec;
+use crate::commands::{Ask, Command};
+use crate::events::EventKind;
+use crate::kept::{KEPT_MS, KeepRef, Shape};
+use crate::ledger::book::Book;
+use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, Release};
+use crate::machine::{AnyBook, Domain};
+use crate::record::{Cause, Entity, Record};
+use crate::refusal::Refusal;
+use crate::resources::adjustments::Adjustment;
+use crate::resources::merchants::Registration;
+use crate::resources::payments::sale::HOLD_MS;
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::EntityId;
+use crate::values::money::Currency;
+use crate::values::token::Token;
+use actors::Machine;
+use proptest::prelude::*;
+use rust_decimal::Decimal;
+
+const T0: i64 = 1_795_226_000_000;
+
+fn percent(ten_thousandths: i64) -> Rate {
+    Rate(Decimal::new(ten_thousandths, 4))
+}
+
+fn payment_of(id: Id) -> CopPayment {
+    let mut world = World::new();
+    let record = world
+        .ask(None, Ask::CollectCop(Box::new(NewCopPayment { id, ..new(Channel::Qr) })), T0)
+        .expect("a record");
+    let Entity::CopPayment(payment) = &*record.entities[0].state else { panic!("a payment") };
+    payment.clone()
+}
+
+/// A tenant, and one payment at a time.
+struct World {
+    domain: Domain,
+    book: AnyBook,
+    payment: Option<Arc<Entity>>,
+    effects: Vec<Effect>,
+    refusal: Option<Refusal>,
+}
+
+fn new(channel: Channel) -> NewCopPayment {
+    NewCopPayment {
+        id: Id::derived(T0, 9, 0),
+        amount: Cop::from_minor(50_000),
+        channel,
+        buyer: None,
+        reference: None,
+        metadata: None,
+        marketplace: None,
+        checkout: None,
+    }
+}
+
+impl World {
+    fn new() -> World {
+        let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+        World { book: domain.empty(3), domain, payment: None, effects: Vec::new(), refusal: None }
+    }
+
+    fn collecting(channel: Channel) -> World {
+        let mut world = World::new();
+        world.say(Ask::CollectCop(Box::new(new(channel))), T0);
+        world
+    }
+
+    fn completed() -> World {
+        let mut world = World::collecting(Channel::Qr);
+        world.hear(COLLECT, How::Ask, done(), T0 + 1_000);
+        world
+    }
+
+    fn keyed(&mut self, entity: Option<&Entity>, command: Command, now_ms: i64) -> Option<Arc<Record>> {
+        self.domain.settle(&mut self.book, now_ms);
+        let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs(), ahead_ms: 0 };
+        let decision = self.domain.decide(&self.book, entity, command, turn);
+        (self.effects, self.refusal) = (decision.effects, decision.refusal);
+        let record = decision.record?;
+        self.domain.evolve(&mut self.book, &record, now_ms);
+        self.domain.check(&self.book, &record).expect("sound books");
+        Some(record)
+    }
+
+    fn ask(&mut self, entity: Option<&Entity>, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
+        self.keyed(entity, ask.into(), now_ms)
+    }
+
+    /// Asks the payment, which takes its new state.
+    fn say(&mut self, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
+        self.say_keyed(ask.into(), now_ms)
+    }
+
+    fn say_keyed(&mut self, command: Command, now_ms: i64) -> Option<Arc<Record>> {
+        let payment = self.payment.clone();
+        let record = self.keyed(payment.as_deref(), command, now_ms)?;
+        self.payment = record.entities.first().map(|written| Arc::clone(&written.state)).or(payment);
+        Some(record)
+    }
+
+    fn hear(&mut self, operation: u16, how: How, answer: Answer, now_ms: i64) -> Option<Arc<Record>> {
+        let operation = self.payment().id.operation(operation);
+        self.say(Ask::RailReply(RailReply { operation, how, answer }), now_ms)
+    }
+
+    fn payment(&self) -> &CopPayment {
+        let Some(Entity::CopPayment(payment)) = self.payment.as_deref() else { panic!("a payment") };
+        payment
+    }
+
+    fn book(&self) -> &Book {
+        let AnyBook::Tenant(book) = &self.book else { panic!("a tenant's book") };
+        book
+    }
+
+    fn fund(&mut self, minor: i64, held: bool, now_ms: i64) {
+        let ask = Adjustment {
+            cause: Cause::Funded,
+            currency: Currency::Cop,
+            minor,
+            merchant: None,
+            held,
+            description: String::new(),
+            external_ref: None,
+        };
+        self.ask(None, Ask::Adjust(Box::new(ask)), now_ms).expect("a record");
+    }
+
+    fn due(&self) -> Option<i64> {
+        self.domain.next_due(&self.book, &|_| false).map(|(at, _)| at)
+    }
+
+    /// Net, held and available pesos.
+    fn pesos(&self) -> (i64, i64, i64) {
+        let account = self.book().account(Currency::Cop);
+        (account.net, account.held, account.free())
+    }
+}
+
+fn done() -> Answer {
+    Answer::Done { reference: "12345678".to_owned() }
+}
+
+fn refused(code: &str) -> Answer {
+    Answer::Refused { code: code.to_owned() }
+}
+
+fn told(code: &str) -> Ask {
+    Ask::SubmitCopCode(Token::parse_debit(code).ok())
+}
+
+fn events(record: &Record) -> Vec<EventKind> {
+    record.events.iter().map(|event| event.kind).collect()
+}

@@ -1,0 +1,236 @@
+//! Payouts of pesos to a bank in Colombia: the operator asks for one, it is debited at once, and
+//! the operator says what became of it (`docs/contract.md, 11.8`).
+
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::ledger::book::Book;
+use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::payouts::Status;
+use crate::values::buyer::{DocumentNumber, DocumentType};
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Cop, Currency};
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+use std::fmt;
+
+/// What kind of account is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum AccountType {
+    /// Savings.
+    Savings,
+    /// Checking.
+    Checking,
+    /// A wallet, such as one that a phone names.
+    Wallet,
+}
+
+impl AccountType {
+    /// All of them.
+    pub const ALL: [AccountType; 3] = [AccountType::Savings, AccountType::Checking, AccountType::Wallet];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AccountType::Savings => "savings",
+            AccountType::Checking => "checking",
+            AccountType::Wallet => "wallet",
+        }
+    }
+}
+
+/// The number of an account in Colombia, which no check digit guards. Personal data: shown masked.
+#[derive(Clone, PartialEq, Eq, Encode, Decode)]
+pub struct ColombianAccount(Box<str>);
+
+impl ColombianAccount {
+    /// Reads one: 5 to 20 digits.
+    pub fn parse(text: &str) -> Result<ColombianAccount, &'static str> {
+        let fits = (5..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        if fits {
+            Ok(ColombianAccount(Box::from(text)))
+        } else {
+            Err("must be an account number of 5 to 20 digits")
+        }
+    }
+
+    /// With its last four digits: `…1234`.
+    pub fn masked(&self) -> impl fmt::Display {
+        fmt::from_fn(move |f| write!(f, "…{}", &self.0[self.0.len().saturating_sub(4)..]))
+    }
+}
+
+/// Masked.
+impl fmt::Debug for ColombianAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.masked(), f)
+    }
+}
+
+/// Where the money goes.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Beneficiary {
+    /// The bank, as the operator calls it.
+    pub bank: String,
+    /// The account.
+    pub account: ColombianAccount,
+    /// What kind of account it is.
+    pub account_type: AccountType,
+    /// Whose it is.
+    pub holder_name: String,
+    /// What kind of document identifies the holder.
+    pub document_type: DocumentType,
+    /// Its number.
+    pub document_number: DocumentNumber,
+}
+
+/// A payout in pesos.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct CopPayout {
+    /// Its name.
+    pub id: Id,
+    /// The operator's reference.
+    pub external_ref: ExternalRef,
+    /// Where it stands.
+    pub status: Status,
+    /// How much.
+    pub amount: Cop,
+    /// Where it goes.
+    pub to: Beneficiary,
+    /// The bank's reference.
+    pub reference: Option<String>,
+    /// Why it failed.
+    pub failure_code: Option<String>,
+    /// Test payouts move no real money.
+    pub livemode: bool,
+    /// When it was debited.
+    pub created_at: Timestamp,
+    /// When the operator said what became of it.
+    pub settled_at: Option<Timestamp>,
+}
+
+impl CopPayout {
+    /// The byte by which lists are filtered.
+    pub fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    /// The instants at which it moved money: where its movements are found.
+    pub fn moved_at(&self) -> Vec<Timestamp> {
+        std::iter::once(self.created_at).chain(self.settled_at).collect()
+    }
+}
+
+/// What is asked.
+pub struct NewCopPayout {
+    /// Its name.
+    pub id: Id,
+    /// The operator's reference.
+    pub external_ref: ExternalRef,
+    /// How much.
+    pub amount: Cop,
+    /// Where it goes.
+    pub to: Beneficiary,
+}
+
+/// What became of it.
+pub enum Verdict {
+    /// It arrived, under this reference of the bank.
+    Completed(String),
+    /// It did not, for this reason.
+    Failed(String),
+}
+
+/// Debits it.
+pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Outcome {
+    let free = book.account(Currency::Cop).free();
+    if new.amount.minor() > free {
+        return Outcome::refuse(Refusal::InsufficientCop { available: Cop::from_minor(free) });
+    }
+    let NewCopPayout { id, external_ref, amount, to } = new;
+    let payout = CopPayout {
+        id,
+        external_ref,
+        status: Status::Pending,
+        amount,
+        to,
+        reference: None,
+        failure_code: None,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        settled_at: None,
+    };
+    let mut draft = Draft::new(Cause::CopPayoutCreated);
+    post(&mut draft, &payout, amount.negated(), MovementKind::Payout, "payout");
+    draft.create(Entity::CopPayout(payout));
+    Outcome::write(draft)
+}
+
+/// The reference is known: the same payout is answered again, another is a conflict.
+pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
+    let (before, is) = (&payout.to, &again.to);
+    let differs: Vec<&'static str> = [
+        ("amountCop", payout.amount != again.amount),
+        ("bank", before.bank != is.bank),
+        ("accountNumber", before.account != is.account),
+        ("accountType", before.account_type != is.account_type),
+        ("holderName", before.holder_name != is.holder_name),
+        ("documentType", before.document_type != is.document_type),
+        ("documentNumber", before.document_number != is.document_number),
+    ]
+    .into_iter()
+    .filter_map(|(name, differs)| differs.then_some(name))
+    .collect();
+    if differs.is_empty() {
+        Outcome::unchanged()
+    } else {
+        Outcome::refuse(Refusal::ExternalRefConflict { existing: payout.id, differs })
+    }
+}
+
+/// The operator says what became of it; when it failed the money is back in the same record.
+pub fn settle(payout: &CopPayout, verdict: Verdict, turn: &Turn) -> Outcome {
+    if payout.status != Status::Pending {
+        return Outcome::refuse(Refusal::PayoutNotPending);
+    }
+    let settled = CopPayout { settled_at: Some(turn.now), ..payout.clone() };
+    let (settled, cause, event) = match verdict {
+        Verdict::Completed(reference) => (
+            CopPayout { status: Status::Completed, reference: Some(reference), ..settled },
+            Cause::CopPayoutCompleted,
+            EventKind::PayoutCompleted,
+        ),
+        Verdict::Failed(code) => (
+            CopPayout { status: Status::Failed, failure_code: Some(code), ..settled },
+            Cause::CopPayoutFailed,
+            EventKind::PayoutFailed,
+        ),
+    };
+    let mut draft = Draft::new(cause);
+    if settled.status == Status::Failed {
+        post(&mut draft, payout, payout.amount, MovementKind::PayoutReversal, "payout returned");
+    }
+    draft.change(payout, Entity::CopPayout(settled));
+    draft.event(event, EntityId::cop_payout(payout.id));
+    Outcome::write(draft)
+}
+
+fn post(draft: &mut Draft, payout: &CopPayout, amount: Cop, kind: MovementKind, description: &str) {
+    let row = Row {
+        kind,
+        subject: Some(EntityId::cop_payout(payout.id)),
+        chargeback: None,
+        external_ref: Some(payout.external_ref.clone()),
+        description: description.to_owned(),
+        available_at: None,
+    };
+    draft.post(Posting {
+        ledger: Ledger::Tenant,
+        currency: Currency::Cop,
+        minor: amount.minor(),
+        row: Some(Box::new(row)),
+    });
+    draft.post(Posting { ledger: Ledger::Rail, currency: Currency::Cop, minor: -amount.minor(), row: None });
+}

@@ -1,0 +1,383 @@
+//! Deposit addresses, one per customer, network and asset, and what comes in through them: credited
+//! 1:1 in USDT and held for 24 hours (`docs/contract.md, 10.4`). The addresses of a checkout
+//! session are one entity, [`Till`], whatever their number: what comes to any of them is counted
+//! there alone.
+
+use super::address::{Network, canonical};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{BalanceReason, EventKind, Extra};
+use crate::ledger::book::Book;
+use crate::ledger::sellers;
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::checkout::Sale;
+use crate::resources::payments::charge::{Figured, unknown_seller};
+use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
+use crate::resources::payments::{Marketplace, Means, Payment, Status};
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Currency, Rate, Usd, Usdt, Ves};
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+use rust_decimal::Decimal;
+
+/// A stablecoin that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Asset {
+    /// Tether.
+    Usdt,
+    /// USD Coin, which is credited as USDT.
+    Usdc,
+}
+
+impl Asset {
+    /// All of them, as the API writes them.
+    pub const NAMES: [(&'static str, Asset); 2] = [("USDT", Asset::Usdt), ("USDC", Asset::Usdc)];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        Asset::NAMES[self as usize].0
+    }
+}
+
+/// Where a customer of the tenant pays.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct DepositAddress {
+    /// Its name.
+    pub id: Id,
+    /// The customer, in the tenant's words.
+    pub customer_ref: ExternalRef,
+    /// The network.
+    pub network: Network,
+    /// The asset.
+    pub asset: Asset,
+    /// The address.
+    pub address: String,
+    /// Nothing real comes to a test address.
+    pub livemode: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// The checkout session that it was made for.
+    pub till: Option<Box<Till>>,
+}
+
+impl DepositAddress {
+    /// The name under which the same customer, network and asset find it again.
+    pub fn name(network: Network, asset: Asset, customer_ref: &ExternalRef) -> String {
+        format!("{} {} {customer_ref}", network.name(), asset.name())
+    }
+
+    /// All the places at which it takes money.
+    pub fn places(&self) -> impl Iterator<Item = (Network, Asset, &str)> {
+        let more = self
+            .till
+            .iter()
+            .flat_map(|till| &till.more)
+            .map(|place| (place.network, place.asset, place.address.as_str()));
+        std::iter::once((self.network, self.asset, self.address.as_str())).chain(more)
+    }
+
+    /// Its address on this network for this asset.
+    pub fn address_for(&self, network: Network, asset: Asset) -> Option<&str> {
+        self.places().find(|place| (place.0, place.1) == (network, asset)).map(|place| place.2)
+    }
+}
+
+/// What is paid in USDT for a checkout session, and what has come of it.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Till {
+    /// The session.
+    pub sale: Sale,
+    /// What is to come: a USDT is a dollar.
+    pub amount: Usd,
+    /// The seller and what the tenant keeps, in percent.
+    pub marketplace: Option<(Id, Rate)>,
+    /// The addresses on other networks, or for another asset, than the first.
+    pub more: Vec<Place>,
+    /// What has come, to all of them.
+    pub received: Usdt,
+    /// The seller's part of what came towards the first payment.
+    pub seller_received: Usdt,
+    /// When it was paid, and the payment which that made.
+    pub paid: Option<(Timestamp, Id)>,
+}
+
+/// One more address.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Place {
+    /// The network.
+    pub network: Network,
+    /// The asset.
+    pub asset: Asset,
+    /// The address.
+    pub address: String,
+}
+
+/// What is asked.
+pub struct NewDepositAddress {
+    /// Its name.
+    pub id: Id,
+    /// The customer.
+    pub customer_ref: ExternalRef,
+    /// The network.
+    pub network: Network,
+    /// The asset.
+    pub asset: Asset,
+    /// The address that it gets.
+    pub address: String,
+    /// The checkout session that it is for, of which nothing has come yet.
+    pub till: Option<Box<Till>>,
+}
+
+/// An address that nobody had before.
+pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Outcome {
+    if let Err(refusal) = can_open(book, &new, turn) {
+        return Outcome::refuse(refusal);
+    }
+    let NewDepositAddress { id, customer_ref, network, asset, address, till } = new;
+    let made = DepositAddress {
+        id,
+        customer_ref,
+        network,
+        asset,
+        address,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        till,
+    };
+    let mut draft = Draft::new(Cause::DepositAddressMade);
+    draft.create(Entity::DepositAddress(made));
+    Outcome::write(draft)
+}
+
+/// The same asked again: what is known is known, and a session gets an address on each network that
+/// its buyer wants.
+pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Outcome {
+    let Some(till) = known.till.as_deref().filter(|_| known.address_for(new.network, new.asset).is_none())
+    else {
+        return Outcome::unchanged();
+    };
+    if let Err(refusal) = can_open(book, &new, turn) {
+        return Outcome::refuse(refusal);
+    }
+    let mut till = till.clone();
+    till.more.push(Place { network: new.network, asset: new.asset, address: new.address });
+    let mut draft = Draft::new(Cause::DepositAddressMade);
+    draft.change(
+        known,
+        Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..known.clone() }),
+    );
+    Outcome::write(draft)
+}
+
+/// The order of the refusals is `docs/contract.md, 1.12`.
+fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Refusal> {
+    let marketplace = new.till.as_ref().and_then(|till| till.marketplace);
+    if unknown_seller(book, marketplace) {
+        return Err(Refusal::NotFound);
+    }
+    if !book.tenant_settings.settings.usdt_enabled {
+        return Err(Refusal::UsdtNotEnabled);
+    }
+    if marketplace
+        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
+    {
+        return Err(Refusal::MerchantInactive);
+    }
+    if turn.has_rail { Ok(()) } else { Err(Refusal::NetworkNotConfigured) }
+}
+
+/// Something that comes to an address.
+pub struct Incoming {
+    /// The deposit's name.
+    pub id: Id,
+    /// The address that it came to, in its one text.
+    pub address: String,
+    /// How much.
+    pub amount: Usdt,
+    /// Over which network.
+    pub network: Network,
+    /// In what.
+    pub asset: Asset,
+    /// The network's name for the transfer.
+    pub tx_hash: String,
+}
+
+/// A deposit, as it is told: it has no state to change, so it is no entity.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Deposit {
+    /// Its name, under which it is held.
+    pub id: Id,
+    /// To where it came.
+    pub to: DepositAddress,
+    /// How much.
+    pub amount: Usdt,
+    /// The network's name for the transfer.
+    pub tx_hash: String,
+    /// When it may be spent.
+    pub available_at: Timestamp,
+}
+
+/// Credits what came to an address. Money that comes is never refused, also when USDT was switched
+/// off meanwhile; only what cannot have come is.
+pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Outcome {
+    let Some((network, asset, address)) = to.places().find(|place| canonical(place.2) == incoming.address)
+    else {
+        return Outcome::refuse(Refusal::NotFound);
+    };
+    for (field, differs) in [("network", network != incoming.network), ("asset", asset != incoming.asset)] {
+        if differs {
+            return Outcome::refuse(Refusal::Invalid { field, message: "must be the address's own" });
+        }
+    }
+    let (currency, minor) = (Currency::Usdt, incoming.amount.minor());
+    let available_at = turn.now.plus_ms(HOLD_MS);
+    let share = to
+        .till
+        .as_ref()
+        .and_then(|till| till.marketplace)
+        .and_then(|sale| share(book, sale, incoming.amount, turn));
+    let counted = to.till.as_deref().map(|till| counted(to, till, &incoming, share, turn));
+    let (till, payment) = counted.map_or((None, None), |(till, payment)| (Some(till), payment));
+    let about =
+        payment.as_ref().map_or(EntityId::deposit_address(to.id), |payment| EntityId::payment(payment.id));
+    let row = |kind, description: String, available_at| {
+        let external_ref = Some(to.customer_ref.clone());
+        Some(Box::new(Row {
+            kind,
+            subject: Some(about),
+            chargeback: None,
+            external_ref,
+            description,
+            available_at: Some(available_at),
+        }))
+    };
+    let mut draft = Draft::new(Cause::CryptoDeposited);
+    let mut post = |ledger, minor, row| draft.post(Posting { ledger, currency, minor, row });
+    let description = format!("{} deposit over {}", asset.name(), network.name());
+    post(Ledger::Tenant, minor, row(MovementKind::Deposit, description, available_at));
+    post(Ledger::Rail, -minor, None);
+    let mut own = minor;
+    if let Some(Share { merchant, amount, available_at: at }) = share {
+        let (seller, share) = (Ledger::Seller(merchant), amount.minor());
+        post(
+            Ledger::Tenant,
+            -share,
+            row(MovementKind::SellerTransfer, "seller's share of the deposit".to_owned(), available_at),
+        );
+        post(seller, share, row(MovementKind::SellerTransfer, "share of the deposit".to_owned(), at));
+        draft.hold(HoldChange {
+            ledger: seller,
+            currency,
+            release_at: at.into(),
+            hold: incoming.id,
+            minor: share,
+        });
+        own -= share;
+    }
+    draft.hold(HoldChange {
+        ledger: Ledger::Tenant,
+        currency,
+        release_at: available_at.into(),
+        hold: incoming.id,
+        minor: own,
+    });
+    if let Some(till) = till {
+        draft.change(to, Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..to.clone() }));
+    }
+    let place = DepositAddress { network, asset, address: address.to_owned(), till: None, ..to.clone() };
+    let deposit = Deposit {
+        id: incoming.id,
+        to: place,
+        amount: incoming.amount,
+        tx_hash: incoming.tx_hash,
+        available_at,
+    };
+    draft.event_with(
+        EventKind::CryptoDepositCompleted,
+        Some(EntityId::deposit_address(to.id)),
+        Extra::Deposit(deposit),
+    );
+    if let Some(payment) = payment {
+        draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
+        draft.create(Entity::Payment(payment));
+    }
+    if let Some(Share { merchant, amount, .. }) = share {
+        sellers::tell(&mut draft, book, merchant, currency, amount.minor(), BalanceReason::Sale);
+    }
+    Outcome::write(draft)
+}
+
+/// A seller's part of what came.
+#[derive(Clone, Copy)]
+struct Share {
+    merchant: Id,
+    amount: Usdt,
+    available_at: Timestamp,
+}
+
+/// What comes is shared as it comes: the tenant keeps its percentage, half up to the cent. `None`
+/// when nothing is left for the seller, or the seller was deleted meanwhile.
+fn share(book: &Book, (merchant, percent): (Id, Rate), amount: Usdt, turn: &Turn) -> Option<Share> {
+    let commission = Usdt::rounded(percent.percent_of(amount.decimal())?)?;
+    let amount = amount.minus(commission).filter(|amount| *amount > Usdt::ZERO)?;
+    book.sellers.contains_key(&merchant).then(|| Share {
+        merchant,
+        amount,
+        available_at: seller_available_at(book, turn.now, turn),
+    })
+}
+
+/// The till after what came, and the payment that it makes: one for the session once enough has
+/// come, and one of its own for whatever comes later. A payment has the id of the deposit that made
+/// it.
+fn counted(
+    to: &DepositAddress,
+    till: &Till,
+    incoming: &Incoming,
+    share: Option<Share>,
+    turn: &Turn,
+) -> (Till, Option<Payment>) {
+    let shared = share.map_or(Usdt::ZERO, |share| share.amount);
+    // What the whole balance has room for fits.
+    let received = till.received.plus(incoming.amount).unwrap_or(till.received);
+    let seller_received = till.seller_received.plus(shared).unwrap_or(till.seller_received);
+    let enough = received.minor() >= till.amount.minor();
+    let counted = match till.paid {
+        None if !enough => None,
+        None => Some((till.amount, received, seller_received)),
+        Some(_) => Some((Usd::from_minor(incoming.amount.minor()), incoming.amount, shared)),
+    };
+    let payment = counted.map(|(usd, amount, seller_net)| {
+        let means = Means::Usdt {
+            amount,
+            seller_net: till.marketplace.map(|_| seller_net),
+            tx_hash: incoming.tx_hash.clone(),
+        };
+        let price = Figured { usd, ves: Ves::ZERO, rate: Rate(Decimal::ZERO) };
+        let marketplace = till.marketplace.map(|(merchant, commission_percent)| {
+            let seller_available_at = share.map(|share| share.available_at);
+            Box::new(Marketplace {
+                merchant,
+                commission_percent,
+                commission: None,
+                seller_net: None,
+                seller_available_at,
+            })
+        });
+        Payment {
+            status: Status::Completed,
+            completed_at: Some(turn.now),
+            available_at: Some(turn.now.plus_ms(HOLD_MS)),
+            checkout: Some(Box::new(till.sale.clone())),
+            marketplace,
+            ..Payment::new(incoming.id, to.customer_ref.clone(), means, price, turn)
+        }
+    });
+    let paid = till.paid.or(payment.as_ref().map(|payment| (turn.now, payment.id)));
+    (Till { received, seller_received, paid, ..till.clone() }, payment)
+}
+
+#[cfg(test)]
+mod tests;

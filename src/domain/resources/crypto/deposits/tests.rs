@@ -1,0 +1,146 @@
+//! Whatever comes to a session's addresses, in whatever parts: nothing of it is lost, and it is
+//! paid once, when there is enough.
+
+use super::*;
+use proptest::prelude::*;
+
+const SESSION: Id = Id::from_bytes([1; 16]);
+const SELLER: Id = Id::from_bytes([2; 16]);
+
+fn till(cents: i64, percent: Option<u32>) -> DepositAddress {
+    let sale = Sale { session: SESSION, reference: None, metadata: None, link: None, platform_fee: None };
+    let place = Place { network: Network::Polygon, asset: Asset::Usdt, address: "0xAb".to_owned() };
+    let till = Till {
+        sale,
+        amount: Usd::from_minor(cents),
+        marketplace: percent.map(|percent| (SELLER, Rate(Decimal::from(percent)))),
+        more: vec![place],
+        received: Usdt::ZERO,
+        seller_received: Usdt::ZERO,
+        paid: None,
+    };
+    DepositAddress {
+        id: Id::from_bytes([3; 16]),
+        customer_ref: ExternalRef::parse("a session").expect("a reference"),
+        network: Network::Trc20,
+        asset: Asset::Usdt,
+        address: "T1".to_owned(),
+        livemode: false,
+        created_at: Timestamp::from_unix_ms(0),
+        till: Some(Box::new(till)),
+    }
+}
+
+/// What came as the `n`-th, to one address or the other.
+fn incoming(n: usize, cents: i64) -> Incoming {
+    let (address, network) =
+        if n.is_multiple_of(2) { ("T1", Network::Trc20) } else { ("0xab", Network::Polygon) };
+    let id = Id::derived(1_000 + n as i64, n as u64, 0);
+    Incoming {
+        id,
+        address: address.to_owned(),
+        amount: Usdt::from_minor(cents),
+        network,
+        asset: Asset::Usdt,
+        tx_hash: format!("tx {n}"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn parts_are_counted_and_pay_once(price in 1_i64..3_000, parts in proptest::collection::vec(1_i64..1_500, 1..8), percent in proptest::option::of(0_u32..=100)) {
+        let mut book = Book::default();
+        book.sellers.insert(SELLER, Default::default());
+        let (mut to, mut payments, mut came) = (till(price, percent), Vec::new(), 0);
+        for (n, cents) in parts.iter().enumerate() {
+            let turn = Turn { now: Timestamp::from_unix_ms(1_000 + n as i64), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+            let draft = receive(&book, &to, incoming(n, *cents), &turn).draft.expect("money is never refused");
+            came += cents;
+            prop_assert_eq!(draft.postings.iter().map(|posting| posting.minor).sum::<i64>(), 0);
+            let credited: i64 = draft.postings.iter().filter(|posting| posting.ledger != Ledger::Rail).map(|posting| posting.minor).sum();
+            let held: i64 = draft.holds.iter().map(|hold| hold.minor).sum();
+            prop_assert_eq!((credited, held), (*cents, *cents), "all of it is somebody's, and held");
+            prop_assert!(draft.holds.iter().all(|hold| hold.minor >= 0));
+            for written in &draft.entities {
+                match &*written.state {
+                    Entity::DepositAddress(changed) => to = changed.clone(),
+                    Entity::Payment(payment) => payments.push(payment.clone()),
+                    other => panic!("{other:?}"),
+                }
+            }
+            let till = to.till.as_deref().expect("it stays a till");
+            prop_assert_eq!(till.received.minor(), came);
+            prop_assert_eq!(till.paid.is_some(), came >= price);
+            prop_assert_eq!(till.paid.map(|(_, id)| id), payments.first().map(|payment| payment.id), "it keeps its first payment");
+        }
+        let amounts = |of: fn(&Means) -> Usdt| payments.iter().map(|payment| of(&payment.means).minor()).sum::<i64>();
+        let all = amounts(|means| if let Means::Usdt { amount, .. } = means { *amount } else { Usdt::ZERO });
+        prop_assert_eq!(all, if came >= price { came } else { 0 }, "once it is paid, every cent is in one payment");
+        if let Some(first) = payments.first() {
+            prop_assert_eq!(first.usd, Usd::from_minor(price));
+            let sellers = amounts(|means| if let Means::Usdt { seller_net: Some(net), .. } = means { *net } else { Usdt::ZERO });
+            prop_assert_eq!(sellers, to.till.as_ref().map_or(0, |till| till.seller_received.minor()));
+            prop_assert!(sellers <= came);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_have_come_is_refused() {
+    let turn =
+        Turn { now: Timestamp::from_unix_ms(1_000), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+    let wrong = [
+        (
+            Incoming { network: Network::Erc20, ..incoming(1, 5) },
+            Refusal::Invalid { field: "network", message: "must be the address's own" },
+        ),
+        (
+            Incoming { asset: Asset::Usdc, ..incoming(0, 5) },
+            Refusal::Invalid { field: "asset", message: "must be the address's own" },
+        ),
+        (Incoming { address: "T2".to_owned(), ..incoming(0, 5) }, Refusal::NotFound),
+    ];
+    for (incoming, refusal) in wrong {
+        let outcome = receive(&Book::default(), &till(5, None), incoming, &turn);
+        assert_eq!((outcome.refusal, outcome.draft.is_none()), (Some(refusal), true));
+    }
+}
+
+#[test]
+fn a_network_is_added_once_and_only_to_a_session() {
+    let turn =
+        Turn { now: Timestamp::from_unix_ms(1_000), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+    let mut book = Book::default();
+    book.tenant_settings.settings = std::sync::Arc::new(crate::platform::settings::Settings {
+        usdt_enabled: true,
+        ..(*book.tenant_settings.settings).clone()
+    });
+    let new = |network, asset| NewDepositAddress {
+        id: Id::from_bytes([9; 16]),
+        customer_ref: ExternalRef::parse("a session").expect("a reference"),
+        network,
+        asset,
+        address: "0xcd".to_owned(),
+        till: None,
+    };
+    let known = till(5, None);
+    assert!(open_again(&book, &known, new(Network::Polygon, Asset::Usdt), &turn).draft.is_none());
+    let added = open_again(&book, &known, new(Network::Polygon, Asset::Usdc), &turn)
+        .draft
+        .expect("another asset is another address");
+    let Entity::DepositAddress(changed) = &*added.entities[0].state else { panic!("an address") };
+    assert_eq!(
+        (changed.id, changed.address_for(Network::Polygon, Asset::Usdc), changed.places().count()),
+        (known.id, Some("0xcd"), 3)
+    );
+    let customers = DepositAddress { till: None, ..known };
+    assert!(open_again(&book, &customers, new(Network::Polygon, Asset::Usdc), &turn).draft.is_none());
+    book.tenant_settings.settings = std::sync::Arc::new(crate::platform::settings::Settings {
+        usdt_enabled: false,
+        ..(*book.tenant_settings.settings).clone()
+    });
+    assert_eq!(
+        open_again(&book, &till(5, None), new(Network::Bep20, Asset::Usdt), &turn).refusal,
+        Some(Refusal::UsdtNotEnabled)
+    );
+}

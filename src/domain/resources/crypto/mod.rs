@@ -1,0 +1,34 @@
+//! USDT: in through deposit addresses, out to wallets (`docs/contract.md, 10`).
+//! The balance itself is an account like the others.
+
+pub mod address;
+pub mod deposits;
+pub mod payouts;
+
+use crate::ledger::book::Book;
+use crate::values::money::{Currency, Usdt};
+use crate::values::time::Timestamp;
+
+/// The balance in USDT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CryptoBalance {
+    /// What may be sent.
+    pub available: Usdt,
+    /// What is held.
+    pub held: Usdt,
+    /// Payouts under review or on their way, fees included: no part of the balance any more.
+    pub pending_payouts: Usdt,
+    /// When the next hold ends.
+    pub next_release: Option<Timestamp>,
+}
+
+/// The balance of a settled book.
+pub fn balance(book: &Book) -> CryptoBalance {
+    let account = book.account(Currency::Usdt);
+    CryptoBalance {
+        available: Usdt::from_minor(account.free()),
+        held: Usdt::from_minor(account.held),
+        pending_payouts: Usdt::from_minor(book.pending_payouts_usdt),
+        next_release: account.next_release(),
+    }
+}

@@ -1,0 +1,384 @@
+//! Orders at banks that operators may have to do with: those that no bank has answered, and those
+//! about which a bank contradicted itself; and what an operator says of one in the bank's place
+//! (`docs/contract.md, 5.13`).
+
+use crate::bank::{self, Answer};
+use crate::decision::Outcome;
+use crate::platform::PlatformChange;
+use crate::platform::acts::Act;
+use crate::record::Entity;
+use crate::refusal::Refusal;
+use crate::resources::cop_payments::collect::WRONG_CODE;
+use crate::resources::cop_payments::{self, CopPayment};
+use crate::resources::crypto;
+use crate::resources::crypto::payouts::{CryptoPayout, Status as CryptoStatus};
+use crate::resources::payments::{self, Means, Payment, Phase, asked_on};
+use crate::resources::payouts::{self, Payout, Status as PayoutStatus};
+use crate::resources::verification::MethodStatus;
+use crate::values::ids::Id;
+use crate::values::money::{Currency, write_minor};
+use crate::values::time::Timestamp;
+use std::sync::Arc;
+
+/// What kind of order it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A charge with the payer's code.
+    C2p,
+    /// Its reversal.
+    C2pReversal,
+    /// An immediate debit.
+    Debit,
+    /// A charge of a card.
+    Card,
+    /// A payout in bolívares.
+    Payout,
+    /// The two small amounts that prove a phone.
+    MicroDeposit,
+    /// A collection of pesos.
+    CopPayment,
+    /// A refund of pesos.
+    CopRefund,
+    /// A payout in USDT.
+    CryptoPayout,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 9] = [
+        Kind::C2p,
+        Kind::C2pReversal,
+        Kind::Debit,
+        Kind::Card,
+        Kind::Payout,
+        Kind::MicroDeposit,
+        Kind::CopPayment,
+        Kind::CopRefund,
+        Kind::CryptoPayout,
+    ];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::C2p => "c2p",
+            Kind::C2pReversal => "c2p_reversal",
+            Kind::Debit => "debit",
+            Kind::Card => "card",
+            Kind::Payout => "payout",
+            Kind::MicroDeposit => "micro_deposit",
+            Kind::CopPayment => "cop_payment",
+            Kind::CopRefund => "cop_refund",
+            Kind::CryptoPayout => "crypto_payout",
+        }
+    }
+}
+
+/// What an order belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A payment, in whatever currency.
+    Payment(Id),
+    /// A payout in bolívares.
+    Payout(Id),
+    /// A payout method of a merchant.
+    PayoutMethod(Id),
+    /// The tenant's own payout account, of which there is one.
+    PayoutAccount,
+    /// A payout in USDT.
+    CryptoPayout(Id),
+}
+
+impl Subject {
+    /// The names of all types.
+    pub const TYPES: [&str; 5] = ["payment", "payout", "payout_method", "payout_account", "crypto_payout"];
+
+    /// Its type, as the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Subject::Payment(_) => "payment",
+            Subject::Payout(_) => "payout",
+            Subject::PayoutMethod(_) => "payout_method",
+            Subject::PayoutAccount => "payout_account",
+            Subject::CryptoPayout(_) => "crypto_payout",
+        }
+    }
+
+    /// Its id, if it has one.
+    pub const fn id(self) -> Option<Id> {
+        match self {
+            Subject::Payment(id)
+            | Subject::Payout(id)
+            | Subject::PayoutMethod(id)
+            | Subject::CryptoPayout(id) => Some(id),
+            Subject::PayoutAccount => None,
+        }
+    }
+}
+
+/// An order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Our name for it at the bank.
+    pub id: Id,
+    /// What kind it is.
+    pub kind: Kind,
+    /// What it belongs to.
+    pub subject: Subject,
+    /// How much, in minor units.
+    pub minor: i64,
+    /// Of what.
+    pub currency: Currency,
+    /// When it was sent.
+    pub sent_at: Timestamp,
+    /// When the bank was asked about it last.
+    pub asked_at: Option<Timestamp>,
+    /// How often it was.
+    pub asks: u32,
+    /// With which code the bank refused it.
+    pub code: Option<String>,
+    /// Under which reference the bank did it.
+    pub reference: Option<String>,
+}
+
+impl Operation {
+    /// How much, with the decimals of its currency.
+    pub fn amount(&self) -> String {
+        let mut amount = String::new();
+        // Writing into text does not fail.
+        let _ = write_minor(&mut amount, self.minor, self.currency.decimals());
+        amount
+    }
+}
+
+/// The looks at an order: the next one and how many there were.
+type Looks = Option<(Timestamp, u32)>;
+
+/// An order of a payment in bolívares; `None` of what no bank was ordered to do.
+fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
+    let kind = match (&payment.means, n) {
+        (Means::C2p { .. }, payments::REVERSE) => Kind::C2pReversal,
+        (Means::C2p { .. }, _) => Kind::C2p,
+        (Means::Debit { .. }, _) => Kind::Debit,
+        (Means::Card { .. }, _) => Kind::Card,
+        (Means::Transfer { .. } | Means::Usdt { .. }, _) => return None,
+    };
+    let is_reversal = kind == Kind::C2pReversal;
+    let since = payment.completed_at.filter(|_| is_reversal).unwrap_or(payment.created_at);
+    let denied = if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None };
+    Some(Operation {
+        id: payment.id.operation(n),
+        kind,
+        subject: Subject::Payment(payment.id),
+        minor: payment.ves.minor(),
+        currency: Currency::Ves,
+        // An intent is older than its charge, and a payment than its reversal.
+        sent_at: looks.map_or(since, |(next, looks)| bank::sent_at(next, looks).max(since)),
+        asked_at: looks.and_then(|(next, looks)| bank::asked_at(next, looks)),
+        asks: looks.map_or(0, |(_, looks)| looks),
+        code: if is_reversal { denied.cloned() } else { payment.failure_code.clone() },
+        reference: if is_reversal { payment.reversal_ref.clone() } else { payment.bank_reference.clone() },
+    })
+}
+
+fn of_payout(payout: &Payout) -> Operation {
+    Operation {
+        id: payout.id.operation(payouts::CREDIT),
+        kind: Kind::Payout,
+        subject: Subject::Payout(payout.id),
+        minor: payout.amount.minor(),
+        currency: Currency::Ves,
+        sent_at: payout.created_at,
+        asked_at: payout.next_look.and_then(|next| bank::asked_at(next, payout.looks)),
+        asks: payout.looks,
+        code: payout.failure_code.clone(),
+        reference: payout.reference.clone(),
+    }
+}
+
+fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
+    let began = payout.next_look.map(|next| bank::sent_at(next, payout.looks));
+    Operation {
+        id: payout.id.operation(crypto::payouts::SEND),
+        kind: Kind::CryptoPayout,
+        subject: Subject::CryptoPayout(payout.id),
+        minor: payout.amount.minor(),
+        currency: Currency::Usdt,
+        // It may have waited for an operator first.
+        sent_at: began.map_or(payout.created_at, |began| began.max(payout.created_at)),
+        asked_at: payout.next_look.and_then(|next| bank::asked_at(next, payout.looks)),
+        asks: payout.looks,
+        code: payout.failure_code.clone(),
+        reference: payout.tx_hash.clone(),
+    }
+}
+
+fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
+    let is_refund = n != cop_payments::COLLECT;
+    let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
+    let began = looks.filter(|_| is_refund).map(|(next, looks)| bank::sent_at(next, looks).max(since));
+    let failure = payment.failure.filter(|failure| failure.is_of_refund() == is_refund);
+    Operation {
+        id: payment.id.operation(n),
+        kind: if is_refund { Kind::CopRefund } else { Kind::CopPayment },
+        subject: Subject::Payment(payment.id),
+        minor: payment.net().filter(|_| is_refund).unwrap_or(payment.amount).minor(),
+        currency: Currency::Cop,
+        sent_at: began.unwrap_or(since),
+        asked_at: looks.and_then(|(next, looks)| bank::asked_at(next, looks)).map(|at| at.max(since)),
+        asks: looks.map_or(0, |(_, looks)| looks),
+        code: failure.map(|failure| failure.name().to_owned()),
+        reference: if is_refund {
+            payment.refund_reference.clone()
+        } else {
+            payment.processor_reference.clone()
+        },
+    }
+}
+
+/// The deposits of a method that the bank has not answered about.
+fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
+    let (deposits, sent_at, looks, next_look) = status.open()?;
+    let (one, other) = deposits.amounts;
+    Some(Operation {
+        id: deposits.operation,
+        kind: Kind::MicroDeposit,
+        subject,
+        minor: one.minor() + other.minor(),
+        currency: Currency::Ves,
+        sent_at,
+        asked_at: bank::asked_at(next_look, looks),
+        asks: looks,
+        code: None,
+        reference: None,
+    })
+}
+
+/// The deposits of a method about which the bank said the opposite at this instant.
+fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Operation> {
+    let word = status.word().filter(|word| word.contradicted_at == Some(at))?;
+    let (one, other) = word.amounts;
+    Some(Operation {
+        id: word.operation,
+        kind: Kind::MicroDeposit,
+        subject,
+        minor: one.minor() + other.minor(),
+        currency: Currency::Ves,
+        sent_at: word.sent_at,
+        asked_at: None,
+        asks: 0,
+        code: word.code.clone(),
+        reference: word.reference.clone(),
+    })
+}
+
+/// The orders of an entity that no bank has answered.
+pub fn unanswered(entity: &Entity) -> Vec<Operation> {
+    let one = |operation: Option<Operation>| operation.into_iter().collect();
+    match entity {
+        Entity::Payment(payment) => one(match payment.phase {
+            Phase::Charging { looks, next_look } => {
+                of_payment(payment, payments::CHARGE, Some((next_look, looks)))
+            }
+            Phase::Reversing { looks, next_look, .. } => {
+                of_payment(payment, payments::REVERSE, Some((next_look, looks)))
+            }
+            Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
+        }),
+        Entity::Payout(payout) => one((payout.status == PayoutStatus::Pending).then(|| of_payout(payout))),
+        Entity::CryptoPayout(payout) => {
+            one((payout.status == CryptoStatus::Processing).then(|| of_crypto_payout(payout)))
+        }
+        Entity::CopPayment(payment) => {
+            let looks = match &payment.phase {
+                cop_payments::Phase::Refunding { looks, next_look, .. } => Some((*next_look, *looks)),
+                phase => phase.waiting().map(|waiting| (waiting.next_look, waiting.looks)),
+            };
+            let n = payment.operation().map(|id| id.entity_and_operation().1);
+            one(n.map(|n| of_cop_payment(payment, n, looks)))
+        }
+        Entity::Merchant(merchant) => merchant
+            .methods
+            .iter()
+            .filter_map(|method| of_deposits(&method.status, Subject::PayoutMethod(method.id)))
+            .collect(),
+        Entity::OwnAccount(account) => one(of_deposits(&account.status, Subject::PayoutAccount)),
+        Entity::Batch(_)
+        | Entity::Chargeback(_)
+        | Entity::Otp(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::Conversion(_)
+        | Entity::DepositAddress(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => Vec::new(),
+    }
+}
+
+/// The order about which the bank contradicted itself, in the record of this instant.
+pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
+    match entity {
+        Entity::Payment(payment) => of_payment(payment, payment.contradicted()?, None),
+        Entity::Payout(payout) => payout.is_contradicted().then(|| of_payout(payout)),
+        Entity::CryptoPayout(payout) => Some(of_crypto_payout(payout)),
+        Entity::CopPayment(payment) => Some(of_cop_payment(payment, payment.contradicted()?, None)),
+        Entity::Merchant(merchant) => merchant
+            .methods
+            .iter()
+            .find_map(|method| of_word(&method.status, Subject::PayoutMethod(method.id), at)),
+        Entity::OwnAccount(account) => of_word(&account.status, Subject::PayoutAccount, at),
+        _ => None,
+    }
+}
+
+/// What an operator says of an order in the bank's place.
+pub struct Resolution {
+    /// The order.
+    pub operation: Id,
+    /// That it was done, or that it was refused.
+    pub answer: Answer,
+    /// Who said so.
+    pub act: Act,
+}
+
+/// The bank's words for what the operator says, if the order still waits for any.
+pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<Answer, Refusal> {
+    if !unanswered(entity).iter().any(|open| open.id == resolution.operation) {
+        return Err(Refusal::OperationResolved);
+    }
+    Ok(match (entity, &resolution.answer) {
+        // What a processor says of a code, and not of the collection.
+        (Entity::CopPayment(_), Answer::Refused { code }) if code == WRONG_CODE => {
+            Answer::Refused { code: cop_payments::Failure::Rejected.name().to_owned() }
+        }
+        (_, answer) => answer.clone(),
+    })
+}
+
+/// The outcome of the bank's words, as an operator's: its record says who, it refuses nobody, and
+/// the bank is asked on whether it agrees.
+pub fn resolved(outcome: Outcome, operation: Id, act: Act, now: Timestamp) -> Outcome {
+    let Outcome { draft: Some(mut draft), effects, .. } = outcome else {
+        return Outcome::refuse(Refusal::OperationResolved);
+    };
+    for written in &mut draft.entities {
+        if let Some(entity) = Arc::get_mut(&mut written.state) {
+            ask_on(entity, operation, now);
+        }
+    }
+    draft.platform = Some(PlatformChange::Acted(act));
+    Outcome::write_then(draft, effects)
+}
+
+/// Micro-deposits are not asked about any more: they are the platform's own money, and a start can be
+/// repeated.
+fn ask_on(entity: &mut Entity, operation: Id, now: Timestamp) {
+    let (of, n) = operation.entity_and_operation();
+    let next_look = Some(now.plus_ms(bank::POLL_MS));
+    match entity {
+        Entity::Payment(payment) if payment.id == of => asked_on::begin(payment, n, now),
+        Entity::Payout(payout) if payout.id == of => payout.next_look = next_look,
+        Entity::CryptoPayout(payout) if payout.id == of => payout.next_look = next_look,
+        Entity::CopPayment(payment) if payment.id == of => payment.ask_on(n, now),
+        _ => {}
+    }
+}

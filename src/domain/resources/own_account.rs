@@ -1,0 +1,141 @@
+//! The tenant's own payout account, one per mode: where instant payouts go once it is proved
+//! (`docs/contract.md, 7.11`).
+
+use crate::bank::{Answer, Effect, How, Order, RailReply};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::kept::KeepRef;
+use crate::record::{Cause, Entity};
+use crate::resources::banks::BankCode;
+use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
+use crate::values::identity::IdentityDocument;
+use crate::values::ids::EntityId;
+use crate::values::money::Ves;
+use crate::values::phone::MobilePhone;
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+use std::sync::Arc;
+
+/// Where the tenant itself is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Held {
+    /// The bank.
+    pub bank: BankCode,
+    /// The phone.
+    pub phone: MobilePhone,
+    /// Whose it is.
+    pub identification: IdentityDocument,
+}
+
+/// The account, and how far its proof is.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct OwnAccount {
+    /// Where.
+    pub held: Held,
+    /// How far its proof is.
+    pub status: MethodStatus,
+    /// Test accounts receive no real money.
+    pub livemode: bool,
+    /// When it was set first.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+fn change(account: &OwnAccount, status: MethodStatus, turn: &Turn) -> Draft {
+    let mut draft = Draft::new(Cause::OwnAccountChanged);
+    draft.change(account, Entity::OwnAccount(OwnAccount { status, updated_at: turn.now, ..account.clone() }));
+    draft
+}
+
+/// Sets it. Another one is not proved by the proof of the one before.
+pub fn set(existing: Option<&OwnAccount>, held: Held, turn: &Turn) -> Outcome {
+    let created_at = existing.map_or(turn.now, |account| account.created_at);
+    let account = OwnAccount {
+        held,
+        status: MethodStatus::Unverified,
+        livemode: turn.livemode,
+        created_at,
+        updated_at: turn.now,
+    };
+    let mut draft = Draft::new(Cause::OwnAccountChanged);
+    match existing {
+        Some(existing) if existing.held == held => return Outcome::unchanged(),
+        Some(existing) => draft.change(existing, Entity::OwnAccount(account)),
+        None => draft.create(Entity::OwnAccount(account)),
+    }
+    Outcome::write(draft)
+}
+
+/// Sends the two micro-deposits.
+pub fn start_verification(
+    account: &OwnAccount,
+    amounts: (Ves, Ves),
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Outcome {
+    let (status, deposits) = match account.status.started(amounts, kept, turn) {
+        Ok(started) => started,
+        Err(refusal) => return Outcome::refuse(refusal),
+    };
+    let effect = order(account, deposits, How::Send, turn);
+    Outcome::write_then(change(account, status, turn), vec![effect])
+}
+
+fn order(account: &OwnAccount, deposits: Deposits, how: How, turn: &Turn) -> Effect {
+    let Held { bank, phone, identification } = account.held;
+    let order =
+        Order::MicroDeposit { bank, phone, identity: Some(identification), amounts: deposits.amounts };
+    Effect { entity: EntityId::OWN_ACCOUNT, operation: deposits.operation, at: turn.now, how, order }
+}
+
+/// The bank has not answered about the deposits.
+pub fn deadline(account: &OwnAccount, turn: &Turn) -> Outcome {
+    Outcome::effects(
+        account
+            .status
+            .due(turn.now)
+            .map(|deposits| order(account, deposits, How::Ask, turn))
+            .into_iter()
+            .collect(),
+    )
+}
+
+/// The amounts that the tenant saw.
+pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Outcome {
+    match account.status.tried(seen, turn.now) {
+        Err(refusal) => Outcome::refuse(refusal),
+        Ok((status, None)) => Outcome::write(change(account, status, turn)),
+        Ok((status, Some(refusal))) => Outcome::write_and_refuse(change(account, status, turn), refusal),
+    }
+}
+
+/// What the bank says about the deposits. An account that is not the tenant's is taken away.
+pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Outcome {
+    if !account.status.waits_for(reply.operation) {
+        let Some(status) = account.status.contradicted(reply.operation, &reply.answer, turn.now) else {
+            return Outcome::unchanged();
+        };
+        let mut draft = Draft::new(Cause::OperationContradicted);
+        draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
+        return Outcome::write(draft);
+    }
+    let Answer::Refused { code } = &reply.answer else {
+        let Some((status, unsent)) = account.status.after_answer(&reply.answer, reply.how, turn.now) else {
+            return Outcome::unchanged();
+        };
+        let send = unsent.map(|deposits| order(account, deposits, How::Send, turn));
+        let mut draft = Draft::new(Cause::OwnAccountChanged);
+        // Nothing that the tenant sees of the account changes.
+        draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
+        draft.replace_kept(account.status.kept());
+        return Outcome::write_then(draft, send.into_iter().collect());
+    };
+    let mut draft = Draft::new(Cause::OwnAccountChanged);
+    if code == NOT_THE_CLIENT {
+        draft.remove(EntityId::OWN_ACCOUNT, account);
+    } else {
+        draft = change(account, account.status.refused(code), turn);
+    }
+    draft.replace_kept(account.status.kept());
+    Outcome::write(draft)
+}

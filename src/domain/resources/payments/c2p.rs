@@ -1,0 +1,209 @@
+//! C2P: the intent, its execution, and the two ways an intent ends by itself (superseded, expired).
+
+use super::charge::{self, Secret};
+use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status};
+use crate::bank::{Effect, How, Order};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::checkout::Sale;
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Rate, Usd, Ves};
+use crate::values::token::Token;
+use std::sync::Arc;
+
+/// An intent lives so long (`docs/contract.md, 5.4`).
+pub const INTENT_MS: i64 = 15 * 60 * 1000;
+
+/// What is asked of an intent.
+pub struct NewIntent {
+    /// Its name.
+    pub id: Id,
+    /// The tenant's reference.
+    pub external_ref: ExternalRef,
+    /// The price.
+    pub usd: Usd,
+    /// The BCV rate in force.
+    pub rate: Rate,
+    /// What the payer pays.
+    pub ves: Ves,
+    /// Who pays.
+    pub debtor: Debtor,
+    /// Whether the bank sends the payer a code when told to.
+    pub bank_sends_otp: bool,
+    /// The hosted checkout that it is for.
+    pub checkout: Option<Box<Sale>>,
+}
+
+/// What is asked of a charge: the details once more, and the code.
+pub struct Execute {
+    /// The tenant's reference.
+    pub external_ref: ExternalRef,
+    /// The price.
+    pub usd: Usd,
+    /// Who pays.
+    pub debtor: Debtor,
+    /// The code.
+    pub token: Token,
+    /// Its keyed hash.
+    pub token_mark: [u8; 16],
+    /// The seller and what the tenant keeps, in percent.
+    pub marketplace: Option<(Id, Rate)>,
+}
+
+/// A first intent on a reference, or one after attempts that failed or were canceled.
+pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Outcome {
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
+    }
+    let (payment, effect) = intent(new, previous, turn);
+    let mut draft = Draft::new(Cause::PaymentRequested);
+    draft.create(Entity::Payment(payment));
+    Outcome::write_then(draft, effect.into_iter().collect())
+}
+
+/// A newer request on the reference of `old`, its newest attempt.
+pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
+    match (old.status, &old.phase) {
+        (Status::Failed | Status::Canceled, _) => request(new, Some(old), turn),
+        (Status::Pending, Phase::Idle) => {
+            let (payment, effect) = intent(new, Some(old), turn);
+            let mut draft = Draft::new(Cause::PaymentRequested);
+            draft.create(Entity::Payment(payment));
+            cancel(&mut draft, old, CancelReason::Superseded);
+            Outcome::write_then(draft, effect.into_iter().collect())
+        }
+        (Status::Pending, _) => Outcome::refuse(Refusal::ChargeInProgress),
+        (Status::Completed | Status::Reversed, _) if new.checkout.is_some() => {
+            Outcome::refuse(Refusal::SessionPaid)
+        }
+        (Status::Completed | Status::Reversed, _) => {
+            let mut differs = Vec::new();
+            let mut compare = |name, same: bool| {
+                if !same {
+                    differs.push(name);
+                }
+            };
+            let debtor = old.debtor();
+            compare("method", old.method() == Method::C2p);
+            compare("usdAmount", old.usd == new.usd);
+            compare("debtorId", debtor.is_some_and(|debtor| debtor.id == new.debtor.id));
+            compare("debtorCellPhone", debtor.is_some_and(|debtor| debtor.phone == new.debtor.phone));
+            compare("debtorBankCode", debtor.is_some_and(|debtor| debtor.bank == new.debtor.bank));
+            Outcome::refuse(Refusal::ExternalRefConflict { existing: old.id, differs })
+        }
+    }
+}
+
+fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, Option<Effect>) {
+    let NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp, checkout } = new;
+    let effect = bank_sends_otp.then_some(Effect {
+        entity: EntityId::payment(id),
+        operation: id.operation(REQUEST_OTP),
+        at: turn.now,
+        how: How::Send,
+        order: Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount: ves },
+    });
+    let means = Means::C2p { debtor, otp_requested: bank_sends_otp, token_mark: None };
+    let payment = Payment {
+        expires_at: Some(turn.now.plus_ms(INTENT_MS)),
+        previous: previous.map(|old| old.id),
+        charge: previous.and_then(|old| if old.method() == Method::C2p { old.charge } else { Some(old.id) }),
+        checkout,
+        ..Payment::new(id, external_ref, means, charge::Figured { usd, ves, rate }, turn)
+    };
+    (payment, effect)
+}
+
+fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
+    let canceled = Payment {
+        status: Status::Canceled,
+        phase: Phase::Idle,
+        cancel_reason: Some(reason),
+        ..payment.clone()
+    };
+    draft.change(payment, Entity::Payment(canceled));
+    draft.event(EventKind::PaymentCanceled, EntityId::payment(payment.id));
+}
+
+/// The payer has chosen another way: the intent ends, unless its charge is on its way.
+pub fn give_up(payment: &Payment) -> Outcome {
+    match (payment.status, &payment.phase) {
+        (Status::Pending, Phase::Idle) => {
+            let mut draft = Draft::new(Cause::PaymentCanceled);
+            cancel(&mut draft, payment, CancelReason::Superseded);
+            Outcome::write(draft)
+        }
+        (Status::Pending, _) => Outcome::refuse(Refusal::ChargeInProgress),
+        (Status::Completed | Status::Reversed, _) => Outcome::refuse(Refusal::SessionPaid),
+        (Status::Failed | Status::Canceled, _) => Outcome::unchanged(),
+    }
+}
+
+/// The payer's code has come: charge (`docs/contract.md, 5.5`).
+pub fn execute(
+    book: &Book,
+    payment: &Payment,
+    ask: Execute,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Outcome {
+    let Means::C2p { debtor, otp_requested, token_mark } = &payment.means else {
+        return Outcome::refuse(Refusal::NotFound);
+    };
+    if charge::unknown_seller(book, ask.marketplace) {
+        return Outcome::refuse(Refusal::NotFound);
+    }
+    let same_details = payment.usd == ask.usd
+        && payment.external_ref == ask.external_ref
+        && *debtor == ask.debtor
+        && (token_mark.is_none()
+            || payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent))
+                == ask.marketplace);
+    if !same_details {
+        return Outcome::refuse(Refusal::IntentMismatch);
+    }
+    match (payment.status, &payment.phase) {
+        (Status::Canceled, _) => return Outcome::refuse(Refusal::IntentCanceled),
+        (Status::Failed, _) => return Outcome::refuse(Refusal::IntentFailed),
+        (Status::Completed | Status::Reversed, _) if *token_mark == Some(ask.token_mark) => {
+            return Outcome::unchanged();
+        }
+        (Status::Completed | Status::Reversed, _) => return Outcome::refuse(Refusal::IntentCompleted),
+        (Status::Pending, Phase::Idle) => {}
+        (Status::Pending, _) => return Outcome::refuse(Refusal::ChargeInProgress),
+    }
+    if payment.expires_at.is_some_and(|at| at <= turn.now) {
+        // Its deadline has come and is on its way; the caller need not wait for it.
+        let mut draft = Draft::new(Cause::PaymentCanceled);
+        cancel(&mut draft, payment, CancelReason::Expired);
+        return Outcome::write_and_refuse(draft, Refusal::IntentCanceled);
+    }
+    let means =
+        Means::C2p { debtor: *debtor, otp_requested: *otp_requested, token_mark: Some(ask.token_mark) };
+    let charging =
+        match charge::begin(book, Payment { means, kept, ..payment.clone() }, ask.marketplace, turn) {
+            Ok(charging) => charging,
+            Err(refusal) => return Outcome::refuse(refusal),
+        };
+    let effect = charge::order(&charging, How::Send, Secret::Token(ask.token), turn);
+    let mut draft = Draft::new(Cause::PaymentCharging);
+    draft.change(payment, Entity::Payment(charging));
+    Outcome::write_then(draft, vec![effect])
+}
+
+/// The intent's time is up.
+pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
+    match (&payment.phase, payment.status) {
+        (Phase::Idle, Status::Pending) if payment.deadline().is_some_and(|at| at <= turn.now) => {
+            let mut draft = Draft::new(Cause::PaymentCanceled);
+            cancel(&mut draft, payment, CancelReason::Expired);
+            Outcome::write(draft)
+        }
+        _ => Outcome::unchanged(),
+    }
+}

@@ -1,0 +1,403 @@
+//! Charges: what the methods that take money at the bank's word have in common. One record says
+//! that the bank is about to be called, one says what it answered, and the order to the bank is all
+//! that differs between a code, a card, a debit and a transfer.
+
+use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, asked_on, sale};
+use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::EventKind;
+use crate::kept::KeepRef;
+use crate::ledger::Ledger;
+use crate::ledger::book::Book;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::values::card::Card;
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Currency, Rate, Usd, Ves};
+use crate::values::time::{DAY_MS, Timestamp, Zone};
+use crate::values::token::Token;
+use std::sync::Arc;
+
+/// The largest price of one payment: 100,000 USD.
+pub const USD_MAX: Usd = Usd::from_minor(10_000_000);
+
+/// The oldest transfer that can still pay for something.
+const TRANSFER_DAYS_MAX: i32 = 30;
+
+/// What goes to the bank and is written nowhere. Gone after a crash, and not needed to ask.
+pub enum Secret {
+    /// Nothing is secret, or it is gone.
+    None,
+    /// The payer's code.
+    Token(Token),
+    /// The payer's card.
+    Card(Box<Card>),
+}
+
+impl Secret {
+    fn token(self) -> Option<Token> {
+        match self {
+            Secret::Token(token) => Some(token),
+            Secret::None | Secret::Card(_) => None,
+        }
+    }
+
+    fn card(self) -> Option<Box<Card>> {
+        match self {
+            Secret::Card(card) => Some(card),
+            Secret::None | Secret::Token(_) => None,
+        }
+    }
+}
+
+/// What is to be paid, in the currency in which it was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Price {
+    /// Dollars, paid in bolívares at the rate in force.
+    Usd(Usd),
+    /// Bolívares.
+    Ves(Ves),
+}
+
+/// A price in both currencies, and the rate between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figured {
+    /// In dollars.
+    pub usd: Usd,
+    /// In bolívares.
+    pub ves: Ves,
+    /// Bolívares a dollar.
+    pub rate: Rate,
+}
+
+impl Price {
+    /// The name of the member that says it.
+    const fn field(self) -> &'static str {
+        match self {
+            Price::Usd(_) => "usdAmount",
+            Price::Ves(_) => "monto",
+        }
+    }
+
+    /// In both currencies; a price in bolívares becomes dollars rounded half up, within the bounds
+    /// of every payment.
+    pub fn at(self, rate: Rate) -> Result<Figured, Refusal> {
+        let invalid = |message| Refusal::Invalid { field: self.field(), message };
+        match self {
+            Price::Usd(usd) => {
+                let ves = usd
+                    .decimal()
+                    .checked_mul(rate.0)
+                    .and_then(Ves::rounded)
+                    .ok_or(invalid("is too large at the rate in force"))?;
+                Ok(Figured { usd, ves, rate })
+            }
+            Price::Ves(ves) => {
+                let usd = ves
+                    .decimal()
+                    .checked_div(rate.0)
+                    .and_then(Usd::rounded)
+                    .filter(|usd| *usd > Usd::ZERO && *usd <= USD_MAX);
+                let usd = usd.ok_or(invalid("must be worth from 0.01 to 100000 USD at the rate in force"))?;
+                Ok(Figured { usd, ves, rate })
+            }
+        }
+    }
+}
+
+/// What is asked of a charge that has no intent.
+pub struct NewCharge {
+    /// Its name.
+    pub id: Id,
+    /// The tenant's reference.
+    pub external_ref: ExternalRef,
+    /// What is to be paid.
+    pub price: Price,
+    /// The BCV rate in force, if there is one.
+    pub rate: Option<Rate>,
+    /// By what it is paid.
+    pub means: Means,
+    /// For people.
+    pub description: Option<String>,
+    /// The seller and what the tenant keeps, in percent.
+    pub marketplace: Option<(Id, Rate)>,
+    /// For the bank alone.
+    pub secret: Secret,
+    /// Whether the transfer pays for something already.
+    pub transfer_used: bool,
+}
+
+/// A charge on a reference that nothing was asked for under. The order of the refusals is
+/// `docs/contract.md, 1.12`.
+pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    match new_payment(book, &new, kept, turn) {
+        Ok(charging) => {
+            let effect = order(&charging, How::Send, new.secret, turn);
+            let mut draft = Draft::new(Cause::PaymentCharging);
+            draft.create(Entity::Payment(charging));
+            Outcome::write_then(draft, vec![effect])
+        }
+        Err(refusal) => Outcome::refuse(refusal),
+    }
+}
+
+fn new_payment(
+    book: &Book,
+    new: &NewCharge,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Result<Payment, Refusal> {
+    if unknown_seller(book, new.marketplace) {
+        return Err(Refusal::NotFound);
+    }
+    in_time(new, turn.now)?;
+    let figured = new.price.at(new.rate.ok_or(Refusal::RateUnavailable)?)?;
+    if new.transfer_used {
+        return Err(Refusal::ReferenceAlreadyUsed);
+    }
+    let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
+    begin(book, Payment { description: new.description.clone(), kept, ..payment }, new.marketplace, turn)
+}
+
+/// Cards end, and transfers grow old, by the tenant's clock in Caracas.
+fn in_time(new: &NewCharge, now: Timestamp) -> Result<(), Refusal> {
+    if let Secret::Card(card) = &new.secret
+        && let Some(field) = card.expiry.expired_at(now)
+    {
+        return Err(Refusal::Invalid { field, message: "is over: the card has expired" });
+    }
+    if let Means::Transfer { date, .. } = new.means {
+        if date > now.date_in(Zone::Caracas) {
+            return Err(Refusal::Invalid { field: "date", message: "must not be in the future in Caracas" });
+        }
+        if date < now.minus_ms(i64::from(TRANSFER_DAYS_MAX) * DAY_MS).date_in(Zone::Caracas) {
+            return Err(Refusal::Invalid { field: "date", message: "must not be more than 30 days ago" });
+        }
+    }
+    Ok(())
+}
+
+/// Whether the sale names a seller that there is not.
+pub fn unknown_seller(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
+    marketplace.is_some_and(|(merchant, _)| !book.sellers.contains_key(&merchant))
+}
+
+/// The payment on its way to the bank, once its seller takes part, there is a bank to call and its
+/// figures fit.
+pub fn begin(
+    book: &Book,
+    payment: Payment,
+    marketplace: Option<(Id, Rate)>,
+    turn: &Turn,
+) -> Result<Payment, Refusal> {
+    if marketplace
+        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
+    {
+        return Err(Refusal::MerchantInactive);
+    }
+    if !turn.has_rail {
+        return Err(Refusal::RailNotConfigured);
+    }
+    let marketplace = marketplace.map(|(merchant, commission_percent)| {
+        Box::new(Marketplace {
+            merchant,
+            commission_percent,
+            commission: None,
+            seller_net: None,
+            seller_available_at: None,
+        })
+    });
+    let charging = Payment {
+        phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(POLL_MS) },
+        marketplace,
+        ..payment
+    };
+    match sale::figures(book, &charging)
+        .filter(|_| book.has_room_for(Currency::Ves, charging.ves.minor(), Ledger::Rail))
+    {
+        None => Err(Refusal::AmountOverflow),
+        Some(figures) if figures.seller_net.is_some_and(Ves::is_negative) => Err(Refusal::Invalid {
+            field: "applicationFeePercent",
+            message: "the commission and the fee together exceed the amount",
+        }),
+        Some(_) => Ok(charging),
+    }
+}
+
+/// The reference is known: the same payload is answered with its payment, another is a conflict.
+/// Any earlier attempt counts, however it ended and by whatever method.
+pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Outcome {
+    let differs = differs(payment, again);
+    if differs.is_empty() {
+        return Outcome::unchanged();
+    }
+    if differs.contains(&"merchantId") && unknown_seller(book, again.marketplace) {
+        return Outcome::refuse(Refusal::NotFound);
+    }
+    Outcome::refuse(Refusal::ExternalRefConflict { existing: payment.id, differs })
+}
+
+/// The names of the members in which a repeat differs (`docs/contract.md, 1.7`).
+fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
+    let same_price = match again.price {
+        Price::Usd(usd) => payment.usd == usd,
+        Price::Ves(ves) => payment.ves == ves,
+    };
+    let mut differs = Vec::new();
+    let mut compare = |name, same: bool| {
+        if !same {
+            differs.push(name);
+        }
+    };
+    compare("method", payment.method() == again.means.method());
+    compare(again.price.field(), same_price);
+    match (&payment.means, &again.means) {
+        (Means::Card { mark, .. }, Means::Card { mark: other, .. }) => compare("card", mark == other),
+        (Means::Debit { debtor, name }, Means::Debit { debtor: other, name: other_name }) => {
+            compare_debtors(&mut compare, debtor, other, ["banco", "telefono", "cedula"]);
+            compare("nombre", name == other_name);
+        }
+        (
+            Means::Transfer { debtor, date, reference },
+            Means::Transfer { debtor: other, date: other_date, reference: other_reference },
+        ) => {
+            compare("reference", reference == other_reference);
+            compare_debtors(&mut compare, debtor, other, ["bankCode", "phone", "debtorId"]);
+            compare("date", date == other_date);
+        }
+        // Of other means, which the method tells.
+        _ => {}
+    }
+    let described = if matches!(again.means, Means::Debit { .. }) { "concepto" } else { "description" };
+    compare(described, payment.description == again.description);
+    let (before, is) = (
+        payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)),
+        again.marketplace,
+    );
+    compare("merchantId", before.map(|(merchant, _)| merchant) == is.map(|(merchant, _)| merchant));
+    compare("applicationFeePercent", before.map(|(_, percent)| percent) == is.map(|(_, percent)| percent));
+    differs
+}
+
+fn compare_debtors(
+    compare: &mut impl FnMut(&'static str, bool),
+    one: &Debtor,
+    other: &Debtor,
+    [bank, phone, id]: [&'static str; 3],
+) {
+    compare(bank, one.bank == other.bank);
+    compare(phone, one.phone == other.phone);
+    compare(id, one.id == other.id);
+}
+
+/// The order to the bank, or the question about it.
+pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect {
+    let amount = payment.ves;
+    let order = match &payment.means {
+        Means::C2p { debtor, .. } => Order::ChargeC2p {
+            bank: debtor.bank,
+            debtor: debtor.id,
+            phone: debtor.phone,
+            amount,
+            token: secret.token(),
+        },
+        Means::Card { .. } => Order::ChargeCard { amount, card: secret.card() },
+        Means::Debit { debtor, name } => Order::Debit {
+            bank: debtor.bank,
+            debtor: debtor.id,
+            phone: debtor.phone,
+            name: name.clone(),
+            amount,
+            concept: payment.description.clone().unwrap_or_default(),
+            otp: secret.token(),
+        },
+        Means::Transfer { debtor, date, reference } => Order::FindTransfer {
+            bank: debtor.bank,
+            debtor: debtor.id,
+            phone: debtor.phone,
+            date: *date,
+            reference: reference.clone(),
+            amount,
+        },
+        Means::Usdt { .. } => unreachable!("USDT is a payment when it has come; no bank is asked for it"),
+    };
+    Effect {
+        entity: EntityId::payment(payment.id),
+        operation: payment.id.operation(CHARGE),
+        at: turn.now,
+        how,
+        order,
+    }
+}
+
+/// The bank is to be asked about the charge.
+pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
+    Outcome::effects(vec![order(payment, How::Ask, Secret::None, turn)])
+}
+
+/// What the bank says about the charge. A second answer finds the payment settled and moves no
+/// money; the opposite of the first is written down.
+pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+    let Phase::Charging { looks, .. } = payment.phase else { return contradicted(payment, reply, turn) };
+    match (reply.answer, reply.how) {
+        (Answer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
+        (Answer::Refused { code }, _) => failed(payment, code),
+        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
+        (Answer::Waiting | Answer::Silent, How::Ask) => asked(payment, looks, None, turn),
+        // Looking for a transfer takes no secret and moves nothing: it is simply looked for again.
+        (Answer::NeverReceived, _) if matches!(payment.means, Means::Transfer { .. }) => {
+            asked(payment, looks, Some(order(payment, How::Send, Secret::None, turn)), turn)
+        }
+        // The payer's code or card was never written down, so the charge cannot be sent again.
+        (Answer::NeverReceived, _) if matches!(payment.means, Means::Card { .. }) => {
+            failed(payment, "processing_error".to_owned())
+        }
+        (Answer::NeverReceived, _) => failed(payment, "AB01".to_owned()),
+    }
+}
+
+/// The bank knows nothing yet; it is asked again later.
+fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> Outcome {
+    let next_look = next_poll(turn.now, looks + 1);
+    let later = Payment { phase: Phase::Charging { looks: looks + 1, next_look }, ..payment.clone() };
+    let mut draft = Draft::new(Cause::BankAsked);
+    draft.change(payment, Entity::Payment(later));
+    Outcome::write_then(draft, again.into_iter().collect())
+}
+
+/// What the bank says of a charge that is settled. A transfer was only looked for: nothing of it
+/// was ordered.
+fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+    let is_ordered = !matches!(payment.means, Means::Transfer { .. } | Means::Usdt { .. });
+    let phase = payment.phase.asked_no_more(CHARGE);
+    let said = match (payment.status, &reply.answer) {
+        (Status::Failed, Answer::Done { reference }) if is_ordered && payment.bank_reference.is_none() => {
+            Payment { bank_reference: Some(reference.clone()), phase, ..payment.clone() }
+        }
+        (Status::Completed | Status::Reversed, Answer::Refused { code })
+            if is_ordered && payment.failure_code.is_none() =>
+        {
+            Payment { failure_code: Some(code.clone()), phase, ..payment.clone() }
+        }
+        _ => return asked_on::on_rail_reply(payment, CHARGE, &reply, turn),
+    };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payment, Entity::Payment(said));
+    Outcome::write(draft)
+}
+
+fn failed(payment: &Payment, code: String) -> Outcome {
+    let failed = Payment {
+        status: Status::Failed,
+        phase: Phase::Idle,
+        failure_code: Some(code),
+        kept: None,
+        ..payment.clone()
+    };
+    let mut draft = Draft::new(Cause::PaymentFailed);
+    draft.change(payment, Entity::Payment(failed));
+    draft.event(EventKind::PaymentFailed, EntityId::payment(payment.id));
+    draft.replace_kept(payment.kept.clone());
+    Outcome::write(draft)
+}

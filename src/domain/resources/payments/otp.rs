@@ -1,0 +1,152 @@
+//! The code of an immediate debit: the payer's bank is told to send one. Nothing else depends on
+//! it; it is written down so that the operation can be looked up.
+
+use super::{Debtor, REQUEST_OTP};
+use crate::bank::{Answer, Effect, How, Order, RailReply};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::kept::KeepRef;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::Ves;
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+use std::sync::Arc;
+
+/// What the payer is told; the bank decides. No source says how long a code lives.
+const CODE_MS: i64 = 5 * 60 * 1000;
+
+/// Whether the bank took the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[repr(u8)]
+pub enum Status {
+    /// It has not answered.
+    Pending = 0,
+    /// It sends the code.
+    Completed = 1,
+    /// It does not.
+    Failed = 2,
+}
+
+impl Status {
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Pending => "pending",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+        }
+    }
+}
+
+/// A request for a code.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Otp {
+    /// Its name.
+    pub id: Id,
+    /// Whether the bank took it.
+    pub status: Status,
+    /// Who will pay.
+    pub debtor: Debtor,
+    /// How much it will be.
+    pub amount: Ves,
+    /// The bank's reference.
+    pub reference: Option<String>,
+    /// The bank's code when it said no.
+    pub failure_code: Option<String>,
+    /// Which kept answer the outcome replaces.
+    pub kept: Option<Arc<KeepRef>>,
+    /// Test requests reach no real bank.
+    pub livemode: bool,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When the code is of no use any more.
+    pub expires_at: Timestamp,
+    /// When the bank answered.
+    pub settled_at: Option<Timestamp>,
+}
+
+impl Otp {
+    /// The operation with the bank.
+    pub fn operation(&self) -> Id {
+        self.id.operation(REQUEST_OTP)
+    }
+
+    /// When it is given up.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        (self.status == Status::Pending).then_some(self.expires_at)
+    }
+}
+
+/// What is asked.
+pub struct NewOtp {
+    /// Its name.
+    pub id: Id,
+    /// Who will pay.
+    pub debtor: Debtor,
+    /// How much it will be.
+    pub amount: Ves,
+}
+
+/// Tells the bank to send a code.
+pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
+    }
+    let NewOtp { id, debtor, amount } = new;
+    let otp = Otp {
+        id,
+        status: Status::Pending,
+        debtor,
+        amount,
+        reference: None,
+        failure_code: None,
+        kept,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        expires_at: turn.now.plus_ms(CODE_MS),
+        settled_at: None,
+    };
+    let effect = Effect {
+        entity: EntityId::otp(id),
+        operation: otp.operation(),
+        at: turn.now,
+        how: How::Send,
+        order: Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount },
+    };
+    let mut draft = Draft::new(Cause::OtpRequested);
+    draft.create(Entity::Otp(otp));
+    Outcome::write_then(draft, vec![effect])
+}
+
+/// What the bank says about it.
+pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Outcome {
+    match (otp.status, reply.answer) {
+        (Status::Pending, Answer::Done { reference }) => {
+            settle(otp, Otp { status: Status::Completed, reference: Some(reference), ..otp.clone() }, turn)
+        }
+        (Status::Pending, Answer::Refused { code }) => {
+            settle(otp, Otp { status: Status::Failed, failure_code: Some(code), ..otp.clone() }, turn)
+        }
+        _ => Outcome::unchanged(),
+    }
+}
+
+/// The bank never answered, and by now the code would be of no use.
+pub fn deadline(otp: &Otp, turn: &Turn) -> Outcome {
+    match otp.status {
+        Status::Pending => settle(
+            otp,
+            Otp { status: Status::Failed, failure_code: Some("AB01".to_owned()), ..otp.clone() },
+            turn,
+        ),
+        Status::Completed | Status::Failed => Outcome::unchanged(),
+    }
+}
+
+fn settle(before: &Otp, settled: Otp, turn: &Turn) -> Outcome {
+    let mut draft = Draft::new(Cause::OtpSettled);
+    draft.change(before, Entity::Otp(Otp { kept: None, settled_at: Some(turn.now), ..settled }));
+    draft.replace_kept(before.kept.clone());
+    Outcome::write(draft)
+}

@@ -1,0 +1,290 @@
+//! Reversal of a C2P payment: the money is set aside, the bank is asked, and only then it goes back
+//! (`docs/contract.md, 5.10`).
+
+use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, asked_on, sale::HOLD_MS};
+use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{BalanceReason, EventKind};
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::ledger::sellers;
+use crate::ledger::{Account, HoldChange, Ledger, MovementKind, Posting, Release, Row};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::values::ids::EntityId;
+use crate::values::money::{Currency, Ves};
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+use std::sync::Arc;
+
+/// Where the money for a reversal was taken from, in minor units, so that it can go back to the
+/// very same places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Aside {
+    /// From what was left of the sale's own hold.
+    pub from_hold: i64,
+    /// From the tenant's available balance.
+    pub from_available: i64,
+    /// From what was left of the seller's hold on the sale.
+    pub seller_from_hold: i64,
+    /// From the seller's available balance.
+    pub seller_from_available: i64,
+}
+
+/// The tenant asks for it.
+pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+    let Means::C2p { debtor, .. } = &payment.means else { return Outcome::refuse(Refusal::NotReversible) };
+    if matches!(payment.phase, Phase::Reversing { .. }) {
+        return Outcome::refuse(Refusal::ReversalInProgress);
+    }
+    let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
+        return Outcome::refuse(Refusal::PaymentNotCompleted);
+    };
+    if turn.now >= completed_at.plus_ms(HOLD_MS) {
+        return Outcome::refuse(Refusal::ReversalWindowExpired);
+    }
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
+    }
+    let aside = match set_aside(book, payment) {
+        Ok(aside) => aside,
+        Err(refusal) => return Outcome::refuse(refusal),
+    };
+    let phase = Phase::Reversing { looks: 0, next_look: turn.now.plus_ms(POLL_MS), resent: false, aside };
+    let reversing = Payment { phase, kept, ..payment.clone() };
+    let effect = order(&reversing, debtor, How::Send, turn);
+    let mut draft = Draft::new(Cause::ReversalBegun);
+    move_aside(&mut draft, payment, aside);
+    draft.change(payment, Entity::Payment(reversing));
+    Outcome::write_then(draft, vec![effect])
+}
+
+/// Who gives what: first what is left of the sale's own holds, then what is available; all or
+/// nothing.
+fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
+    // The operator's share of a sale through a link comes back with the fee: what is asked of the
+    // tenant is what the sale left it.
+    let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
+    let share = payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();
+    let account = book.account(Currency::Ves);
+    let from_hold = payment.available_at.map_or(0, |at| account.held_for(at, payment.id)).min(net - share);
+    let from_available = net - share - from_hold;
+    if from_available > 0 && from_available > book.available_ves() {
+        return Err(Refusal::InsufficientBalance { available: Ves::from_minor(book.available_ves()) });
+    }
+    let mut aside = Aside { from_hold, from_available, seller_from_hold: 0, seller_from_available: 0 };
+    if let Some(sale) = &payment.marketplace
+        && let Some(seller) = book.sellers.get(&sale.merchant)
+    {
+        aside.seller_from_hold = sale
+            .seller_available_at
+            .map_or(0, |at| seller.account(Currency::Ves).held_for(at, payment.id))
+            .min(share);
+        aside.seller_from_available = share - aside.seller_from_hold;
+        if aside.seller_from_available > 0
+            && aside.seller_from_available > seller.account(Currency::Ves).free()
+        {
+            return Err(Refusal::InsufficientBalance { available: Ves::from_minor(book.available_ves()) });
+        }
+    }
+    Ok(aside)
+}
+
+/// The accounts that give the money of a payment back, what each gives of the sale's own hold on it
+/// and in all, and when that hold ends.
+fn givers(payment: &Payment, aside: Aside) -> impl Iterator<Item = (Ledger, Option<Timestamp>, i64, i64)> {
+    let own = (Ledger::Tenant, payment.available_at, aside.from_hold, aside.from_hold + aside.from_available);
+    let seller = payment.marketplace.as_ref().map(|sale| {
+        let all = aside.seller_from_hold + aside.seller_from_available;
+        (Ledger::Seller(sale.merchant), sale.seller_available_at, aside.seller_from_hold, all)
+    });
+    std::iter::once(own).chain(seller)
+}
+
+/// A change of what is held for a payment.
+const fn change(payment: &Payment, ledger: Ledger, release_at: Release, minor: i64) -> HoldChange {
+    HoldChange { ledger, currency: Currency::Ves, release_at, hold: payment.id, minor }
+}
+
+/// Moves money from its holds to the one that lasts until the bank has decided.
+fn move_aside(draft: &mut Draft, payment: &Payment, aside: Aside) {
+    for (ledger, available_at, from_hold, all) in givers(payment, aside) {
+        draft.hold(change(payment, ledger, Release::WhenDecided, all));
+        if let Some(at) = available_at {
+            draft.hold(change(payment, ledger, at.into(), -from_hold));
+        }
+    }
+}
+
+/// The bank has decided: what was set aside is not any more.
+fn release(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside) {
+    for (ledger, ..) in givers(payment, aside) {
+        let account = match ledger {
+            Ledger::Seller(merchant) => {
+                book.sellers.get(&merchant).map(|seller| seller.account(Currency::Ves))
+            }
+            _ => Some(book.account(Currency::Ves)),
+        };
+        for (release_at, minor) in
+            account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id))
+        {
+            draft.hold(change(payment, ledger, release_at, -minor));
+        }
+    }
+}
+
+/// Gives the money back to where it was taken from; a hold that has ended meanwhile is what is
+/// available.
+fn put_back(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside, now: Timestamp) {
+    release(draft, book, payment, aside);
+    for (ledger, available_at, from_hold, _) in givers(payment, aside) {
+        if let Some(at) = available_at.filter(|at| *at > now) {
+            draft.hold(change(payment, ledger, at.into(), from_hold));
+        }
+    }
+}
+
+fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
+    Effect {
+        entity: EntityId::payment(payment.id),
+        operation: payment.id.operation(REVERSE),
+        at: turn.now,
+        how,
+        order: Order::ReverseC2p {
+            original: payment.id.operation(CHARGE),
+            bank: debtor.bank,
+            debtor: debtor.id,
+            reference: payment.bank_reference.clone().unwrap_or_default(),
+            amount: payment.ves,
+        },
+    }
+}
+
+/// The bank is to be asked about it.
+pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
+    let Some(debtor) = payment.debtor() else { return Outcome::unchanged() };
+    Outcome::effects(vec![order(payment, debtor, How::Ask, turn)])
+}
+
+/// What the bank says about it.
+pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+    let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) =
+        (&payment.phase, payment.debtor())
+    else {
+        return contradicted(payment, reply, turn);
+    };
+    let (looks, resent, aside) = (*looks, *resent, *aside);
+    match (reply.answer, reply.how) {
+        (Answer::Done { reference }, _) => reversed(book, payment, aside, reference, turn),
+        (Answer::Refused { code: _ }, _) => {
+            let restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
+            let mut draft = Draft::new(Cause::ReversalRefused);
+            put_back(&mut draft, book, payment, aside, turn.now);
+            draft.change(payment, Entity::Payment(restored));
+            draft.replace_kept(payment.kept.clone());
+            Outcome::write_and_refuse(draft, Refusal::ReversalRefused)
+        }
+        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
+        (Answer::NeverReceived, _) if !resent => {
+            let phase = Phase::Reversing { looks, next_look: turn.now.plus_ms(POLL_MS), resent: true, aside };
+            let again = Payment { phase, ..payment.clone() };
+            let effect = order(&again, debtor, How::Send, turn);
+            let mut draft = Draft::new(Cause::BankAsked);
+            draft.change(payment, Entity::Payment(again));
+            Outcome::write_then(draft, vec![effect])
+        }
+        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, _) => {
+            let phase = Phase::Reversing {
+                looks: looks + 1,
+                next_look: next_poll(turn.now, looks + 1),
+                resent,
+                aside,
+            };
+            let mut draft = Draft::new(Cause::BankAsked);
+            draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
+            Outcome::write(draft)
+        }
+    }
+}
+
+/// What the bank says of a reversal that is settled: that one which it refused was made after all,
+/// or that it refused one which it made. No money moves by it.
+fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+    let phase = payment.phase.asked_no_more(REVERSE);
+    let said = match (payment.status, &reply.answer, &phase) {
+        (Status::Completed, Answer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
+            if payment.reversal_ref.is_none() =>
+        {
+            Payment { reversal_ref: Some(reference.clone()), phase, ..payment.clone() }
+        }
+        (Status::Reversed, Answer::Refused { code }, Phase::Idle | Phase::AskedOn { .. }) => {
+            Payment { phase: Phase::ReversalDenied { code: code.clone() }, ..payment.clone() }
+        }
+        _ => return asked_on::on_rail_reply(payment, REVERSE, &reply, turn),
+    };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payment, Entity::Payment(said));
+    Outcome::write(draft)
+}
+
+fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Outcome {
+    let reversed = Payment {
+        status: Status::Reversed,
+        phase: Phase::Idle,
+        reversed_at: Some(turn.now),
+        reversal_ref: Some(reference),
+        kept: None,
+        ..payment.clone()
+    };
+    let mut draft = Draft::new(Cause::PaymentReversed);
+    let row = |kind, description: &str| {
+        Some(Box::new(Row {
+            kind,
+            subject: Some(EntityId::payment(payment.id)),
+            chargeback: None,
+            external_ref: Some(payment.external_ref.clone()),
+            description: description.to_owned(),
+            available_at: None,
+        }))
+    };
+    let mut post = |ledger, amount: Ves, row| {
+        draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row })
+    };
+    let fee = payment.fee.unwrap_or_default();
+    post(Ledger::Tenant, payment.ves.negated(), row(MovementKind::Reversal, "payment reversed"));
+    post(Ledger::Rail, payment.ves, None);
+    post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
+    post(Ledger::Fees, fee.negated(), None);
+    post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
+    post(Ledger::Fees, payment.platform_fee().negated(), None);
+    release(&mut draft, book, payment, aside);
+    if let Some(sale) = &payment.marketplace {
+        let share = sale.seller_net.unwrap_or_default();
+        let seller = Ledger::Seller(sale.merchant);
+        let mut post = |ledger, amount: Ves, row| {
+            draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row })
+        };
+        post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
+        post(
+            seller,
+            share.negated(),
+            row(MovementKind::SellerTransferReversal, "share of the payment returned"),
+        );
+    }
+    draft.change(payment, Entity::Payment(reversed));
+    draft.event(EventKind::PaymentReversed, EntityId::payment(payment.id));
+    if let Some(sale) =
+        payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero()))
+    {
+        sellers::tell(
+            &mut draft,
+            book,
+            sale.merchant,
+            Currency::Ves,
+            -(aside.seller_from_hold + aside.seller_from_available),
+            BalanceReason::Reversal,
+        );
+    }
+    draft.replace_kept(payment.kept.clone());
+    Outcome::write(draft)
+}

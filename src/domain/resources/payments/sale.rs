@@ -1,0 +1,178 @@
+//! What a completed payment does to the ledger: the sale, the fee, the seller's share, and the
+//! holds (`docs/contract.md, 6.3, 6.4`).
+
+use super::{Marketplace, Method, Payment, Phase, Status};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::events::{BalanceReason, EventKind};
+use crate::ledger::book::Book;
+use crate::ledger::sellers;
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::record::{Cause, Entity};
+use crate::resources::checkout::Sale;
+use crate::values::calendar::nth_business_day_after;
+use crate::values::ids::EntityId;
+use crate::values::money::{Currency, Ves};
+use crate::values::time::Timestamp;
+
+/// Every completed payment is held so long (`docs/contract.md, 6.3`).
+pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What a sale comes to, by the settings in force.
+pub struct Figures {
+    /// The fee.
+    pub fee: Ves,
+    /// What the tenant keeps of a marketplace sale.
+    pub commission: Option<Ves>,
+    /// What its seller gets.
+    pub seller_net: Option<Ves>,
+    /// The operator's share of a sale through a payment link.
+    pub platform_fee: Option<Ves>,
+}
+
+/// The figures of `payment`, were it completed now; `None` when a figure does not fit.
+pub fn figures(book: &Book, payment: &Payment) -> Option<Figures> {
+    let fees = &book.tenant_settings.settings.fees;
+    let fee = match payment.method() {
+        Method::C2p => fees.c2p,
+        Method::Vpos => fees.vpos,
+        Method::Debit => fees.debit,
+        Method::PagoMovil => fees.pago_movil,
+        // Pesos and USDT have prices of their own.
+        Method::Cop | Method::Usdt => return None,
+    }
+    .of(payment.ves)?;
+    let platform_fee = match &payment.checkout {
+        Some(checkout) if checkout.link.is_some() => Some(platform_fee(book, payment, fee)?),
+        _ => None,
+    };
+    let Some(sale) = &payment.marketplace else {
+        return Some(Figures { fee, commission: None, seller_net: None, platform_fee });
+    };
+    let commission = Ves::rounded(sale.commission_percent.percent_of(payment.ves.decimal())?)?;
+    let seller_net = payment.ves.minus(fee)?.minus(commission)?;
+    Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net), platform_fee })
+}
+
+/// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the
+/// commission, so the lower percentage counts; what the tenant keeps is never negative
+/// (`docs/contract.md, 12.3`).
+fn platform_fee(book: &Book, payment: &Payment, fee: Ves) -> Option<Ves> {
+    let percent = book.tenant_settings.settings.fees.link_percent;
+    let percent = payment.marketplace.as_ref().map_or(percent, |sale| sale.commission_percent.min(percent));
+    Some(Ves::rounded(percent.percent_of(payment.ves.decimal())?)?.min(payment.ves.minus(fee)?))
+}
+
+/// The money came.
+pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) -> Outcome {
+    let now = turn.now;
+    // The charge was checked against the fees of its start; fees that rose since then may not make
+    // the seller pay.
+    let Some(figures) = figures(book, payment) else {
+        unreachable!("the figures fitted when the charge was sent, and the amount is the same")
+    };
+    let available_at = now.plus_ms(HOLD_MS);
+    let seller_available_at = seller_available_at(book, now, turn);
+    let marketplace = payment.marketplace.as_ref().map(|sale| {
+        // A seller who was deleted while the charge was at the bank cannot be owed anything; the
+        // tenant keeps the share.
+        let there = book.sellers.contains_key(&sale.merchant);
+        let seller_net = figures.seller_net.map(|net| if there { net.max(Ves::ZERO) } else { Ves::ZERO });
+        Box::new(Marketplace {
+            commission: figures.commission,
+            seller_net,
+            seller_available_at: Some(seller_available_at),
+            ..(**sale).clone()
+        })
+    });
+    let shared = marketplace
+        .as_ref()
+        .and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
+    let checkout = payment
+        .checkout
+        .as_ref()
+        .map(|checkout| Box::new(Sale { platform_fee: figures.platform_fee, ..(**checkout).clone() }));
+    let completed = Payment {
+        status: Status::Completed,
+        phase: Phase::Idle,
+        fee: Some(figures.fee),
+        marketplace,
+        bank_reference: Some(reference),
+        completed_at: Some(now),
+        available_at: Some(available_at),
+        checkout,
+        kept: None,
+        ..payment.clone()
+    };
+    let mut draft = Draft::new(Cause::PaymentCompleted);
+    post(&mut draft, &completed, available_at, seller_available_at);
+    draft.change(payment, Entity::Payment(completed));
+    draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
+    if let Some((seller, share)) = shared {
+        sellers::tell(&mut draft, book, seller, Currency::Ves, share.minor(), BalanceReason::Sale);
+    }
+    draft.replace_kept(payment.kept.clone());
+    Outcome::write(draft)
+}
+
+/// The later of the seller's business days and the 24 hours.
+pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestamp {
+    let hold = now.plus_ms(HOLD_MS);
+    match book.tenant_settings.settings.seller_hold_business_days {
+        0 => hold,
+        days => nth_business_day_after(now, days, turn.holidays).max(hold),
+    }
+}
+
+fn post(draft: &mut Draft, payment: &Payment, available_at: Timestamp, seller_available_at: Timestamp) {
+    let row = |kind, description: &str, available_at| {
+        Some(Box::new(Row {
+            kind,
+            subject: Some(EntityId::payment(payment.id)),
+            chargeback: None,
+            external_ref: Some(payment.external_ref.clone()),
+            description: description.to_owned(),
+            available_at: Some(available_at),
+        }))
+    };
+    let mut post = |ledger, amount: Ves, row| {
+        draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row })
+    };
+    let fee = payment.fee.unwrap_or_default();
+    post(Ledger::Tenant, payment.ves, row(MovementKind::Payment, "payment received", available_at));
+    post(Ledger::Rail, payment.ves.negated(), None);
+    post(Ledger::Tenant, fee.negated(), row(MovementKind::Fee, "payment fee", available_at));
+    post(Ledger::Fees, fee, None);
+    let platform_fee = payment.platform_fee();
+    post(
+        Ledger::Tenant,
+        platform_fee.negated(),
+        row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at),
+    );
+    post(Ledger::Fees, platform_fee, None);
+    let mut own = payment.net().and_then(|net| net.minus(platform_fee)).unwrap_or_default();
+    if let Some(sale) = &payment.marketplace {
+        let share = sale.seller_net.unwrap_or_default();
+        let seller = Ledger::Seller(sale.merchant);
+        post(
+            Ledger::Tenant,
+            share.negated(),
+            row(MovementKind::SellerTransfer, "seller's share of the payment", available_at),
+        );
+        post(seller, share, row(MovementKind::SellerTransfer, "share of the payment", seller_available_at));
+        draft.hold(HoldChange {
+            ledger: seller,
+            currency: Currency::Ves,
+            release_at: seller_available_at.into(),
+            hold: payment.id,
+            minor: share.minor(),
+        });
+        own = own.minus(share).unwrap_or_default();
+    }
+    draft.hold(HoldChange {
+        ledger: Ledger::Tenant,
+        currency: Currency::Ves,
+        release_at: available_at.into(),
+        hold: payment.id,
+        minor: own.minor(),
+    });
+}

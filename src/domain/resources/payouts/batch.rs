@@ -1,0 +1,260 @@
+//! Batches of payouts: one record debits every item that may be paid, in order, against the balance
+//! as the items before left it. Each item is a payout of its own with a fate of its own; what is
+//! refused is answered in its place and its reference stays free (`docs/contract.md, 7.9`).
+
+use super::{NewPayout, Payout, afford, conflict, debit, prepare};
+use crate::decision::{Draft, Outcome, Turn};
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::Id;
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// What became of an item.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Place {
+    /// It is this payout, which may be older than the batch.
+    Payout(Id),
+    /// It was refused, and is no payout.
+    Refused {
+        /// Its reference, as far as it had one.
+        external_ref: Option<String>,
+        /// Why, for programs.
+        code: String,
+        /// Why, for people.
+        error: String,
+    },
+}
+
+/// A batch.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Batch {
+    /// Its name.
+    pub id: Id,
+    /// The tenant's reference.
+    pub external_ref: ExternalRef,
+    /// A keyed hash of what was asked, by which the same is recognised.
+    pub mark: [u8; 16],
+    /// What became of the items, in their order.
+    pub items: Vec<Place>,
+    /// Test batches move no real money.
+    pub livemode: bool,
+    /// When it was decided.
+    pub created_at: Timestamp,
+}
+
+/// An item as it is asked for.
+pub enum NewItem {
+    /// It can be read.
+    Sound(NewPayout),
+    /// It cannot.
+    Bad {
+        /// Its reference, as far as it has one.
+        external_ref: Option<String>,
+        /// What is wrong with it.
+        error: String,
+        /// Bytes that are the same however it is written.
+        canonical: Vec<u8>,
+    },
+}
+
+/// What is asked.
+pub struct NewBatch {
+    /// Its name.
+    pub id: Id,
+    /// The tenant's reference.
+    pub external_ref: ExternalRef,
+    /// A keyed hash of what is asked.
+    pub mark: [u8; 16],
+    /// The items.
+    pub items: Vec<NewItem>,
+    /// The payouts whose references are known.
+    pub known: HashMap<ExternalRef, Arc<Entity>>,
+    /// The code and the words of a refusal: given by the API.
+    pub explain: fn(&Refusal) -> (&'static str, String),
+}
+
+impl NewBatch {
+    /// The references of its items, sorted, each once: in this order they are reserved.
+    pub fn references(&self) -> BTreeSet<ExternalRef> {
+        let sound = |item: &NewItem| {
+            if let NewItem::Sound(payout) = item { Some(payout.external_ref.clone()) } else { None }
+        };
+        self.items.iter().filter_map(sound).collect()
+    }
+}
+
+/// The reference of the batch is known.
+pub fn repeat(batch: &Batch, again: &NewBatch) -> Outcome {
+    if batch.mark == again.mark {
+        return Outcome::unchanged();
+    }
+    Outcome::refuse(Refusal::ExternalRefConflict { existing: batch.id, differs: vec!["items"] })
+}
+
+/// Debits what may be paid, and has the bank pay it.
+pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Outcome {
+    if !turn.has_rail {
+        return Outcome::refuse(Refusal::RailNotConfigured);
+    }
+    let NewBatch { id, external_ref, mark, items, known: mut payouts, explain } = new;
+    let mut draft = Draft::new(Cause::BatchCreated);
+    let mut effects = Vec::new();
+    let mut left = book.available_ves();
+    let mut places = Vec::with_capacity(items.len());
+    for item in items {
+        places.push(match item {
+            NewItem::Bad { external_ref, error, canonical: _ } => {
+                Place::Refused { external_ref, code: "invalid_data".to_owned(), error }
+            }
+            NewItem::Sound(item) => {
+                let reference = item.external_ref.clone();
+                let decided = match payouts.get(&reference).map(|known| &**known) {
+                    Some(Entity::Payout(payout)) => {
+                        conflict(book, payout, &item).map_or(Ok((payout.id, None)), Err)
+                    }
+                    _ => prepare(book, item, turn).and_then(|payout| {
+                        left = afford(&payout, left)?;
+                        Ok((payout.id, Some(Payout { batch: Some(id), ..payout })))
+                    }),
+                };
+                match decided {
+                    Ok((payout, new)) => {
+                        if let Some(new) = new {
+                            effects.push(debit(&mut draft, new, turn));
+                            payouts.extend(
+                                draft.entities.last().map(|written| (reference, Arc::clone(&written.state))),
+                            );
+                        }
+                        Place::Payout(payout)
+                    }
+                    Err(refusal) => {
+                        let (code, error) = explain(&refusal);
+                        Place::Refused {
+                            external_ref: Some(reference.as_str().to_owned()),
+                            code: code.to_owned(),
+                            error,
+                        }
+                    }
+                }
+            }
+        });
+    }
+    let batch =
+        Batch { id, external_ref, mark, items: places, livemode: turn.livemode, created_at: turn.now };
+    draft.create_first(Entity::Batch(batch));
+    draft.related = payouts.into_values().collect();
+    Outcome::write_then(draft, effects)
+}
+
+/// The items have come to their end, or it is not waited for any longer: this is what the request
+/// was answered, and its key keeps it.
+pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Outcome {
+    let mut draft = Draft::new(Cause::BatchAnswered);
+    draft.replace_kept(Some(kept));
+    draft.answer = Some((status, body));
+    Outcome::write(draft)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::banks::BankCode;
+    use crate::resources::payouts::{PhoneHolder, Receiver};
+    use crate::values::identity::IdentityDocument;
+    use crate::values::money::{Currency, Ves};
+    use crate::values::phone::MobilePhone;
+
+    fn item(n: u16, reference: &str, minor: i64) -> NewItem {
+        let to = PhoneHolder {
+            bank: BankCode::parse("0134").expect("a bank"),
+            phone: MobilePhone::parse("04147654321").expect("a phone"),
+            identity: IdentityDocument::parse("V87654321").expect("an identity"),
+        };
+        let external_ref = ExternalRef::parse(reference).expect("a reference");
+        NewItem::Sound(NewPayout {
+            id: Id::derived(1, u64::from(n), 0),
+            external_ref,
+            receiver: Receiver::Credit(to),
+            amount: Ves::from_minor(minor),
+            concept: "x".to_owned(),
+        })
+    }
+
+    fn batch(items: Vec<NewItem>) -> NewBatch {
+        let explain = |refusal: &Refusal| {
+            (
+                if matches!(refusal, Refusal::InsufficientBalance { .. }) { "poor" } else { "conflict" },
+                String::new(),
+            )
+        };
+        let external_ref = ExternalRef::parse("b").expect("a reference");
+        NewBatch {
+            id: Id::derived(1, 0, 0),
+            external_ref,
+            mark: [0; 16],
+            items,
+            known: HashMap::new(),
+            explain,
+        }
+    }
+
+    fn decide(money: i64, items: Vec<NewItem>) -> (Vec<Option<String>>, Draft, usize) {
+        let mut book = Book::default();
+        book.accounts.entry(Currency::Ves).or_default().net = money;
+        let turn =
+            Turn { now: Timestamp::from_unix_ms(1), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+        let Outcome { draft, refusal, effects } = create(&book, batch(items), &turn);
+        assert_eq!(refusal, None);
+        let draft = draft.expect("a record");
+        let Entity::Batch(batch) = &*draft.entities[0].state else { panic!("the batch comes first") };
+        let codes = batch
+            .items
+            .iter()
+            .map(|place| if let Place::Refused { code, .. } = place { Some(code.clone()) } else { None })
+            .collect();
+        (codes, draft, effects.len())
+    }
+
+    #[test]
+    fn what_fits_is_debited_in_order() {
+        let poor = Some("poor".to_owned());
+        let (codes, draft, sent) =
+            decide(100, vec![item(1, "a", 60), item(2, "b", 50), item(3, "c", 40), item(4, "d", 1)]);
+        assert_eq!(codes, [None, poor.clone(), None, poor]);
+        assert_eq!(
+            (sent, draft.entities.len(), draft.postings.iter().map(|posting| posting.minor).sum::<i64>()),
+            (2, 3, 0)
+        );
+    }
+
+    #[test]
+    fn twins_are_one_payout_and_a_refused_reference_is_free() {
+        let (codes, draft, sent) =
+            decide(100, vec![item(1, "a", 200), item(2, "a", 60), item(3, "a", 60), item(4, "a", 61)]);
+        assert_eq!(codes, [Some("poor".to_owned()), None, None, Some("conflict".to_owned())]);
+        assert_eq!((sent, draft.entities.len()), (1, 2));
+    }
+
+    #[test]
+    fn nothing_is_debited_from_less_than_nothing() {
+        let (codes, draft, sent) = decide(
+            -1,
+            vec![
+                item(1, "a", 1),
+                NewItem::Bad {
+                    external_ref: None,
+                    error: "the item must be an object".to_owned(),
+                    canonical: Vec::new(),
+                },
+            ],
+        );
+        assert_eq!(codes, [Some("poor".to_owned()), Some("invalid_data".to_owned())]);
+        assert_eq!((sent, draft.entities.len(), draft.postings.len()), (0, 1, 0));
+    }
+}

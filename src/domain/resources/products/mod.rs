@@ -1,0 +1,295 @@
+//! Products and their payment links (`docs/contract.md, 12.1, 12.2`).
+//!
+//! A product holds its links: one actor decides about all of them, and deleting the product deletes
+//! them in the same record. The id of a link is the product's with a number in its lowest bits, so
+//! it leads back to the product without an index. What was sold is in the book, because a sale is a
+//! payment's record.
+
+pub mod slug;
+
+use crate::decision::{Draft, Outcome, Turn};
+use crate::ledger::book::Book;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::payments::charge::unknown_seller;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Rate, Usd};
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+
+/// A link's buyer may take at most so many at once.
+pub const QUANTITY_MAX: u16 = 999;
+
+/// Links of one product; they are shown and stored with it.
+pub const LINKS_MAX: usize = 100;
+
+/// Something that is sold.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Product {
+    /// Its name here.
+    pub id: Id,
+    /// Its name for people.
+    pub name: String,
+    /// The price of one.
+    pub price: Usd,
+    /// For buyers.
+    pub description: Option<String>,
+    /// Where a picture of it is.
+    pub image_url: Option<String>,
+    /// Whether it can be bought.
+    pub active: bool,
+    /// Under what it is sold, oldest first.
+    pub links: Vec<Link>,
+    /// The number of the newest link, also when that is gone: a number is never used twice.
+    pub last_link: u16,
+    /// Test products cost no real money.
+    pub livemode: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// Whether a link can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum LinkStatus {
+    /// It can.
+    Active,
+    /// It was switched off.
+    Disabled,
+}
+
+impl LinkStatus {
+    /// All of them.
+    pub const ALL: [LinkStatus; 2] = [LinkStatus::Active, LinkStatus::Disabled];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LinkStatus::Active => "active",
+            LinkStatus::Disabled => "disabled",
+        }
+    }
+}
+
+/// An address under which a product is sold.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Link {
+    /// Its name here.
+    pub id: Id,
+    /// The end of its address, unique over the whole service.
+    pub slug: String,
+    /// Whether it can be used.
+    pub status: LinkStatus,
+    /// Whether the buyer says how many.
+    pub allow_quantity: bool,
+    /// How many at most.
+    pub max_quantity: u16,
+    /// Where the buyer goes afterwards.
+    pub redirect_url: Option<String>,
+    /// The seller and what the tenant keeps, in percent.
+    pub marketplace: Option<(Id, Rate)>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// The product that a link belongs to.
+pub fn product_of(link: Id) -> EntityId {
+    EntityId::product(link.entity_and_operation().0)
+}
+
+impl Product {
+    /// The byte by which lists are filtered.
+    pub const fn facet(&self) -> u8 {
+        facet(self.active)
+    }
+
+    /// One of its links.
+    pub fn link(&self, id: Id) -> Option<&Link> {
+        self.links.iter().find(|link| link.id == id)
+    }
+
+    /// The link by which it can be bought now.
+    pub fn offer(&self, link: Id) -> Option<&Link> {
+        self.link(link).filter(|link| self.active && link.status == LinkStatus::Active)
+    }
+}
+
+/// The facet of products that can be bought, or not.
+pub const fn facet(active: bool) -> u8 {
+    active as u8
+}
+
+/// What is asked of a new product.
+pub struct NewProduct {
+    /// Its name here.
+    pub id: Id,
+    /// Its name for people.
+    pub name: String,
+    /// The price of one.
+    pub price: Usd,
+    /// For buyers.
+    pub description: Option<String>,
+    /// Where a picture of it is.
+    pub image_url: Option<String>,
+    /// Whether it can be bought.
+    pub active: bool,
+}
+
+/// What is to change; the inner `None` clears.
+#[derive(Default)]
+pub struct ProductChange {
+    /// Its name for people.
+    pub name: Option<String>,
+    /// The price of one.
+    pub price: Option<Usd>,
+    /// For buyers.
+    pub description: Option<Option<String>>,
+    /// Where a picture of it is.
+    pub image_url: Option<Option<String>>,
+    /// Whether it can be bought.
+    pub active: Option<bool>,
+}
+
+/// What is asked of a new link.
+pub struct NewLink {
+    /// The end of its address; `None` when what was wished for is taken.
+    pub slug: Option<String>,
+    /// Whether the buyer says how many.
+    pub allow_quantity: bool,
+    /// How many at most.
+    pub max_quantity: u16,
+    /// Where the buyer goes afterwards.
+    pub redirect_url: Option<String>,
+    /// The seller and what the tenant keeps, in percent.
+    pub marketplace: Option<(Id, Rate)>,
+}
+
+/// What is to change of a link; the inner `None` clears.
+#[derive(Default)]
+pub struct LinkChange {
+    /// Whether it can be used.
+    pub status: Option<LinkStatus>,
+    /// Whether the buyer says how many.
+    pub allow_quantity: Option<bool>,
+    /// How many at most.
+    pub max_quantity: Option<u16>,
+    /// Where the buyer goes afterwards.
+    pub redirect_url: Option<Option<String>>,
+}
+
+/// A new product.
+pub fn create(new: NewProduct, turn: &Turn) -> Outcome {
+    let NewProduct { id, name, price, description, image_url, active } = new;
+    let mut draft = Draft::new(Cause::ProductCreated);
+    draft.create(Entity::Product(Product {
+        id,
+        name,
+        price,
+        description,
+        image_url,
+        active,
+        links: Vec::new(),
+        last_link: 0,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        updated_at: turn.now,
+    }));
+    Outcome::write(draft)
+}
+
+/// Changes what is named.
+pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Outcome {
+    let mut changed = product.clone();
+    changed.name = ask.name.unwrap_or(changed.name);
+    changed.price = ask.price.unwrap_or(changed.price);
+    changed.description = ask.description.unwrap_or(changed.description);
+    changed.image_url = ask.image_url.unwrap_or(changed.image_url);
+    changed.active = ask.active.unwrap_or(changed.active);
+    written(Cause::ProductChanged, product, changed, turn)
+}
+
+/// It goes, with its links, unless something of it was sold.
+pub fn delete(book: &Book, product: &Product) -> Outcome {
+    if book.sold.contains(&product.id) {
+        return Outcome::refuse(Refusal::ProductHasSales);
+    }
+    let mut draft = Draft::new(Cause::ProductDeleted);
+    draft.freed = product.links.iter().map(|link| link.slug.clone()).collect();
+    draft.remove(EntityId::product(product.id), product);
+    Outcome::write(draft)
+}
+
+/// One more link. The order of the refusals is `docs/contract.md, 1.12`.
+pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Outcome {
+    if unknown_seller(book, new.marketplace) {
+        return Outcome::refuse(Refusal::NotFound);
+    }
+    if let Some((merchant, percent)) = new.marketplace {
+        if percent < book.tenant_settings.settings.fees.link_percent {
+            let message =
+                "must be at least the operator's share of sales through links, which comes out of it";
+            return Outcome::refuse(Refusal::Invalid { field: "applicationFeePercent", message });
+        }
+        if book.sellers.get(&merchant).is_some_and(|seller| !seller.active) {
+            return Outcome::refuse(Refusal::MerchantInactive);
+        }
+    }
+    let Some(slug) = new.slug else { return Outcome::refuse(Refusal::SlugTaken) };
+    let Some(number) = product.last_link.checked_add(1).filter(|_| product.links.len() < LINKS_MAX) else {
+        return Outcome::refuse(Refusal::TooManyLinks);
+    };
+    let mut changed = product.clone();
+    changed.last_link = number;
+    changed.links.push(Link {
+        id: product.id.operation(number),
+        slug,
+        status: LinkStatus::Active,
+        allow_quantity: new.allow_quantity,
+        max_quantity: new.max_quantity,
+        redirect_url: new.redirect_url,
+        marketplace: new.marketplace,
+        created_at: turn.now,
+    });
+    written(Cause::LinkCreated, product, changed, turn)
+}
+
+/// Changes what is named of a link.
+pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> Outcome {
+    let mut changed = product.clone();
+    let Some(link) = changed.links.iter_mut().find(|link| link.id == id) else {
+        return Outcome::refuse(Refusal::NotFound);
+    };
+    link.status = ask.status.unwrap_or(link.status);
+    link.allow_quantity = ask.allow_quantity.unwrap_or(link.allow_quantity);
+    link.max_quantity = ask.max_quantity.unwrap_or(link.max_quantity);
+    if let Some(redirect_url) = ask.redirect_url {
+        link.redirect_url = redirect_url;
+    }
+    written(Cause::ProductChanged, product, changed, turn)
+}
+
+/// A link goes, unless something was sold through it; its address is free again.
+pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Outcome {
+    let Some(link) = product.link(id) else { return Outcome::refuse(Refusal::NotFound) };
+    if book.sold.contains(&id) {
+        return Outcome::refuse(Refusal::ProductHasSales);
+    }
+    let slug = link.slug.clone();
+    let mut changed = product.clone();
+    changed.links.retain(|link| link.id != id);
+    let mut outcome = written(Cause::LinkDeleted, product, changed, turn);
+    if let Some(draft) = &mut outcome.draft {
+        draft.freed = vec![slug];
+    }
+    outcome
+}
+
+fn written(cause: Cause, before: &Product, changed: Product, turn: &Turn) -> Outcome {
+    if changed == *before {
+        return Outcome::unchanged();
+    }
+    let mut draft = Draft::new(cause);
+    draft.change(before, Entity::Product(Product { updated_at: turn.now, ..changed }));
+    Outcome::write(draft)
+}

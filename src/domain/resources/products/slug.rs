@@ -1,0 +1,99 @@
+//! The end of a payment link's address: 3 to 64 of a–z, 0–9 and dash (`docs/contract.md, 12.2`),
+//! made from the product's name when none is given.
+
+use crate::values::ids::Id;
+use deunicode::deunicode;
+
+/// Characters of the shortest.
+pub const CHARACTERS_MIN: usize = 3;
+/// Characters of the longest.
+pub const CHARACTERS_MAX: usize = 64;
+
+/// Stands in for a name that leaves nothing, or too little.
+const STAND_IN: &str = "pago";
+
+/// Characters that tell a slug from those that were taken before it.
+const SUFFIX_CHARACTERS: usize = 8;
+
+/// Checks one that was given.
+pub fn parse(text: &str) -> Result<String, &'static str> {
+    let fine = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if (CHARACTERS_MIN..=CHARACTERS_MAX).contains(&text.len()) && text.bytes().all(fine) {
+        Ok(text.to_owned())
+    } else {
+        Err("must have 3 to 64 characters of a-z, 0-9 and dash")
+    }
+}
+
+/// The slug of a name: accents folded, everything else that is no letter or digit becomes a dash.
+pub fn of_name(name: &str) -> String {
+    let mut slug = String::with_capacity(name.len());
+    for character in deunicode(name).chars() {
+        match character.to_ascii_lowercase() {
+            letter @ ('a'..='z' | '0'..='9') => slug.push(letter),
+            _ if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+            _ => {}
+        }
+    }
+    slug.truncate(CHARACTERS_MAX);
+    let slug = slug.trim_end_matches('-');
+    match slug.len() {
+        0 => STAND_IN.to_owned(),
+        1 | 2 => format!("{STAND_IN}-{slug}"),
+        _ => slug.to_owned(),
+    }
+}
+
+/// The same slug with the random end of an id: for when it is taken.
+pub fn with_suffix(slug: &str, id: Id) -> String {
+    let random: String = id.to_string().chars().filter(|character| *character != '-').collect();
+    // The last 4 hexadecimal digits of an entity's id are 0, those before them are random.
+    let suffix = &random[random.len() - 4 - SUFFIX_CHARACTERS..random.len() - 4];
+    let kept = slug.len().min(CHARACTERS_MAX - SUFFIX_CHARACTERS - 1);
+    format!("{}-{suffix}", slug[..kept].trim_end_matches('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_slugs() {
+        for (name, slug) in [
+            ("Café de Mérida", "cafe-de-merida"),
+            ("  ¡Ñoquis & Salsa!  ", "noquis-salsa"),
+            ("CAMISA talla L/XL", "camisa-talla-l-xl"),
+            ("Pingüino № 7", "pinguino-no-7"),
+            ("A", "pago-a"),
+            ("¿?", "pago"),
+            ("北京", "bei-jing"),
+        ] {
+            assert_eq!(of_name(name), slug, "{name}");
+            assert!(parse(&of_name(name)).is_ok(), "{name}");
+        }
+        let long = of_name(&"quesito ".repeat(30));
+        assert!(
+            long.len() == 63 && long.ends_with("-quesito"),
+            "cut after 64 characters, and no dash at the end: {long}"
+        );
+    }
+
+    #[test]
+    fn a_suffix_keeps_it_within_bounds() {
+        let id = Id::derived(1_795_226_000_123, 0x1234_5678_9abc_def0, 0);
+        for slug in ["abc", &"a".repeat(64), &format!("{}-b", "a".repeat(54))] {
+            let other = with_suffix(slug, id);
+            assert!(parse(&other).is_ok() && other != slug && !other.contains("--"), "{other}");
+        }
+    }
+
+    #[test]
+    fn given_ones_are_checked() {
+        for fine in ["abc", "a-1", "---", &"z".repeat(64)] {
+            assert!(parse(fine).is_ok(), "{fine}");
+        }
+        for bad in ["", "ab", "Abc", "a b", "café", "a_b", &"z".repeat(65)] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! A price at a moment, and the series that it belongs to.
+
+use crate::values::date::Date;
+use crate::values::money::Rate;
+use crate::values::time::{MINUTE_MS, Timestamp, Zone};
+use bincode::{Decode, Encode};
+use rust_decimal::Decimal;
+use std::fmt;
+use std::sync::Arc;
+
+/// The source whose prices have a value date: Venezuela's central bank.
+pub const BCV: &str = "bcv";
+/// The side of official rates.
+pub const OFFICIAL: &str = "OFFICIAL";
+/// Digits after the point of the finest price.
+pub const PRICE_DECIMALS: u32 = 8;
+/// How far ahead of ours the clock of a source may be: a market price from the future would stay
+/// the newest, and fresh, until then.
+pub const AHEAD_MS_MAX: i64 = 5 * MINUTE_MS;
+/// Letters of a currency in a pair.
+const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
+/// Characters of the longest name of a source, side or method.
+const NAME_CHARACTERS_MAX: usize = 32;
+
+/// Two currencies, such as USDT/VES: how much of the second one of the first costs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct Pair {
+    length: u8,
+    text: [u8; 11],
+}
+
+impl Pair {
+    /// US dollars in bolívares.
+    pub const USD_VES: Pair = Pair::known("USD/VES");
+    /// Tether dollars in bolívares.
+    pub const USDT_VES: Pair = Pair::known("USDT/VES");
+    /// Tether dollars in Colombian pesos.
+    pub const USDT_COP: Pair = Pair::known("USDT/COP");
+
+    /// Reads one, in any case.
+    pub fn parse(text: &str) -> Result<Pair, &'static str> {
+        const EXPECTED: &str = "must be two currencies of 3 to 5 letters, for example USDT/VES";
+        let (base, quote) = text.split_once('/').ok_or(EXPECTED)?;
+        if ![base, quote]
+            .iter()
+            .all(|side| LETTERS.contains(&side.len()) && side.bytes().all(|byte| byte.is_ascii_alphabetic()))
+        {
+            return Err(EXPECTED);
+        }
+        let mut pair = Pair { length: text.len() as u8, text: [0; 11] };
+        pair.text[..text.len()].copy_from_slice(text.to_ascii_uppercase().as_bytes());
+        Ok(pair)
+    }
+
+    /// In upper case, such as `USDT/VES`.
+    pub fn as_str(&self) -> &str {
+        // Only ASCII letters and a slash ever get in; a damaged record shows as no pair at all.
+        std::str::from_utf8(&self.text[..usize::from(self.length).min(self.text.len())]).unwrap_or_default()
+    }
+
+    const fn known(text: &str) -> Pair {
+        let mut pair = Pair { length: text.len() as u8, text: [0; 11] };
+        let mut at = 0;
+        while at < text.len() {
+            pair.text[at] = text.as_bytes()[at];
+            at += 1;
+        }
+        pair
+    }
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One line of prices: those of a source, on a side, by a method. Series are never mixed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct Series {
+    /// What is priced in what.
+    pub pair: Pair,
+    /// Who says so, such as `bcv` or `p2p`.
+    pub source: Arc<str>,
+    /// For whom, such as `BUY`, `SELL`, `FLOOR` or `OFFICIAL`.
+    pub side: Option<Arc<str>>,
+    /// How it was found, such as `p2p_floor`.
+    pub method: Option<Arc<str>>,
+    /// How one pays at that price, when that matters.
+    pub payment_method: Option<Arc<str>>,
+}
+
+impl Series {
+    /// A series of a pair and source, without side and method.
+    pub fn of(pair: Pair, source: &str) -> Series {
+        Series { pair, source: Arc::from(source), side: None, method: None, payment_method: None }
+    }
+
+    /// The same with a side.
+    pub fn side(self, side: &str) -> Series {
+        Series { side: Some(Arc::from(side)), ..self }
+    }
+
+    /// The same with a method.
+    pub fn method(self, method: &str) -> Series {
+        Series { method: Some(Arc::from(method)), ..self }
+    }
+
+    /// True for the official rate of the dollar as the central bank says it: the one that payments
+    /// are priced by.
+    pub fn is_bcv(&self) -> bool {
+        self.pair == Pair::USD_VES && &*self.source == BCV
+    }
+
+    /// True for the official rate of the dollar, whoever passes it on: each of its prices is in
+    /// force from a day on.
+    pub fn has_value_dates(&self) -> bool {
+        self.is_bcv() || self.pair == Pair::USD_VES && self.side.as_deref() == Some(OFFICIAL)
+    }
+
+    /// The same without the way of paying: what a history is kept by (`docs/contract.md, 14.1`:
+    /// one series per source, method and side).
+    pub fn line(&self) -> Series {
+        Series { payment_method: None, ..self.clone() }
+    }
+}
+
+/// Which samples are meant; what is not said does not matter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter<'a> {
+    /// Who says so.
+    pub source: Option<&'a str>,
+    /// For whom.
+    pub side: Option<&'a str>,
+    /// How it was found.
+    pub method: Option<&'a str>,
+}
+
+impl Filter<'_> {
+    /// Whether a series is meant.
+    pub fn admits(self, series: &Series) -> bool {
+        self.source.is_none_or(|source| *series.source == *source)
+            && self.side.is_none_or(|side| series.side.as_deref() == Some(side))
+            && self.method.is_none_or(|method| series.method.as_deref() == Some(method))
+    }
+}
+
+/// Checks the name of a source, side or method: 1 to 32 letters, digits, dashes, dots or
+/// underscores.
+pub fn name(text: &str) -> Result<Arc<str>, &'static str> {
+    let fits = (1..=NAME_CHARACTERS_MAX).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    if fits {
+        Ok(Arc::from(text))
+    } else {
+        Err("must be 1 to 32 letters, digits, dashes, dots or underscores")
+    }
+}
+
+/// Checks a price: more than zero, less than 10^12, at most 8 decimals.
+pub fn price(value: Decimal) -> Result<Rate, &'static str> {
+    let normal = value.normalize();
+    if normal <= Decimal::ZERO
+        || normal.scale() > PRICE_DECIMALS
+        || normal >= Decimal::from(1_000_000_000_000_i64)
+    {
+        return Err("must be a price above 0 with at most 8 decimals");
+    }
+    Ok(Rate(normal))
+}
+
+/// A price at a moment.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Sample {
+    /// The line of prices that it belongs to.
+    pub series: Series,
+    /// The price.
+    pub price: Rate,
+    /// When the source says that it is from; for an official rate, an instant of the value date.
+    pub as_of: Timestamp,
+    /// When we learned it.
+    pub fetched_at: Timestamp,
+    /// From which day in Caracas on it is in force; only official rates of the dollar have one.
+    pub value_date: Option<Date>,
+}
+
+impl Sample {
+    /// A sample; of an official rate, `as_of` lies in the value date.
+    pub fn new(series: Series, price: Rate, as_of: Timestamp, fetched_at: Timestamp) -> Sample {
+        let value_date = series.has_value_dates().then(|| as_of.date_in(Zone::Caracas));
+        Sample { series, price, as_of, fetched_at, value_date }
+    }
+
+    /// True unless its value date lies ahead.
+    pub fn has_begun(&self, now: Timestamp) -> bool {
+        self.value_date.is_none_or(|date| date <= now.date_in(Zone::Caracas))
+    }
+
+    /// Milliseconds since the source's time; never negative.
+    pub fn age_ms(&self, now: Timestamp) -> i64 {
+        now.since_ms(self.as_of).max(0)
+    }
+
+    /// What the newest is the largest of: value date, source's time, our time.
+    pub fn freshness(&self) -> (Option<Date>, Timestamp, Timestamp) {
+        match self.value_date {
+            // Within a value date the last word counts, whatever instant of the day it was given
+            // for.
+            Some(date) => (Some(date), self.fetched_at, self.as_of),
+            None => (None, self.as_of, self.fetched_at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::str::FromStr;
+
+    #[test]
+    fn pairs() {
+        for (given, read) in
+            [("USDT/VES", "USDT/VES"), ("usd/ves", "USD/VES"), ("ABCDE/FGHIJ", "ABCDE/FGHIJ")]
+        {
+            assert_eq!(Pair::parse(given).map(|pair| pair.to_string()), Ok(read.to_owned()));
+        }
+        for given in [
+            "",
+            "/",
+            "USDVES",
+            "US/VES",
+            "USDT/VE",
+            "ABCDEF/VES",
+            "USDT/VES/COP",
+            "USD1/VES",
+            "USD/VES ",
+            "ÑÑ/VES",
+        ] {
+            assert!(Pair::parse(given).is_err(), "{given}");
+        }
+        assert_eq!(Pair::parse("usdt/cop"), Ok(Pair::USDT_COP));
+    }
+
+    #[test]
+    fn prices() {
+        for (given, fits) in [
+            ("200.00000000", true),
+            ("0.00000001", true),
+            ("0", false),
+            ("-1", false),
+            ("1.000000001", false),
+            ("1.0000000000", true),
+            ("1000000000000", false),
+        ] {
+            assert_eq!(price(Decimal::from_str(given).expect(given)).is_ok(), fits, "{given}");
+        }
+        assert!(
+            name("p2p_floor").is_ok()
+                && name("").is_err()
+                && name("a b").is_err()
+                && name(&"x".repeat(33)).is_err()
+        );
+    }
+
+    #[test]
+    fn only_the_official_dollar_has_a_value_date() {
+        let at = Timestamp::parse("2026-11-21T03:00:00Z").expect("an instant");
+        let price = Rate(Decimal::from(200));
+        let bcv = Sample::new(Series::of(Pair::USD_VES, BCV).side("OFFICIAL"), price, at, at);
+        assert_eq!(bcv.value_date.map(|date| date.to_string()), Some("2026-11-20".to_owned()));
+        let mirror = Sample::new(Series::of(Pair::USD_VES, "bank").side(OFFICIAL), price, at, at);
+        assert_eq!(mirror.value_date, bcv.value_date, "whoever passes it on");
+        assert_eq!(Sample::new(Series::of(Pair::USDT_VES, "p2p"), price, at, at).value_date, None);
+    }
+
+    #[test]
+    fn survives_its_encoding() {
+        let config = bincode::config::standard();
+        let at = Timestamp::parse("2026-11-21T03:00:00Z").expect("an instant");
+        let sample = Sample::new(
+            Series::of(Pair::USDT_VES, "p2p").side("FLOOR").method("p2p_floor"),
+            Rate(Decimal::new(24_500_000_000, 8)),
+            at,
+            at,
+        );
+        let bytes = bincode::encode_to_vec(&sample, config).expect("encodes");
+        let (back, _): (Sample, usize) = bincode::decode_from_slice(&bytes, config).expect("decodes");
+        assert_eq!(back, sample);
+    }
+}

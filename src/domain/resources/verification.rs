@@ -1,0 +1,359 @@
+//! The proof that a phone at a bank is whose it should be: two small deposits, whose amounts its
+//! owner tells (`docs/contract.md, 7.5`). The same for the payout methods of merchants and
+//! for the tenant's own account.
+
+use crate::bank::{Answer, How, POLL_MS, next_poll};
+use crate::decision::Turn;
+use crate::kept::KeepRef;
+use crate::refusal::Refusal;
+use crate::values::ids::Id;
+use crate::values::money::Ves;
+use crate::values::time::Timestamp;
+use bincode::{Decode, Encode};
+use std::sync::Arc;
+
+/// Wrong tries after which a start is void.
+pub const TRIES: u8 = 3;
+
+/// A start that nobody confirmed can be repeated after so long.
+const START_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The bank's code for "these data are not this client's".
+pub const NOT_THE_CLIENT: &str = "BE01";
+
+/// How far the proof is.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum MethodStatus {
+    /// Not begun, or void.
+    Unverified,
+    /// The deposits were sent.
+    Verifying {
+        /// The operation that sent them.
+        operation: Id,
+        /// Their amounts.
+        amounts: (Ves, Ves),
+        /// Tries left; none is locked.
+        tries_left: u8,
+        /// When.
+        started_at: Timestamp,
+        /// Which kept answer the bank's word replaces.
+        kept: Option<Arc<KeepRef>>,
+        /// How often the bank was asked about them.
+        looks: u32,
+        /// When it is asked next; `None` when it has answered, or nobody needs to know any more.
+        next_look: Option<Timestamp>,
+    },
+    /// Proved.
+    Verified {
+        /// When.
+        at: Timestamp,
+    },
+    /// The bank has said what became of the newest deposits; otherwise it stands like this.
+    Contradicted {
+        /// What it said.
+        word: Word,
+        /// How it stands.
+        then: Box<MethodStatus>,
+    },
+}
+
+/// What a bank said of deposits. With both a reference and a code it contradicts itself: the first
+/// word counts.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Word {
+    /// The operation that sent them.
+    pub operation: Id,
+    /// Their amounts.
+    pub amounts: (Ves, Ves),
+    /// When they were sent.
+    pub sent_at: Timestamp,
+    /// The bank's reference, as they were made.
+    pub reference: Option<String>,
+    /// The bank's code, as it refused them.
+    pub code: Option<String>,
+    /// When it said the opposite.
+    pub contradicted_at: Option<Timestamp>,
+}
+
+/// Two micro-deposits that a bank is told or asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deposits {
+    /// The operation that sends them.
+    pub operation: Id,
+    /// Their amounts.
+    pub amounts: (Ves, Ves),
+}
+
+impl MethodStatus {
+    /// How it stands, whatever the bank said of the deposits.
+    fn standing(&self) -> &MethodStatus {
+        if let MethodStatus::Contradicted { then, .. } = self { then.standing() } else { self }
+    }
+
+    /// The same, standing like this.
+    fn now_standing(&self, then: MethodStatus) -> MethodStatus {
+        match self {
+            MethodStatus::Contradicted { word, .. } => {
+                MethodStatus::Contradicted { word: word.clone(), then: Box::new(then) }
+            }
+            _ => then,
+        }
+    }
+
+    /// As the API writes it.
+    pub fn name(&self) -> &'static str {
+        match self.standing() {
+            MethodStatus::Verifying { tries_left: 1.., .. } => "verifying",
+            MethodStatus::Verified { .. } => "verified",
+            _ => "unverified",
+        }
+    }
+
+    /// Whether it is proved.
+    pub fn is_verified(&self) -> bool {
+        self.verified_at().is_some()
+    }
+
+    /// When it was proved.
+    pub fn verified_at(&self) -> Option<Timestamp> {
+        if let MethodStatus::Verified { at } = self.standing() { Some(*at) } else { None }
+    }
+
+    /// What the bank said of the newest deposits.
+    pub const fn word(&self) -> Option<&Word> {
+        if let MethodStatus::Contradicted { word, .. } = self { Some(word) } else { None }
+    }
+
+    /// Deposits that the bank has not answered about: their operation, amounts, start and looks,
+    /// and when it is asked next.
+    pub fn open(&self) -> Option<(Deposits, Timestamp, u32, Timestamp)> {
+        match self.standing() {
+            MethodStatus::Verifying {
+                operation, amounts, started_at, looks, next_look: Some(next), ..
+            } => Some((Deposits { operation: *operation, amounts: *amounts }, *started_at, *looks, *next)),
+            _ => None,
+        }
+    }
+
+    /// After the first word of the bank about these deposits.
+    fn with_word(&self, then: MethodStatus, reference: Option<String>, code: Option<String>) -> MethodStatus {
+        let Some((Deposits { operation, amounts }, sent_at, ..)) = self.open() else { return then };
+        let word = Word { operation, amounts, sent_at, reference, code, contradicted_at: None };
+        MethodStatus::Contradicted { word, then: Box::new(then) }
+    }
+
+    /// After the bank refused the deposits that are waited for.
+    pub fn refused(&self, code: &str) -> MethodStatus {
+        self.with_word(MethodStatus::Unverified, None, Some(code.to_owned()))
+    }
+
+    /// After an answer about deposits that are settled, if it is the opposite of what the bank said
+    /// before. No status changes by it.
+    pub fn contradicted(&self, operation: Id, answer: &Answer, now: Timestamp) -> Option<MethodStatus> {
+        let MethodStatus::Contradicted { word, then } = self else { return None };
+        let mut word = word.clone();
+        match answer {
+            Answer::Done { reference } if word.reference.is_none() => {
+                word.reference = Some(reference.clone())
+            }
+            Answer::Refused { code } if word.code.is_none() => word.code = Some(code.clone()),
+            _ => return None,
+        }
+        word.contradicted_at = Some(now);
+        (word.operation == operation).then(|| MethodStatus::Contradicted { word, then: then.clone() })
+    }
+
+    /// Whether `operation` sent deposits that the bank has not answered about.
+    pub fn waits_for(&self, sent_by: Id) -> bool {
+        self.open().is_some_and(|(deposits, ..)| deposits.operation == sent_by)
+    }
+
+    /// When the bank is to be asked about the deposits.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        self.open().map(|(.., next_look)| next_look)
+    }
+
+    /// The deposits that the bank is to be asked about by now, if there are any.
+    pub fn due(&self, now: Timestamp) -> Option<Deposits> {
+        self.open().filter(|(.., next_look)| *next_look <= now).map(|(deposits, ..)| deposits)
+    }
+
+    /// After the bank's word about the deposits, unless it says no; and what is to be sent, because
+    /// it never received them. `None` when that changes nothing.
+    pub fn after_answer(
+        &self,
+        answer: &Answer,
+        how: How,
+        now: Timestamp,
+    ) -> Option<(MethodStatus, Option<Deposits>)> {
+        let mut changed = self.standing().clone();
+        let MethodStatus::Verifying { operation, amounts, looks, next_look, started_at, .. } = &mut changed
+        else {
+            return None;
+        };
+        let deposits = Deposits { operation: *operation, amounts: *amounts };
+        match (answer, how) {
+            (Answer::Refused { .. }, _) | (Answer::Waiting | Answer::Silent, How::Send) => return None,
+            (Answer::Done { reference }, _) => {
+                *next_look = None;
+                return Some((self.with_word(changed, Some(reference.clone()), None), None));
+            }
+            (Answer::Waiting | Answer::Silent, How::Ask) | (Answer::NeverReceived, _) => {
+                *looks += 1;
+                // Whoever waits longer than a start lives begins anew.
+                *next_look = Some(next_poll(now, *looks)).filter(|at| *at < started_at.plus_ms(START_MS));
+            }
+        }
+        Some((changed, (*answer == Answer::NeverReceived).then_some(deposits)))
+    }
+
+    /// Which kept answer the bank's word replaces.
+    pub fn kept(&self) -> Option<Arc<KeepRef>> {
+        if let MethodStatus::Verifying { kept, .. } = self.standing() { kept.clone() } else { None }
+    }
+
+    /// Begins with deposits of these amounts; what follows must send those that come with it.
+    pub fn started(
+        &self,
+        amounts: (Ves, Ves),
+        kept: Option<Arc<KeepRef>>,
+        turn: &Turn,
+    ) -> Result<(MethodStatus, Deposits), Refusal> {
+        match self.standing() {
+            MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
+            MethodStatus::Verifying { tries_left: 1.., started_at, .. }
+                if turn.now < started_at.plus_ms(START_MS) =>
+            {
+                return Err(Refusal::VerificationInProgress);
+            }
+            _ => {}
+        }
+        if !turn.has_rail {
+            return Err(Refusal::RailNotConfigured);
+        }
+        let operation = Id::derived(turn.now.unix_ms(), turn.seed, 2);
+        let next_look = Some(turn.now.plus_ms(POLL_MS));
+        Ok((
+            MethodStatus::Verifying {
+                operation,
+                amounts,
+                tries_left: TRIES,
+                started_at: turn.now,
+                kept,
+                looks: 0,
+                next_look,
+            },
+            Deposits { operation, amounts },
+        ))
+    }
+
+    /// After its owner told these amounts, in either order: a new status, and a refusal if they are
+    /// wrong. No status when there was nothing to try.
+    pub fn tried(
+        &self,
+        seen: (Ves, Ves),
+        now: Timestamp,
+    ) -> Result<(MethodStatus, Option<Refusal>), Refusal> {
+        let standing = self.standing();
+        let (amounts, tries_left) = match standing {
+            MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
+            MethodStatus::Verifying { tries_left: 0, .. } => return Err(Refusal::VerificationLocked),
+            MethodStatus::Verifying { amounts, tries_left, .. } => (*amounts, tries_left - 1),
+            MethodStatus::Unverified | MethodStatus::Contradicted { .. } => {
+                return Err(Refusal::VerificationNotStarted);
+            }
+        };
+        if seen == amounts || (seen.1, seen.0) == amounts {
+            return Ok((self.now_standing(MethodStatus::Verified { at: now }), None));
+        }
+        let mut failed = standing.clone();
+        if let MethodStatus::Verifying { tries_left: left, next_look, .. } = &mut failed {
+            *left = tries_left;
+            *next_look = next_look.filter(|_| tries_left > 0);
+        }
+        let refusal = if tries_left == 0 {
+            Refusal::VerificationLocked
+        } else {
+            Refusal::AmountsMismatch { attempts_left: tries_left }
+        };
+        Ok((self.now_standing(failed), Some(refusal)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_unix_ms(minutes * MINUTE)
+    }
+
+    fn started() -> (MethodStatus, Deposits) {
+        let turn = Turn { now: at(0), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+        MethodStatus::Unverified
+            .started((Ves::from_minor(32), Ves::from_minor(45)), None, &turn)
+            .expect("it can be started")
+    }
+
+    #[test]
+    fn deposits_that_the_bank_never_received_are_sent_again_as_the_same_operation() {
+        let (status, sent) = started();
+        assert_eq!((status.due(at(0)), status.deadline()), (None, Some(at(1))));
+        let deposits = status.due(at(1)).expect("the bank is to be asked");
+        assert_eq!(deposits, sent);
+        let (status, unsent) =
+            status.after_answer(&Answer::NeverReceived, How::Ask, at(1)).expect("that changes something");
+        assert_eq!((unsent, status.deadline()), (Some(deposits), Some(at(3))));
+        assert_eq!(status.after_answer(&Answer::Silent, How::Send, at(1)), None);
+        let (status, unsent) = status
+            .after_answer(&Answer::Done { reference: "1".to_owned() }, How::Send, at(1))
+            .expect("that changes something");
+        assert_eq!((unsent, status.deadline(), status.waits_for(sent.operation)), (None, None, false));
+    }
+
+    #[test]
+    fn a_second_word_about_deposits_is_a_contradiction_and_changes_no_status() {
+        let done = Answer::Done { reference: "81".to_owned() };
+        let refused = Answer::Refused { code: "AC01".to_owned() };
+        let (started, sent) = started();
+        let (made, _) = started.after_answer(&done, How::Ask, at(1)).expect("that changes something");
+        let verified = made.tried(sent.amounts, at(2)).expect("a try").0;
+        let rejected = started.refused("AC01");
+        for (first, same, opposite) in
+            [(&made, &done, &refused), (&verified, &done, &refused), (&rejected, &refused, &done)]
+        {
+            assert_eq!(first.contradicted(sent.operation, same, at(3)), None, "{first:?}");
+            assert_eq!(first.contradicted(Id::derived(1, 2, 3), opposite, at(3)), None, "{first:?}");
+            let second = first.contradicted(sent.operation, opposite, at(3)).expect("a contradiction");
+            let word = second.word().expect("both words");
+            assert_eq!(
+                (word.reference.as_deref(), word.code.as_deref(), word.contradicted_at),
+                (Some("81"), Some("AC01"), Some(at(3)))
+            );
+            assert_eq!((second.name(), second.verified_at()), (first.name(), first.verified_at()));
+            assert_eq!(second.contradicted(sent.operation, opposite, at(4)), None, "once");
+        }
+        assert_eq!((made.name(), verified.name(), rejected.name()), ("verifying", "verified", "unverified"));
+    }
+
+    #[test]
+    fn nobody_asks_for_longer_than_a_start_lives_or_about_one_that_is_void() {
+        let (mut status, _) = started();
+        let mut now = at(1);
+        while let Some((later, unsent)) =
+            status.due(now).and_then(|_| status.after_answer(&Answer::Silent, How::Ask, now))
+        {
+            assert_eq!(unsent, None);
+            status = later;
+            now = status.deadline().unwrap_or(now);
+        }
+        assert!(status.deadline().is_none() && now < at(24 * 60) && now > at(22 * 60), "{now:?}");
+        let (mut status, _) = started();
+        for _ in 0..TRIES {
+            status = status.tried((Ves::ZERO, Ves::ZERO), at(0)).expect("a try").0;
+        }
+        assert_eq!((status.deadline(), status.name()), (None, "unverified"));
+    }
+}

@@ -1,0 +1,271 @@
+//! Instants in milliseconds, as the API writes them (`docs/contract.md, 1.4`): RFC 3339, UTC,
+//! three decimals, `Z`.
+//!
+//! An instant always fits the years 0000 to 9999, so its text always has 24 bytes. This module
+//! never asks what time it is.
+
+use crate::values::date::Date;
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode, impl_borrow_decode};
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// Milliseconds in a second.
+pub const SECOND_MS: i64 = 1_000;
+/// Milliseconds in a minute.
+pub const MINUTE_MS: i64 = 60 * SECOND_MS;
+/// Milliseconds in an hour.
+pub const HOUR_MS: i64 = 60 * MINUTE_MS;
+/// Milliseconds in a day.
+pub const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// How many bytes the text of an instant has.
+pub const TEXT_BYTES: usize = 24;
+
+/// A place whose calendar counts. Neither has daylight saving, so an offset is all there is to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// UTC, in which rates are bucketed.
+    Utc,
+    /// Caracas, UTC−4: bolívares, business days, the BCV's value dates.
+    Caracas,
+    /// Bogotá, UTC−5: Colombian pesos.
+    Bogota,
+}
+
+impl Zone {
+    /// Local time less UTC, in milliseconds.
+    pub const fn offset_ms(self) -> i64 {
+        match self {
+            Zone::Utc => 0,
+            Zone::Caracas => -4 * HOUR_MS,
+            Zone::Bogota => -5 * HOUR_MS,
+        }
+    }
+}
+
+/// An instant.
+///
+/// Kept as the milliseconds since the one before the year 0000, which are never none: an `Option`
+/// of it takes no more room, and most instants that a state knows are such.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Timestamp(NonZeroU64);
+
+/// The first instant that can be written, in milliseconds since 1970.
+const FIRST_MS: i64 = -62_167_219_200_000;
+/// The last one.
+const LAST_MS: i64 = 253_402_300_799_999;
+
+impl Timestamp {
+    /// 0000-01-01T00:00:00.000Z.
+    pub const MIN: Timestamp = Timestamp::from_unix_ms(FIRST_MS);
+    /// 9999-12-31T23:59:59.999Z.
+    pub const MAX: Timestamp = Timestamp::from_unix_ms(LAST_MS);
+    /// 9000-01-01T00:00:00.000Z. Test clocks stay before it, so that what is figured from their
+    /// time, in centuries even, is no less than it should be.
+    pub const CLOCKS_END: Timestamp = Timestamp::from_unix_ms(221_845_392_000_000);
+    /// 1970-01-01T00:00:00.000Z.
+    pub const EPOCH: Timestamp = Timestamp::from_unix_ms(0);
+
+    /// The instant that many milliseconds after the epoch, or the nearest one that can be written.
+    pub const fn from_unix_ms(ms: i64) -> Timestamp {
+        let ms = if ms < FIRST_MS {
+            FIRST_MS
+        } else if ms > LAST_MS {
+            LAST_MS
+        } else {
+            ms
+        };
+        Timestamp(NonZeroU64::MIN.saturating_add((ms - FIRST_MS) as u64))
+    }
+
+    /// Milliseconds since the epoch.
+    pub const fn unix_ms(self) -> i64 {
+        (self.0.get() - 1) as i64 + FIRST_MS
+    }
+
+    /// That much later, or the last instant that can be written.
+    pub const fn plus_ms(self, ms: i64) -> Timestamp {
+        Self::from_unix_ms(self.unix_ms().saturating_add(ms))
+    }
+
+    /// That much earlier, or the first instant that can be written.
+    pub const fn minus_ms(self, ms: i64) -> Timestamp {
+        Self::from_unix_ms(self.unix_ms().saturating_sub(ms))
+    }
+
+    /// Milliseconds from `earlier` to this instant; negative when it is later.
+    pub const fn since_ms(self, earlier: Timestamp) -> i64 {
+        self.unix_ms() - earlier.unix_ms()
+    }
+
+    /// The calendar's date at this instant in `zone`.
+    pub const fn date_in(self, zone: Zone) -> Date {
+        Date::from_days((self.unix_ms() + zone.offset_ms()).div_euclid(DAY_MS) as i32)
+    }
+
+    /// When the day of this instant began in `zone`.
+    pub const fn day_start_in(self, zone: Zone) -> Timestamp {
+        self.date_in(zone).start_in(zone)
+    }
+
+    /// Reads RFC 3339 with any offset; what is finer than a millisecond is cut off.
+    pub fn parse(text: &str) -> Result<Timestamp, &'static str> {
+        const EXPECTED: &str = "must be a date and time as in RFC 3339, for example 2026-11-21T02:13:00.000Z";
+        let parsed = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| EXPECTED)?;
+        let ms = parsed.timestamp_millis();
+        if !(FIRST_MS..=LAST_MS).contains(&ms) {
+            return Err(EXPECTED);
+        }
+        Ok(Timestamp::from_unix_ms(ms))
+    }
+
+    /// The text as ASCII bytes.
+    pub fn ascii(self) -> [u8; TEXT_BYTES] {
+        let ms = self.unix_ms();
+        let in_day = ms.rem_euclid(DAY_MS);
+        let date = Date::from_days(ms.div_euclid(DAY_MS) as i32).ascii();
+        let mut out = *b"0000-00-00T00:00:00.000Z";
+        out[..10].copy_from_slice(&date);
+        write_two(&mut out, 11, in_day / HOUR_MS);
+        write_two(&mut out, 14, in_day / MINUTE_MS % 60);
+        write_two(&mut out, 17, in_day / SECOND_MS % 60);
+        out[20] = b'0' + (in_day % SECOND_MS / 100) as u8;
+        write_two(&mut out, 21, in_day % 100);
+        out
+    }
+
+    /// Appends the text to what is being written.
+    pub fn write_to(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.ascii());
+    }
+}
+
+fn write_two(out: &mut [u8; TEXT_BYTES], at: usize, value: i64) {
+    out[at] = b'0' + (value / 10) as u8;
+    out[at + 1] = b'0' + (value % 10) as u8;
+}
+
+/// 1970.
+impl Default for Timestamp {
+    fn default() -> Self {
+        Timestamp::EPOCH
+    }
+}
+
+/// Stored as milliseconds since 1970.
+impl Encode for Timestamp {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.unix_ms().encode(encoder)
+    }
+}
+
+impl<Context> Decode<Context> for Timestamp {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Timestamp, DecodeError> {
+        Ok(Timestamp::from_unix_ms(i64::decode(decoder)?))
+    }
+}
+
+impl_borrow_decode!(Timestamp);
+
+/// As the API writes it.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.ascii();
+        f.write_str(std::str::from_utf8(&bytes).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// As the API writes it: a number of milliseconds tells nobody anything.
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).expect("an instant")
+    }
+
+    #[test]
+    fn read_with_any_offset_and_written_in_utc() {
+        for (given, written) in [
+            ("2026-11-21T02:13:00.000Z", "2026-11-21T02:13:00.000Z"),
+            ("2026-11-20T22:13:00-04:00", "2026-11-21T02:13:00.000Z"),
+            ("2026-11-21T02:13:00.1+00:00", "2026-11-21T02:13:00.100Z"),
+            ("2026-11-21T02:13:00.123999Z", "2026-11-21T02:13:00.123Z"),
+            ("1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"),
+            ("2024-02-29T12:00:00Z", "2024-02-29T12:00:00.000Z"),
+            ("2000-03-01T00:00:00.005Z", "2000-03-01T00:00:00.005Z"),
+        ] {
+            let instant = at(given);
+            assert_eq!(instant.to_string(), written, "{given}");
+            let mut bytes = b"x".to_vec();
+            instant.write_to(&mut bytes);
+            assert_eq!(bytes, format!("x{written}").as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_no_instant_is_refused() {
+        for given in [
+            "",
+            "yesterday",
+            "2026-11-21",
+            "2026-11-21T02:13:00",
+            "2026-13-01T00:00:00Z",
+            "2026-02-29T00:00:00Z",
+            "2026-11-21T25:00:00Z",
+            "1763690000",
+        ] {
+            assert!(Timestamp::parse(given).is_err(), "{given}");
+        }
+    }
+
+    #[test]
+    fn the_bounds_are_what_their_comments_say() {
+        assert_eq!(Timestamp::MIN.to_string(), "0000-01-01T00:00:00.000Z");
+        assert_eq!(Timestamp::MAX.to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::CLOCKS_END.to_string(), "9000-01-01T00:00:00.000Z");
+        assert_eq!(Timestamp::MAX.plus_ms(i64::MAX), Timestamp::MAX);
+        assert_eq!(Timestamp::from_unix_ms(i64::MIN), Timestamp::MIN);
+        assert_eq!((Timestamp::EPOCH.unix_ms(), Timestamp::default()), (0, Timestamp::EPOCH));
+    }
+
+    #[test]
+    fn none_takes_no_more_room() {
+        assert_eq!(size_of::<Option<Timestamp>>(), size_of::<i64>());
+    }
+
+    #[test]
+    fn a_local_day_begins_at_local_midnight() {
+        for (instant, zone, date, start) in [
+            ("2026-11-21T03:59:59.999Z", Zone::Caracas, "2026-11-20", "2026-11-20T04:00:00.000Z"),
+            ("2026-11-21T04:00:00.000Z", Zone::Caracas, "2026-11-21", "2026-11-21T04:00:00.000Z"),
+            ("2026-11-21T04:59:59.999Z", Zone::Bogota, "2026-11-20", "2026-11-20T05:00:00.000Z"),
+            ("2026-11-21T05:00:00.000Z", Zone::Bogota, "2026-11-21", "2026-11-21T05:00:00.000Z"),
+            ("1970-01-01T00:00:00.000Z", Zone::Caracas, "1969-12-31", "1969-12-31T04:00:00.000Z"),
+            ("2026-11-21T23:00:00.000Z", Zone::Utc, "2026-11-21", "2026-11-21T00:00:00.000Z"),
+        ] {
+            assert_eq!(at(instant).date_in(zone).to_string(), date, "{instant} {zone:?}");
+            assert_eq!(at(instant).day_start_in(zone).to_string(), start, "{instant} {zone:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn our_text_is_chronos_text_and_comes_back(ms in Timestamp::MIN.unix_ms()..=Timestamp::MAX.unix_ms()) {
+            let instant = Timestamp::from_unix_ms(ms);
+            let theirs = chrono::DateTime::from_timestamp_millis(ms).expect("in range").to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
+            prop_assert_eq!(instant.to_string(), theirs);
+            prop_assert_eq!(at(&instant.to_string()), instant);
+        }
+    }
+}

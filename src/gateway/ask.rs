@@ -1,0 +1,157 @@
+//! Asks the engine for the operator, and for what must go on once it has begun: failures become
+//! problems, and the directory of callers learns what is durable before anybody is answered.
+
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
+use crate::http::respond::Trace;
+use crate::store::history;
+use actors::{Failure, Outcome, Settled};
+use api::problem::Problem;
+use api::refusals;
+use domain::commands::{Ask, Command};
+use domain::index::Space;
+use domain::kept::KeepRef;
+use domain::machine::Domain;
+use domain::platform::acts::Act;
+use domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
+use domain::record::Record;
+use domain::values::ids::{EntityId, Id};
+use domain::view::Query;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a change that has been decided tries to get into an engine that is full.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The rest between two tries.
+const REST: Duration = Duration::from_millis(20);
+
+/// What must not happen, told to the log: a record or a book that says something else than what was
+/// asked.
+pub fn defect(what: &'static str) -> Problem {
+    tracing::error!(what, "a defect");
+    Problem::internal_error()
+}
+
+/// Asks a book; a refusal is a problem.
+pub async fn book(
+    services: &Services,
+    tenant_key: u64,
+    command: Command,
+) -> Result<Box<Settled<Domain>>, Problem> {
+    let settled = services.engine.ask_book(tenant_key, command, None).await.map_err(failure)?;
+    match &settled.refusal {
+        Some(refusal) => Err(refusals::problem(refusal)),
+        None => Ok(settled),
+    }
+}
+
+/// The id that a reference names when everything is durable that the tenant's book has decided by
+/// now.
+pub async fn named_now(
+    services: &Services,
+    tenant_key: u64,
+    space: Space,
+    name: &str,
+) -> Result<Option<Id>, Problem> {
+    services.engine.view(tenant_key, Query::Clock).await.map_err(failure)?;
+    Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
+}
+
+/// The same for what must go on: while the engine is full it tries again, for some seconds.
+pub async fn book_patiently(
+    services: &Services,
+    tenant_key: u64,
+    ask: impl Fn() -> Command,
+) -> Result<Box<Settled<Domain>>, Problem> {
+    let since = Instant::now();
+    loop {
+        match services.engine.ask_book(tenant_key, ask(), None).await {
+            Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
+                tokio::time::sleep(REST).await
+            }
+            Err(failed) => return Err(failure(failed)),
+            Ok(settled) => match &settled.refusal {
+                Some(refusal) => return Err(refusals::problem(refusal)),
+                None => return Ok(settled),
+            },
+        }
+    }
+}
+
+/// Asks an entity what must go on, as something of it was written elsewhere: while the engine is
+/// full it tries again, for some seconds from `since` on.
+pub async fn entity_patiently(
+    services: &Services,
+    tenant_key: u64,
+    id: EntityId,
+    since: Instant,
+    ask: impl Fn() -> Command,
+) -> Outcome<Domain> {
+    loop {
+        match services.engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
+            Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
+                tokio::time::sleep(REST).await
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// A durable change of tenants or keys, which the directory of callers knows.
+pub struct Changed {
+    /// The record; `None` when nothing changed.
+    pub record: Option<Arc<Record>>,
+    /// What the answer's headers say of it.
+    pub trace: Trace,
+}
+
+impl Changed {
+    /// What changed.
+    pub fn change(&self) -> Option<&PlatformChange> {
+        self.record.as_ref().and_then(|record| record.platform.as_deref())
+    }
+}
+
+/// Asks the platform's book, keeping the answer for a key, and tells the directory of callers.
+pub async fn platform(
+    services: &Services,
+    ask: PlatformAsk,
+    keep: Option<KeepRef>,
+) -> Result<Changed, Problem> {
+    let settled = book(services, PLATFORM, Command { ask: Ask::Platform(Box::new(ask)), keep }).await?;
+    Ok(learned(services, *settled))
+}
+
+/// The same for what must go on.
+pub async fn platform_patiently(
+    services: &Services,
+    ask: impl Fn() -> PlatformAsk,
+) -> Result<Changed, Problem> {
+    let settled = book_patiently(services, PLATFORM, || Ask::Platform(Box::new(ask())).into()).await?;
+    Ok(learned(services, *settled))
+}
+
+/// Writes down what was done and what it was answered, also when it was no, for the key under which
+/// it was asked. It must go on: what is to be told of has happened.
+pub async fn answered(
+    services: &Services,
+    act: Option<Act>,
+    keep: Option<KeepRef>,
+    (status, body): (u16, &[u8]),
+) -> Result<Trace, Problem> {
+    let ask =
+        || Ask::Platform(Box::new(PlatformAsk::Answered { act: act.clone(), status, body: body.to_vec() }));
+    let settled = book_patiently(services, PLATFORM, || Command { ask: ask(), keep: keep.clone() }).await?;
+    Ok(learned(services, *settled).trace)
+}
+
+fn learned(services: &Services, settled: Settled<Domain>) -> Changed {
+    let changed = Changed {
+        record: settled.record,
+        trace: Trace { seq: settled.seq, timing: Some(settled.timing.into()) },
+    };
+    if let Some(change) = changed.change() {
+        services.directory.learn(change);
+    }
+    changed
+}

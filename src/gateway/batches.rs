@@ -1,0 +1,166 @@
+//! Carrying out a batch: the names of its items are reserved, its record debits them, and its
+//! answer waits until the bank has spoken about each of them, but not for long.
+
+use crate::gateway::dispatch::{failure, reply};
+use crate::gateway::services::Services;
+use crate::http::respond::{Reply, RequestId, Trace};
+use crate::store::history::{self, Entities, Unreadable};
+use crate::store::read_budget::{ReadBudget, Stopped};
+use actors::Held;
+use api::batches::{mark_as_first_written, show};
+use api::problem::Problem;
+use domain::commands::{Ask, Command};
+use domain::index::Space;
+use domain::kept::{KeepRef, Shape};
+use domain::platform::is_live;
+use domain::record::Entity;
+use domain::resources::payouts::batch::{Batch, NewBatch, Place};
+use domain::values::ids::{EntityId, Id};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest that an answer waits for the bank; what is settled later is seen in a later look.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The whole of it. Run as a task of its own, so that a caller who goes away leaves no key half
+/// answered.
+pub async fn carry_out(
+    services: Arc<Services>,
+    tenant: u64,
+    batch: Box<NewBatch>,
+    keep: Option<KeepRef>,
+    (slot, key_held): (Option<Held>, Option<Held>),
+    request_id: RequestId,
+) -> Result<Reply, Problem> {
+    let engine = &services.engine;
+    let mut batch = batch;
+    // First the batch's own name, then those of its items in their order: no two batches can wait
+    // for each other.
+    let mut names = vec![services.reservations.hold_name(tenant, Space::Batch, &batch.external_ref).await];
+    let known = history::named(engine.reader(), tenant, Space::Batch, &batch.external_ref)?;
+    if let Some(first) = known {
+        batch.mark = as_first_written(&services, tenant, first, &batch)?;
+    } else {
+        for name in batch.references() {
+            names.push(services.reservations.hold_name(tenant, Space::Payout, &name).await);
+            if let Some(id) = history::named(engine.reader(), tenant, Space::Payout, &name)? {
+                let payout = history::entity(engine.reader(), tenant, EntityId::payout(id))?;
+                batch.known.extend(payout.map(|payout| (name, payout)));
+            }
+        }
+    }
+    let id = EntityId::batch(known.unwrap_or(batch.id));
+    let command = Command { ask: Ask::PayBatch(batch), keep };
+    let until_record: Held = Box::new((names, slot));
+    let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
+    let mut settled = outcome.map_err(failure)?;
+    let performed = settled.performed.take();
+    let entity = settled.entity.clone();
+    let (Some(Entity::Batch(decided)), None) = (entity.as_deref(), &settled.refusal) else {
+        return reply(tenant, Shape::Batch, Ok(settled), &request_id);
+    };
+    let mut ended = HashMap::new();
+    if let Some(mut performed) = performed {
+        // Too late is no failure: the items are debited, and the poller looks after them.
+        let _ = tokio::time::timeout(PATIENCE, performed.wait()).await;
+        ended.extend(performed.ended());
+    }
+    let body = now(&services, tenant, decided, ended, &ReadBudget::unbounded())?;
+    let Some(record) = &settled.record else { return Ok(Reply::json(200, body)) };
+    let trace = Trace { seq: settled.seq, timing: Some(settled.timing.into()) };
+    let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else {
+        return Ok(Reply::json(201, body).trace(trace));
+    };
+    let ask = Ask::Answered { kept: Arc::clone(&kept.of), status: 201, body: body.clone() };
+    let kept_now = engine.ask_entity(tenant, id, false, ask.into(), None, key_held).await;
+    Ok(match kept_now.map(|settled| settled.seq) {
+        Ok(Some(seq)) => Reply::json(201, body).trace(trace).wal_seq(seq),
+        // It could not be kept: what was kept with the debits is the answer.
+        _ => Reply::json(kept.status, kept.body.clone()).trace(trace),
+    })
+}
+
+/// The hash of a batch on a known reference. If it is not that of the first time, only a default may
+/// be written in another way.
+fn as_first_written(
+    services: &Services,
+    tenant: u64,
+    first: Id,
+    again: &NewBatch,
+) -> Result<[u8; 16], Unreadable> {
+    let reader = services.engine.reader();
+    let found = history::entity(reader, tenant, EntityId::batch(first))?;
+    let Some(Entity::Batch(first)) = found.as_deref() else { return Ok(again.mark) };
+    if first.mark == again.mark || first.items.len() != again.items.len() {
+        return Ok(again.mark);
+    }
+    let mut entities = Entities::new(reader, tenant);
+    let mut unreadable = None;
+    let mut find = |id| {
+        entities.find(id).unwrap_or_else(|error| {
+            unreadable = Some(error);
+            None
+        })
+    };
+    let mut defaults = HashMap::new();
+    let payouts: HashMap<Id, Option<Arc<Entity>>> = first
+        .items
+        .iter()
+        .filter_map(|place| if let Place::Payout(id) = place { Some(*id) } else { None })
+        .map(|id| (id, find(EntityId::payout(id))))
+        .collect();
+    let default_method = |merchant| {
+        *defaults.entry(merchant).or_insert_with(|| match find(EntityId::merchant(merchant)).as_deref() {
+            Some(Entity::Merchant(merchant)) => merchant.default_method,
+            _ => None,
+        })
+    };
+    let keyed_hash = |parts: &[&[u8]]| services.mark(parts);
+    let mark = mark_as_first_written(
+        again,
+        first,
+        &keyed_hash,
+        |id| payouts.get(&id).cloned().flatten(),
+        default_method,
+    );
+    unreadable.map_or(Ok(mark), Err)
+}
+
+/// GET /v1/payouts/batch/:batchId; `None` when there is none.
+pub fn read(
+    services: &Services,
+    tenant: u64,
+    id: Id,
+    budget: &ReadBudget,
+) -> Result<Option<Vec<u8>>, Stopped> {
+    match history::entity(services.engine.reader(), tenant, EntityId::batch(id))?.as_deref() {
+        Some(Entity::Batch(batch)) => now(services, tenant, batch, HashMap::new(), budget).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The batch with its items as they are now; `known` are newest states that need not be looked for.
+fn now(
+    services: &Services,
+    tenant: u64,
+    batch: &Batch,
+    mut known: HashMap<EntityId, Arc<Entity>>,
+    budget: &ReadBudget,
+) -> Result<Vec<u8>, Stopped> {
+    let mut entities = Entities::new(services.engine.reader(), tenant);
+    let mut stopped = None;
+    let mut find = |id| {
+        // Once it is broken off, nothing more is looked up.
+        if stopped.is_some() {
+            return None;
+        }
+        let found = budget.spend().and_then(|()| Ok(entities.find(EntityId::payout(id))?));
+        found.unwrap_or_else(|error| {
+            stopped = Some(error);
+            None
+        })
+    };
+    let body = show(batch, is_live(tenant), |id| known.remove(&EntityId::payout(id)).or_else(|| find(id)));
+    stopped.map_or(Ok(body), Err)
+}

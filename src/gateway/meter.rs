@@ -1,0 +1,192 @@
+//! Counts requests: by route and status, and how long they took. A meter belongs to a row of a
+//! route table and is found with it, so that counting costs a few additions and a look at the
+//! clock; who shows the figures reads them when it is asked. The span of a request is made of the
+//! same. A label is never a path, which holds references.
+
+use crate::http::respond::{Reply, RequestId};
+use crate::telemetry::spans::{RequestSummary, Spans, Trace};
+use domain::values::ids::Id;
+use hyper::Method;
+use hyper::header::HeaderMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use wal::{Counted, Histogram};
+
+/// The statuses that are counted one by one; any other is counted as 0.
+const STATUSES: [u16; 24] = [
+    200, 201, 202, 204, 302, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 499, 500,
+    502, 503, 504,
+];
+/// What is noted of a request whose caller went away before it was answered.
+const GONE: u16 = 499;
+/// Microseconds from the head of a request to its answer.
+const LATENCY_US: [u64; 14] = [
+    250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 5_000_000,
+    15_000_000,
+];
+
+/// The requests of one route.
+#[derive(Debug)]
+pub struct Meter {
+    /// Its method.
+    pub method: String,
+    /// Its path as the table writes it.
+    pub route: &'static str,
+    statuses: [AtomicU64; STATUSES.len() + 1],
+    latency_us: Histogram,
+}
+
+impl Meter {
+    fn new(method: &str, route: &'static str) -> Meter {
+        Meter {
+            method: method.to_owned(),
+            route,
+            statuses: [const { AtomicU64::new(0) }; STATUSES.len() + 1],
+            latency_us: Histogram::new(&LATENCY_US),
+        }
+    }
+
+    fn note(&self, status: u16, began: Instant) {
+        let place = STATUSES.iter().position(|known| *known == status).unwrap_or(STATUSES.len());
+        self.statuses[place].fetch_add(1, Ordering::Relaxed);
+        self.latency_us.note(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
+    }
+
+    /// How often each status was answered, without those that never were; 0 stands for all that are
+    /// rare.
+    pub fn statuses(&self) -> impl Iterator<Item = (u16, u64)> {
+        let known = STATUSES.iter().copied().chain([0]).zip(&self.statuses);
+        known.map(|(status, count)| (status, count.load(Ordering::Relaxed))).filter(|(_, count)| *count > 0)
+    }
+
+    /// How long the answers took, in microseconds.
+    pub fn latency_us(&self) -> Counted {
+        self.latency_us.counted()
+    }
+}
+
+/// The meters of all routes, in the order in which they were asked for.
+#[derive(Debug, Default)]
+pub struct Meters(Mutex<Vec<Arc<Meter>>>);
+
+impl Meters {
+    /// The meter of a route, which both listeners share if they both have it. For the making of a
+    /// table, not for requests.
+    pub fn of(&self, method: &Method, route: &'static str) -> Arc<Meter> {
+        self.named(method.as_str(), route)
+    }
+
+    /// The meter of everything that no row of a table is for.
+    pub fn of_none(&self) -> Arc<Meter> {
+        self.named("any", "none")
+    }
+
+    fn named(&self, method: &str, route: &'static str) -> Arc<Meter> {
+        let mut meters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(meter) = meters.iter().find(|meter| meter.method == method && meter.route == route) {
+            return Arc::clone(meter);
+        }
+        let meter = Arc::new(Meter::new(method, route));
+        meters.push(Arc::clone(&meter));
+        meter
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Vec<Arc<Meter>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// A request that is being answered. It counts when it ends, whichever way.
+#[must_use]
+pub struct Measuring<'m> {
+    meter: &'m Meter,
+    began: Instant,
+    status: Option<u16>,
+    tenant: Option<Id>,
+    trace: Option<Trace<'m>>,
+}
+
+impl<'m> Measuring<'m> {
+    /// Begins now, for this meter until a better one is found.
+    pub fn begin(meter: &'m Meter) -> Measuring<'m> {
+        Measuring { meter, began: Instant::now(), status: None, tenant: None, trace: None }
+    }
+
+    /// The same, with a span if spans are made.
+    pub fn traced(mut self, spans: Option<&'m Spans>, headers: &HeaderMap) -> Measuring<'m> {
+        self.trace = spans.map(|spans| spans.begin(headers));
+        self
+    }
+
+    /// The row is found.
+    pub fn found(&mut self, meter: &'m Meter) {
+        self.meter = meter;
+    }
+
+    /// It is known whose it is.
+    pub fn of(&mut self, tenant: Id) {
+        self.tenant = Some(tenant);
+    }
+
+    /// It is answered.
+    pub fn end(mut self, reply: &Reply, request_id: &RequestId) {
+        self.status = Some(reply.status());
+        let Some(trace) = self.trace.take() else { return };
+        trace.end(RequestSummary {
+            method: &self.meter.method,
+            route: self.meter.route,
+            status: reply.status(),
+            request_id: request_id.as_str(),
+            tenant: self.tenant.map(|tenant| tenant.to_string()),
+            wal_seq: reply.seq(),
+            timing_us: reply.times().map(|times| [times.queue_us, times.apply_us, times.wal_us]),
+        });
+    }
+}
+
+impl Drop for Measuring<'_> {
+    fn drop(&mut self) {
+        // The listener answers for a panic.
+        let unanswered = if std::thread::panicking() { 500 } else { GONE };
+        self.meter.note(self.status.unwrap_or(unanswered), self.began);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn every_end_of_a_request_is_counted_once() {
+        let meters = Meters::default();
+        let (none, row) = (meters.of_none(), meters.of(&Method::GET, "/v1/payments/:id"));
+        let begin = || {
+            let mut measuring = Measuring::begin(&none);
+            measuring.found(&row);
+            measuring
+        };
+        let id = RequestId::generate();
+        let end = |measuring: Measuring<'_>, status| measuring.end(&Reply::empty(status), &id);
+        end(begin(), 200);
+        end(begin(), 200);
+        end(begin(), 418);
+        drop(begin());
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let _measuring = begin();
+            panic!("on purpose");
+        }));
+        assert_eq!(row.statuses().collect::<Vec<_>>(), [(200, 2), (499, 1), (500, 1), (0, 1)]);
+        assert_eq!((row.latency_us().total(), none.latency_us().total()), (5, 0));
+    }
+
+    #[test]
+    fn a_route_has_one_meter() {
+        let meters = Meters::default();
+        let (one, other) = (meters.of(&Method::GET, "/docs"), meters.of(&Method::GET, "/docs"));
+        assert!(Arc::ptr_eq(&one, &other) && !Arc::ptr_eq(&one, &meters.of(&Method::POST, "/docs")));
+        assert_eq!(meters.all().len(), 2);
+    }
+}

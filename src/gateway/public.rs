@@ -1,0 +1,259 @@
+//! The way of a request of interface A, in written order: path, method, tenant, handler, history,
+//! and then what browsers and caches need: CORS for the operator's own sites, ETag, 304.
+//!
+//! No key is asked for, and nothing is written. It must not know what a rate or a fee is.
+
+use crate::gateway::meter::{Measuring, Meter, Meters};
+use crate::gateway::services::Services;
+use crate::http::listen::Arrival;
+use crate::http::respond::Reply;
+use crate::http::router::{BadRoute, Lookup, Router};
+use api::problem::Problem;
+use api::public::routes::{PREFIX, PublicRoute, routes};
+use api::public::{PublicCall, PublicPlan, history, latest};
+use domain::resources::rates::samples::{Pair, Series};
+use domain::resources::rates::withdrawals::{Policy, Withdrawals};
+use domain::values::ids::Id;
+use domain::values::money::Currency;
+use hyper::Method;
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, ETAG, HeaderMap, HeaderName,
+    HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
+};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
+/// Everything that can be done here.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+/// What a page of the operator's may do.
+const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, OPTIONS");
+/// What it may send, and what it may read of an answer's headers.
+const CORS_HEADERS: HeaderValue = HeaderValue::from_static("x-tenant-id, x-request-id, if-none-match");
+const CORS_EXPOSED: HeaderValue = HeaderValue::from_static("etag, x-request-id, retry-after");
+/// Seconds for which a browser remembers what it may do.
+const CORS_FRESH_SECONDS: HeaderValue = HeaderValue::from_static("600");
+/// What an answer depends on besides its address.
+const VARIES: HeaderValue = HeaderValue::from_static("Origin");
+const VARIES_BY_TENANT: HeaderValue = HeaderValue::from_static("Origin, x-tenant-id");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// Answers everybody.
+pub struct Public {
+    router: Router<(PublicRoute, Arc<Meter>)>,
+    origins: Vec<HeaderValue>,
+    withdrawals: Withdrawals,
+    /// The policy without a tenant.
+    policy: Policy,
+}
+
+impl Public {
+    /// For browsers on these sites, with these fees; `policy` is that of a caller who names no
+    /// tenant.
+    pub fn new(
+        origins: &[String],
+        withdrawals: Withdrawals,
+        policy: Policy,
+        meters: &Meters,
+    ) -> Result<Public, BadRoute> {
+        let rows = routes().into_iter().map(|route| {
+            let meter = meters.of(&Method::GET, route.path);
+            (Method::GET, route.path, (route, meter))
+        });
+        let router = Router::new(rows)?;
+        let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
+        Ok(Public { router, origins, withdrawals, policy })
+    }
+
+    /// Whether a path is one of the interface's, known or not.
+    pub fn is_meant(path: &str) -> bool {
+        path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Answers a request.
+    pub fn answer<'m>(
+        &'m self,
+        services: &Services,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Reply {
+        let headers = &arrival.head.headers;
+        let reply = self.handle(services, arrival, measuring).unwrap_or_else(|problem| {
+            let refused = Reply::public_problem(&problem).header(CACHE_CONTROL, NO_STORE);
+            refused.header(VARY, VARIES)
+        });
+        match headers.get(ORIGIN).filter(|origin| self.origins.contains(origin)) {
+            Some(origin) => reply
+                .header(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone())
+                .header(ACCESS_CONTROL_EXPOSE_HEADERS, CORS_EXPOSED),
+            None => reply,
+        }
+    }
+
+    fn handle<'m>(
+        &'m self,
+        services: &Services,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Result<Reply, Problem> {
+        let head = &arrival.head;
+        // The path alone first: a method that it does not take is no reason to say that it is not
+        // there.
+        let Lookup::Found(found) = self.router.lookup(&Method::GET, head.uri.path()) else {
+            return Err(Problem::refused(404, "not_found", "nothing is at this path"));
+        };
+        let (route, meter) = found.value;
+        match head.method {
+            Method::GET | Method::HEAD => measuring.found(meter),
+            Method::OPTIONS => return Ok(self.preflight(&head.headers)),
+            _ => return Err(Problem::method_not_allowed("GET, HEAD, OPTIONS".into())),
+        }
+        let named = if route.of_tenant { self.policy_of(services, &head.headers)? } else { None };
+        let now = services.now();
+        let call = PublicCall {
+            query: head.uri.query(),
+            now,
+            latest: &|pair, filter| {
+                services.board.latest_of(
+                    pair,
+                    |series| filter.admits(series) && is_public(services, series),
+                    now,
+                )
+            },
+            floor: &|| services.market.sample(Currency::Ves, now),
+            withdrawals: &self.withdrawals,
+            policy: named.unwrap_or(&self.policy),
+        };
+        let body = match (route.handler)(&call)? {
+            PublicPlan::Answer(body) => body,
+            PublicPlan::History(ask) => read_history(services, &ask)?,
+        };
+        Ok(fresh(route, &head.headers, body))
+    }
+
+    /// What a browser asks before it asks. It is answered alike on every path; only the operator's
+    /// sites are told that they may go on.
+    fn preflight(&self, headers: &HeaderMap) -> Reply {
+        let reply = Reply::empty(204).header(ALLOW, METHODS).header(VARY, VARIES);
+        match headers.get(ORIGIN) {
+            Some(origin) if self.origins.contains(origin) => reply
+                .header(ACCESS_CONTROL_ALLOW_METHODS, CORS_METHODS)
+                .header(ACCESS_CONTROL_ALLOW_HEADERS, CORS_HEADERS)
+                .header(ACCESS_CONTROL_MAX_AGE, CORS_FRESH_SECONDS),
+            _ => reply,
+        }
+    }
+
+    /// The policy of the tenant that the header names; `None` without a header.
+    fn policy_of(&self, services: &Services, headers: &HeaderMap) -> Result<Option<&Policy>, Problem> {
+        let Some(named) = headers.get(X_TENANT_ID) else { return Ok(None) };
+        let tenant = named.to_str().ok().and_then(Id::parse).and_then(|id| services.directory.tenant(id));
+        let tenant =
+            tenant.ok_or_else(|| Problem::refused(404, "not_found", "x-tenant-id names no tenant"))?;
+        let policy = self.withdrawals.policy(&tenant.tenant_settings.settings.withdraw_fee_policy);
+        policy.map(Some).ok_or_else(|| {
+            tracing::error!(tenant = %tenant.id, "the settings name a policy of fees that is not there");
+            Problem::internal_error()
+        })
+    }
+}
+
+/// Pairs that are asked for before there is a sample of them.
+const PAIRS: [Pair; 3] = [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP];
+/// Sources and sides that `docs/contract.md, 14.1` names.
+const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
+
+/// What a bank tells us is between it and us.
+fn is_public(services: &Services, series: &Series) -> bool {
+    services.bank_source.as_deref().is_none_or(|bank| series.pair != Pair::USD_VES || *series.source != *bank)
+}
+
+fn read_history(services: &Services, ask: &history::Ask) -> Result<Vec<u8>, Problem> {
+    let mut lines = services.rates.lines(ask.pair, ask.filter());
+    lines.retain(|line| is_public(services, &line.series));
+    // What is documented and has no sample yet has an empty history; what nobody knows has none.
+    let bears = |series: &Series, name: &str| *series.source == *name || series.side.as_deref() == Some(name);
+    let is_known = |name: &str| {
+        NAMES.contains(&name)
+            || services.rates.has(|series| is_public(services, series) && bears(series, name))
+    };
+    if lines.is_empty() && !(PAIRS.contains(&ask.pair) && ask.names().all(is_known)) {
+        return Err(latest::no_rate());
+    }
+    let read = || {
+        let window = ask.window(services.rates.begins(&lines)?);
+        let step = ask.step(window);
+        let points = services.rates.history(&lines, step, window, ask.newest_first, ask.limit)?;
+        Ok(history::show(ask, step, &points))
+    };
+    read().map_err(|why: crate::rates::RateStoreError| {
+        tracing::error!(%why, "a history cannot be read");
+        Problem::internal_error()
+    })
+}
+
+/// A success with what a cache needs: how long it holds, and a name by which it can be asked for
+/// again.
+fn fresh(route: &PublicRoute, headers: &HeaderMap, body: Vec<u8>) -> Reply {
+    let hash: [u8; 32] = Sha256::digest(&body).into();
+    let tag = format!("\"{}\"", hex::encode(&hash[..16]));
+    let known =
+        headers.get_all(IF_NONE_MATCH).iter().any(|sent| sent.to_str().is_ok_and(|sent| has_tag(sent, &tag)));
+    let reply = if known { Reply::empty(304) } else { Reply::json(200, body) };
+    let reply = match HeaderValue::from_str(&tag) {
+        Ok(tag) => reply.header(ETAG, tag),
+        Err(_) => reply,
+    };
+    let reply = match HeaderValue::from_str(&format!("public, max-age={}", route.fresh_seconds)) {
+        Ok(held) => reply.header(CACHE_CONTROL, held),
+        Err(_) => reply,
+    };
+    reply.header(VARY, if route.of_tenant { VARIES_BY_TENANT } else { VARIES })
+}
+
+/// Whether a list of tags names this one; weak ones count too (RFC 9110, section 13.1.2).
+fn has_tag(sent: &str, tag: &str) -> bool {
+    sent.split(',').map(str::trim).any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_found_in_lists() {
+        for (sent, found) in [
+            ("\"a\"", true),
+            ("W/\"a\"", true),
+            ("\"b\", \"a\"", true),
+            ("*", true),
+            ("\"b\"", false),
+            ("a", false),
+            ("", false),
+        ] {
+            assert_eq!(has_tag(sent, "\"a\""), found, "{sent}");
+        }
+    }
+
+    #[test]
+    fn what_is_meant() {
+        for (path, meant) in [
+            ("/api/v1", true),
+            ("/api/v1/", true),
+            ("/api/v1/fx/latest", true),
+            ("/api/v10", false),
+            ("/v1/banks", false),
+            ("/api", false),
+        ] {
+            assert_eq!(Public::is_meant(path), meant, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_a_router() {
+        let rows = routes().into_iter().map(|route| (Method::GET, route.path, route));
+        assert!(Router::new(rows).is_ok());
+        assert!(routes().iter().all(|route| route.path.starts_with(PREFIX)));
+    }
+}

@@ -1,0 +1,364 @@
+//! What one tenant in a mode, or one buyer, may have of the server beside the others: slots to be
+//! worked on, and room for bodies. (What a tenant may have of the engine is in
+//! `actors/src/admission.rs`.)
+//!
+//! A work slot is the right to keep processors and disk busy: a request has one from when its body is
+//! there until its first record is durable or, of a read, until its answer. While a tenant is alone
+//! it needs none. While others ask too, only so many of its requests have one, and the rest wait in
+//! order: so whoever asks a lot waits for itself, and the others' requests find short queues. What
+//! waits is bounded; one more is 429, and is told so after a pause, because callers who ask again
+//! at once would keep processors busy with refusals.
+
+use crate::http::listen::BODY_BYTES_MAX;
+use crate::network::Client;
+use actors::{Refused, Shares as Parts};
+use api::problem::Problem;
+use dashmap::DashMap;
+use domain::platform::is_live;
+use foldhash::fast::RandomState;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// The time for which a tenant counts as one that asks: up to twice this.
+const LATELY: Duration = Duration::from_secs(1);
+/// Pages that are read for one of them at once: a page of a hundred keeps a processor busy for as
+/// long as some fifty payouts do, without a pause for others.
+const PAGES: usize = 1;
+/// How long a refusal waits before it is told.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The bounds of one tenant in a mode.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Work slots in live mode.
+    pub live_slots: usize,
+    /// Work slots in test mode.
+    pub test_slots: usize,
+    /// Requests that may wait for a slot.
+    pub waiting_max: usize,
+    /// The tenant's part of the room for bodies.
+    pub parts: Parts,
+}
+
+/// The refusals since the start, in live mode and in test mode, and what waits now.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Requests for which a slot was too far.
+    pub slots: [AtomicU64; 2],
+    /// Bodies that would have taken more than their tenant's part.
+    pub bodies: [AtomicU64; 2],
+    /// Requests that wait for a slot.
+    pub waiting: AtomicUsize,
+}
+
+/// The owner of a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Owner {
+    /// A tenant in a mode.
+    Tenant(u64),
+    /// Somebody without a key: a buyer, who is apart from the shop's own requests.
+    Client(Client),
+}
+
+/// All who ask.
+pub struct Shares {
+    bounds: Bounds,
+    counters: Arc<Counters>,
+    owners: DashMap<Owner, Arc<Share>, RandomState>,
+    /// As many as there are, to be read without a lock.
+    owners_count: AtomicUsize,
+}
+
+/// The slots and the room of one of them.
+#[derive(Debug)]
+pub struct Share {
+    is_live: bool,
+    parts: Parts,
+    slots: Semaphore,
+    pages: Semaphore,
+    waiting: AtomicUsize,
+    waiting_max: usize,
+    /// Bytes of bodies that are being gathered.
+    body_bytes: AtomicUsize,
+    /// It asked since the last sweep.
+    is_used: AtomicBool,
+    counters: Arc<Counters>,
+}
+
+/// A slot, until it is dropped.
+#[derive(Debug)]
+pub struct WorkSlot {
+    share: Arc<Share>,
+    /// Whether the owner had asked for more than there was.
+    has_waited: bool,
+    semaphore: fn(&Share) -> &Semaphore,
+}
+
+impl WorkSlot {
+    /// Whether the request had to wait for it, behind others of the same owner.
+    pub fn has_waited(&self) -> bool {
+        self.has_waited
+    }
+}
+
+impl Drop for WorkSlot {
+    fn drop(&mut self) {
+        (self.semaphore)(&self.share).add_permits(1);
+    }
+}
+
+/// A request that waits for a slot.
+struct Waiting<'s>(&'s Share);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.0.counters.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Shares {
+    /// Nobody has anything.
+    pub fn new(bounds: Bounds) -> Shares {
+        Shares {
+            bounds,
+            counters: Arc::default(),
+            owners: DashMap::default(),
+            owners_count: AtomicUsize::new(0),
+        }
+    }
+
+    /// The refusals since the start, and what waits.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Tenants, each mode by itself, and buyers that asked lately.
+    pub fn owners_count(&self) -> usize {
+        self.owners_count.load(Ordering::Relaxed)
+    }
+
+    /// The share of a tenant, which asks now.
+    pub fn of(&self, tenant: u64) -> Arc<Share> {
+        self.find(Owner::Tenant(tenant))
+    }
+
+    /// The share of a buyer, who asks now.
+    pub fn of_client(&self, client: Client) -> Arc<Share> {
+        self.find(Owner::Client(client))
+    }
+
+    fn find(&self, owner: Owner) -> Arc<Share> {
+        let known = self.owners.get(&owner).map(|share| Arc::clone(&share));
+        let share = known.unwrap_or_else(|| {
+            Arc::clone(&self.owners.entry(owner).or_insert_with(|| self.new_share(owner)))
+        });
+        // Read first: to write what is there already would take it from other processors' caches.
+        if !share.is_used.load(Ordering::Relaxed) {
+            share.is_used.store(true, Ordering::Relaxed);
+        }
+        share
+    }
+
+    fn new_share(&self, owner: Owner) -> Arc<Share> {
+        self.owners_count.fetch_add(1, Ordering::Relaxed);
+        let is_live = match owner {
+            Owner::Tenant(tenant) => is_live(tenant),
+            Owner::Client(_) => true,
+        };
+        Arc::new(Share {
+            is_live,
+            parts: self.bounds.parts,
+            slots: Semaphore::new(if is_live { self.bounds.live_slots } else { self.bounds.test_slots }),
+            pages: Semaphore::new(PAGES),
+            waiting: AtomicUsize::new(0),
+            waiting_max: self.bounds.waiting_max,
+            body_bytes: AtomicUsize::new(0),
+            is_used: AtomicBool::new(true),
+            counters: Arc::clone(&self.counters),
+        })
+    }
+
+    /// Waits for a slot; `None` when none is needed. Whoever stops waiting leaves its place.
+    pub async fn slot(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
+        self.take(share, |share| &share.slots).await
+    }
+
+    /// The same for a page of a list, instead of the slot that its request has.
+    pub async fn page(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
+        self.take(share, |share| &share.pages).await
+    }
+
+    async fn take(
+        &self,
+        share: &Arc<Share>,
+        semaphore: fn(&Share) -> &Semaphore,
+    ) -> Result<Option<WorkSlot>, Problem> {
+        if self.owners_count() < 2 {
+            return Ok(None);
+        }
+        let has_waited = match semaphore(share).try_acquire() {
+            Ok(slot) => {
+                slot.forget();
+                false
+            }
+            // On the heap: every request has room for this future, and few wait.
+            Err(_) => {
+                Box::pin(share.wait(semaphore(share))).await?;
+                true
+            }
+        };
+        Ok(Some(WorkSlot { share: Arc::clone(share), has_waited, semaphore }))
+    }
+
+    /// Forgets who did not ask lately, again and again.
+    pub async fn sweep(&self) {
+        loop {
+            tokio::time::sleep(LATELY).await;
+            self.sweep_once();
+        }
+    }
+
+    fn sweep_once(&self) {
+        self.owners.retain(|_, share| {
+            // Under the lock nobody else can take what only the map has.
+            let stays = share.is_used.swap(false, Ordering::Relaxed) || Arc::strong_count(share) > 1;
+            self.owners_count.fetch_sub(usize::from(!stays), Ordering::Relaxed);
+            stays
+        });
+    }
+}
+
+impl Share {
+    async fn wait(&self, semaphore: &Semaphore) -> Result<(), Problem> {
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.waiting_max {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.count(&self.counters.slots);
+            tokio::time::sleep(PAUSE).await;
+            return Err(Problem::share_full());
+        }
+        self.counters.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(self);
+        // Nobody closes it.
+        semaphore.acquire().await.map_err(|_| Problem::shutting_down())?.forget();
+        Ok(())
+    }
+
+    /// Takes room for more of a body, of which so many bytes of all are left.
+    pub fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem> {
+        let own = self.body_bytes.load(Ordering::Relaxed) + bytes;
+        // One body of any size is nobody's excess, however small the part.
+        let beyond_one = if own > BODY_BYTES_MAX { own } else { 0 };
+        match self.parts.check(beyond_one, left, all, !self.is_live) {
+            Ok(()) => {
+                self.body_bytes.fetch_add(bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(Refused::Full) => Err(Problem::overloaded(1)),
+            Err(Refused::ShareFull) => {
+                self.count(&self.counters.bodies);
+                Err(Problem::share_full())
+            }
+        }
+    }
+
+    /// Gives room back.
+    pub fn release(&self, bytes: usize) {
+        self.body_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn count(&self, refused: &[AtomicU64; 2]) {
+        refused[usize::from(!self.is_live)].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::Poll;
+
+    const LIVE: u64 = 2;
+    const TEST: u64 = 3;
+
+    fn shares() -> Shares {
+        let parts = Parts { percent: 75, reserve_percent: 25 };
+        Shares::new(Bounds { live_slots: 3, test_slots: 2, waiting_max: 1, parts })
+    }
+
+    async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+        let mut future = pin!(future);
+        std::future::poll_fn(|cx| {
+            Poll::Ready(match future.as_mut().poll(cx) {
+                Poll::Ready(done) => Some(done),
+                Poll::Pending => None,
+            })
+        })
+        .await
+    }
+
+    #[tokio::test]
+    async fn who_is_alone_needs_no_slot_and_who_is_not_waits_for_itself() {
+        let shares = shares();
+        let test = shares.of(TEST);
+        assert!(shares.slot(&test).await.is_ok_and(|slot| slot.is_none()));
+        let live = shares.of(LIVE);
+        let slots = [now(shares.slot(&test)).await, now(shares.slot(&test)).await];
+        assert!(slots.iter().all(|slot| matches!(slot, Some(Ok(Some(_))))));
+        let mut third = pin!(shares.slot(&test));
+        assert!(now(third.as_mut()).await.is_none(), "it waits");
+        assert!(now(shares.slot(&live)).await.is_some(), "another does not");
+        let page = now(shares.page(&test)).await;
+        assert!(matches!(page, Some(Ok(Some(_)))), "pages are apart");
+        assert!(now(shares.page(&test)).await.is_none());
+        drop(slots);
+        assert!(now(third).await.is_some());
+        assert_eq!(shares.counters().waiting.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn one_too_many_is_refused_and_who_goes_away_leaves_its_place() {
+        let shares = shares();
+        let (test, _live) = (shares.of(TEST), shares.of(LIVE));
+        let _slots = [shares.slot(&test).await, shares.slot(&test).await];
+        {
+            let mut waiting = pin!(shares.slot(&test));
+            assert!(now(waiting.as_mut()).await.is_none());
+            let refused = shares.slot(&test).await.expect_err("one waits already");
+            assert_eq!((refused.status, refused.code, refused.retry_after), (429, "rate_limited", Some(1)));
+            assert_eq!(shares.counters().slots[1].load(Ordering::Relaxed), 1);
+        }
+        let mut next = pin!(shares.slot(&test));
+        assert!(now(next.as_mut()).await.is_none(), "there is a place to wait again");
+        assert_eq!(shares.counters().waiting.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn one_tenant_gathers_a_part_and_leaves_the_reserve() {
+        let shares = shares();
+        let (test, live) = (shares.of(TEST), shares.of(LIVE));
+        let mib = |n: usize| n * BODY_BYTES_MAX;
+        assert!(test.gather(mib(5), mib(10), mib(10)).is_ok());
+        let refused = test.gather(mib(1), mib(4), mib(10)).expect_err("its share");
+        assert_eq!(refused.status, 429);
+        assert!(live.gather(mib(1), mib(4), mib(10)).is_ok());
+        assert!(shares.of(5).gather(mib(1), mib(3), mib(10)).is_ok(), "one body");
+        let refused = shares.of(7).gather(1, mib(10) / 4, mib(10)).expect_err("the reserve");
+        assert_eq!((refused.status, refused.code), (503, "overloaded"));
+        test.release(mib(5));
+        assert!(test.gather(mib(1), mib(9), mib(10)).is_ok());
+    }
+
+    #[test]
+    fn only_who_asks_counts() {
+        let shares = shares();
+        drop(shares.of(LIVE));
+        let _asking = shares.of(TEST);
+        shares.sweep_once();
+        assert_eq!(shares.owners_count(), 2);
+        shares.sweep_once();
+        assert_eq!(shares.owners_count(), 1);
+    }
+}

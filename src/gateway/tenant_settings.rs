@@ -1,0 +1,137 @@
+//! Takes a tenant's tenant's settings, its settings and live status, from the platform's book to the two books
+//! that decide by it.
+//!
+//! The tenant's settings is durable first and pushed then; the platform's book remembers which version both
+//! books have. What a crash leaves unpushed is pushed at the next start.
+
+use super::ask;
+use crate::gateway::services::Services;
+use crate::http::respond::Trace;
+use api::problem::Problem;
+use domain::commands::Ask;
+use domain::kept::KeepRef;
+use domain::platform::settings::{LiveStatus, Settings};
+use domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
+use std::sync::Arc;
+use tokio::sync::{Mutex, MutexGuard};
+
+/// Tenants that are changed at the same time; two on the same stripe wait for each other.
+const STRIPES: usize = 64;
+
+/// The order of changes: what a record says of a tenant reaches the directory of callers before the
+/// next record about it is written.
+pub struct Turns {
+    stripes: [Mutex<()>; STRIPES],
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Turns { stripes: [const { Mutex::const_new(()) }; STRIPES] }
+    }
+}
+
+impl Turns {
+    /// Waits until nobody else changes this tenant or its keys.
+    pub async fn of(&self, number: u32) -> MutexGuard<'_, ()> {
+        self.stripes[number as usize % STRIPES].lock().await
+    }
+}
+
+/// Writes a new tenant's settings and takes it to both books. Called in the tenant's turn.
+pub async fn set_tenant_settings(
+    services: &Services,
+    tenant: &Tenant,
+    settings: Arc<Settings>,
+    live_status: LiveStatus,
+    reason: Option<String>,
+    keep: Option<KeepRef>,
+) -> Result<(Arc<Tenant>, Trace), Problem> {
+    let number = tenant.number;
+    let ask = PlatformAsk::SetTenantSettings {
+        number,
+        base: tenant.tenant_settings.version,
+        settings,
+        live_status,
+        reason,
+    };
+    let changed = ask::platform(services, ask, keep).await?;
+    // Also when nothing changed: a push that failed before is made up for by the same call.
+    push_tenant_settings(services, number).await?;
+    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    Ok((tenant, changed.trace))
+}
+
+/// A tenant changes what it may change of its own settings. Returns the tenant with them in force,
+/// and the record.
+pub async fn change_settings(
+    services: &Services,
+    number: u32,
+    change: impl FnOnce(&mut Settings) + Send,
+) -> Result<(Arc<Tenant>, Trace), Problem> {
+    let _turn = services.turns.of(number).await;
+    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    let mut settings = (*tenant.tenant_settings.settings).clone();
+    change(&mut settings);
+    set_tenant_settings(
+        services,
+        &tenant,
+        settings.shared(),
+        tenant.tenant_settings.live_status,
+        tenant.tenant_settings.reason.clone(),
+        None,
+    )
+    .await
+}
+
+/// Gives the newest tenant's settings of a tenant to both of its books; they have it, durably, when this
+/// returns.
+pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<(), Problem> {
+    let Some(tenant) = services.directory.tenant_numbered(number) else { return Err(Problem::not_found()) };
+    if tenant.pushed >= tenant.tenant_settings.version {
+        return Ok(());
+    }
+    let pushed = async {
+        let (live, test) =
+            tokio::join!(push_to(services, &tenant, Mode::Live), push_to(services, &tenant, Mode::Test));
+        live.and(test)?;
+        ask::platform_patiently(services, || PlatformAsk::Pushed {
+            number,
+            version: tenant.tenant_settings.version,
+        })
+        .await
+    };
+    match pushed.await {
+        Ok(_) => Ok(()),
+        Err(problem) => {
+            tracing::error!(tenant = %tenant.id, version = tenant.tenant_settings.version, %problem, "tenant settings are durable and not in force yet");
+            Err(Problem {
+                message: "the change is kept but not in force everywhere yet; send it again".into(),
+                ..problem
+            })
+        }
+    }
+}
+
+/// Gives the tenant's settings to one of the tenant's books.
+async fn push_to(services: &Services, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
+    let tenant_settings = || Ask::TenantSettings(tenant.tenant_settings.clone()).into();
+    ask::book_patiently(services, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)
+}
+
+/// At a start: pushes what the last run left unpushed.
+pub async fn push_pending(services: &Services) -> Result<(), Problem> {
+    for tenant in services.directory.tenants() {
+        let goes_on = |mode: &Mode| !services.engine.is_halted(tenant_key(tenant.number, *mode));
+        let going_on: Vec<Mode> = Mode::ALL.into_iter().filter(goes_on).collect();
+        if going_on.len() == Mode::ALL.len() {
+            push_tenant_settings(services, tenant.number).await?;
+            continue;
+        }
+        // A book that is set aside gets it when it is resumed, and only then both are known to have
+        // it; the other must not decide by old settings until then.
+        for mode in going_on.into_iter().filter(|_| tenant.pushed < tenant.tenant_settings.version) {
+            push_to(services, &tenant, mode).await?;
+        }
+    }
+    Ok(())
+}

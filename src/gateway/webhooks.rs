@@ -1,0 +1,272 @@
+//! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and
+//! trying out (`docs/contract.md, 13.3, 13.6`).
+
+use crate::gateway::ask::entity_patiently;
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
+use crate::http::respond::Reply;
+use crate::store::history::{self, Read, Unreadable};
+use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::webhooks::backlog;
+use crate::webhooks::post::Message;
+use actors::{Failure, Held};
+use api::events::test_envelope;
+use api::page::{Page, bad_cursor, list_json, page_json};
+use api::problem::Problem;
+use api::refusals;
+use api::webhooks::{show, show_delivered, show_deliveries, show_pending, status};
+use api::writer::Object;
+use domain::commands::{Ask, Command};
+use domain::index;
+use domain::kept::KeepRef;
+use domain::record::{Entity, Record};
+use domain::refusal::Refusal;
+use domain::resources::webhooks::Webhook;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::time::Timestamp;
+use domain::view::{Query, View};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+use wal::{Reader, Seq};
+
+/// The endpoints of a tenant in a mode, oldest first.
+fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Unreadable> {
+    let mut found: BTreeMap<Id, Webhook> = BTreeMap::new();
+    for facet in [0, 1] {
+        let from = index::list(tenant, Kind::Webhook, facet);
+        for entry in reader.index_scan(&from, &index::list(tenant, Kind::Webhook, facet + 1), false) {
+            let (key, _) = entry?;
+            let id: [u8; 16] = key[from.len()..]
+                .try_into()
+                .map_err(|_| Unreadable("a list entry that is no id".to_owned()))?;
+            if let Some(Entity::Webhook(webhook)) =
+                history::entity(reader, tenant, EntityId::webhook(Id::from_bytes(id)))?.as_deref()
+            {
+                found.insert(webhook.id, webhook.clone());
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// GET /v1/webhooks: newest first.
+pub fn list(reader: &Reader, tenant: u64) -> Result<Vec<u8>, Unreadable> {
+    Ok(list_json(endpoints(reader, tenant)?.iter().rev().map(show)))
+}
+
+/// GET /v1/webhooks/:id/deliveries: those that wait and those with an outcome, newest first.
+pub fn deliveries(
+    services: &Services,
+    tenant: u64,
+    id: Id,
+    page: &Page,
+    after: Option<Id>,
+    budget: &ReadBudget,
+) -> Result<Option<Vec<u8>>, Stopped> {
+    let reader = services.engine.reader();
+    // First what waits, then what has an outcome: what ends in between is seen as ended.
+    let quiet = services.webhooks.quiet_up_to(tenant, id);
+    let entity = history::entity(reader, tenant, EntityId::webhook(id))?;
+    let Some(Entity::Webhook(webhook)) = entity.as_deref() else { return Ok(None) };
+    let mut shown = pending(reader, tenant, webhook, (after, quiet), page.limit + 1, budget)?;
+    shown.extend(ended(reader, tenant, webhook.id, after, page.limit + 1)?);
+    let more = shown.len() > page.limit;
+    let items: Vec<(Id, Vec<u8>)> = shown.into_iter().rev().take(page.limit).collect();
+    let next = items.last().filter(|_| more).map(|(last, _)| page.next(last.as_bytes()));
+    Ok(Some(page_json(items.into_iter().map(|(_, item)| item), next.as_deref())))
+}
+
+/// The delivery that a page of them follows.
+pub fn last_delivery(page: &Page) -> Result<Option<Id>, Problem> {
+    let id = |bytes: &Vec<u8>| bytes.as_slice().try_into().map(Id::from_bytes).map_err(|_| bad_cursor());
+    page.after.as_ref().map(id).transpose()
+}
+
+/// The newest `count` deliveries before `after` that have no outcome. Up to the event `quiet` none
+/// is due; after it there may be any number of events that the endpoint does not list.
+fn pending(
+    reader: &Reader,
+    tenant: u64,
+    webhook: &Webhook,
+    (after, quiet): (Option<Id>, u64),
+    count: usize,
+    budget: &ReadBudget,
+) -> Result<BTreeMap<Id, Vec<u8>>, Stopped> {
+    let is_before = |id: Id| after.is_none_or(|after| id < after);
+    let mut found = BTreeMap::new();
+    for resend in webhook.resends.iter().filter(|resend| is_before(resend.delivery)) {
+        found.insert(
+            resend.delivery,
+            show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at),
+        );
+    }
+    let mut events = 0;
+    let mut take = |happened: backlog::Happened| {
+        budget.spend()?;
+        let (number, time) = (happened.number(), happened.read.time);
+        let id = webhook.delivery_id(number, time);
+        if is_before(id) && (number <= webhook.reached || webhook.is_due(number, happened.kind())) {
+            found.insert(id, show_pending(id, webhook.id, &happened.event(), time));
+            events += 1;
+        }
+        Ok::<_, Stopped>(events < count)
+    };
+    // Only where something could be due, which the terms say.
+    let first = webhook.reached.max(quiet) + 1;
+    let mut last = after.and_then(|after| webhook.number_of(after)).unwrap_or(u64::MAX);
+    for term in webhook.terms.iter().rev() {
+        if term.enabled && last >= term.from.max(first) {
+            backlog::back_from(reader, tenant, last, term.from.max(first), &mut take)?;
+        }
+        last = last.min(term.from.saturating_sub(1));
+    }
+    for number in webhook.open.iter().rev() {
+        if let Some(happened) = backlog::numbered(reader, tenant, *number)? {
+            take(happened)?;
+        }
+    }
+    Ok(found)
+}
+
+/// The newest `count` deliveries before `after` that have an outcome.
+fn ended(
+    reader: &Reader,
+    tenant: u64,
+    webhook: Id,
+    after: Option<Id>,
+    count: usize,
+) -> Result<BTreeMap<Id, Vec<u8>>, Unreadable> {
+    let from = index::deliveries(tenant, webhook);
+    let mut to = from.clone();
+    match after {
+        Some(after) => to.extend_from_slice(after.as_bytes()),
+        None => to.extend_from_slice(&[0xFF; 17]),
+    }
+    let mut found = BTreeMap::new();
+    // Outcomes are written many in a record.
+    let mut last: Option<(Seq, Read)> = None;
+    for entry in reader.index_scan(&from, &to, true).take(count) {
+        let (key, value) = entry?;
+        let id: [u8; 16] = key[from.len()..]
+            .try_into()
+            .map_err(|_| Unreadable("a delivery entry that is no id".to_owned()))?;
+        let (id, seq) = (Id::from_bytes(id), history::seq(&value)?);
+        let (_, read) = match last.take() {
+            Some(read) if read.0 == seq => last.insert(read),
+            _ => last.insert((seq, history::record(reader, seq)?)),
+        };
+        let outcome = outcomes_in(&read.record, webhook).iter().find(|outcome| outcome.id == id);
+        let outcome = outcome.ok_or_else(|| {
+            Unreadable(format!("the index names a delivery in record {seq}, which has none"))
+        })?;
+        found.insert(id, show_delivered(webhook, outcome, read.time));
+    }
+    Ok(found)
+}
+
+fn outcomes_in(record: &Record, webhook: Id) -> &[domain::resources::webhooks::Delivered] {
+    match record.entity(EntityId::webhook(webhook)).map(|entity| &**entity) {
+        Some(Entity::Webhook(webhook)) => &webhook.outcomes,
+        _ => &[],
+    }
+}
+
+/// POST /v1/events/:id/resend: a new delivery to every endpoint that is enabled, lists the event
+/// now and has room for one more that waits; when none has, that is the answer. Run as a task of
+/// its own, so that a caller who goes away leaves no key half answered; `_key_held` ends with it.
+pub async fn resend(
+    services: Arc<Services>,
+    tenant: u64,
+    id: Id,
+    keep: Option<KeepRef>,
+    _key_held: Option<Held>,
+) -> Result<Reply, Problem> {
+    let engine = &services.engine;
+    let happened =
+        backlog::numbered(engine.reader(), tenant, id.number())?.filter(|happened| happened.event().id == id);
+    let event = happened.ok_or_else(Problem::not_found)?.event();
+    // One patience for all of them, however many there are.
+    let since = Instant::now();
+    let (mut items, mut last, mut full) = (Vec::new(), None, None);
+    for webhook in endpoints(engine.reader(), tenant)? {
+        let target = EntityId::webhook(webhook.id);
+        let ask = || Ask::Resend(event).into();
+        let outcome = match last {
+            None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
+            // To give up now would have the caller ask again, and those before this one would be
+            // sent it twice.
+            Some(_) => entity_patiently(&services, tenant, target, since, ask).await,
+        };
+        let settled = match outcome {
+            Err(Failure::Overloaded | Failure::ShareFull) if last.is_some() => continue,
+            outcome => outcome.map_err(failure)?,
+        };
+        match (&settled.refusal, settled.record.as_ref().and(settled.entity.as_deref())) {
+            (Some(Refusal::NotFound), _) => {}
+            // Who has no room costs the others nothing.
+            (Some(Refusal::ResendsWaiting), _) => full = settled.refusal,
+            (Some(refusal), _) => return Err(refusals::problem(refusal)),
+            (None, Some(Entity::Webhook(webhook))) => {
+                items.extend(webhook.resends.last().map(|resend| {
+                    show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at)
+                }));
+                last = Some((target, settled.seq));
+            }
+            (None, _) => {}
+        }
+    }
+    if let (None, Some(refusal)) = (last, &full) {
+        return Err(refusals::problem(refusal));
+    }
+    let body = show_deliveries(id, &items);
+    // With no endpoint to send to nothing was written, and nothing is kept.
+    let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
+    if keep.is_some() {
+        let keeping = || Command { ask: Ask::KeepResent(202, body.clone()), keep: keep.clone() };
+        let kept =
+            entity_patiently(&services, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
+        seq = kept.seq.or(seq);
+    }
+    let answer = Reply::json(202, body);
+    Ok(match seq {
+        Some(seq) => answer.wal_seq(seq),
+        None => answer,
+    })
+}
+
+/// POST /v1/notifications/test: sends to every enabled endpoint, all at once, and answers with what
+/// came of it. It is no event, and nothing of it is written.
+pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Problem> {
+    let now: Timestamp = match services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
+        View::Clock(now) => now,
+        _ => return Err(Problem::internal_error()),
+    };
+    let world = crate::webhooks::world(services, tenant).ok_or_else(Problem::internal_error)?;
+    let (event, body) = (services.fresh_id(tenant), test_envelope(now, world));
+    let mut sending = Vec::new();
+    for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
+        let message = Message {
+            secret: services.webhook_secret(tenant, webhook.id, webhook.secret_version),
+            url: webhook.url,
+            livemode: world.livemode,
+            event,
+            sequence: None,
+            older_signature: false,
+            body: body.clone(),
+        };
+        let webhooks = Arc::clone(&services.webhooks);
+        sending.push((webhook.id, tokio::spawn(async move { webhooks.try_out(tenant, message).await })));
+    }
+    let mut items = Vec::with_capacity(sending.len());
+    for (id, sent) in sending {
+        let sent = sent.await.map_err(|_| Problem::internal_error())?;
+        let item = Object::new()
+            .plain("webhookId", id)
+            .plain("status", status(sent.error.as_deref()))
+            .maybe_number("httpStatus", sent.http_status)
+            .maybe_text("error", sent.error.as_deref());
+        items.push(item.end());
+    }
+    Ok(Reply::json(202, show_deliveries(event, &items)))
+}

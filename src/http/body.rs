@@ -1,0 +1,320 @@
+//! The body of a request, while it arrives.
+//!
+//! It is read up to a limit and within a time, whole or not at all. What nobody read is discarded
+//! behind the answer, so that the connection can be used again. A body that comes in more than one
+//! piece has to be gathered: all bodies of the process together are given so many bytes for that.
+//! It must not know what the JSON says.
+
+use crate::gateway::shares;
+use crate::http::listen::Limits;
+use crate::http::wiping::Secrets;
+use api::problem::Problem;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+/// How much is discarded to save a connection; beyond it a new one is cheaper.
+const DISCARD_BYTES_MAX: u64 = 2 << 20;
+
+/// Room is made for so many announced bytes before they come; for more, as they come.
+const EXPECTED_BYTES_MAX: usize = 16 << 10;
+
+/// The bytes that all bodies together may be gathered in.
+#[derive(Debug)]
+pub struct Budget {
+    left: AtomicUsize,
+    bytes: usize,
+}
+
+impl Budget {
+    /// So many.
+    pub fn new(bytes: usize) -> Budget {
+        Budget { left: AtomicUsize::new(bytes), bytes }
+    }
+}
+
+/// What one body has of the budget, until the request is answered.
+#[derive(Debug)]
+struct Share {
+    budget: Arc<Budget>,
+    bytes: usize,
+    /// Of whose part it is, once that is known.
+    tenant: Option<Arc<shares::Share>>,
+}
+
+impl Share {
+    fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
+        let left = &self.budget.left;
+        if let Some(tenant) = &self.tenant {
+            tenant.gather(bytes, left.load(Ordering::Relaxed), self.budget.bytes)?;
+        }
+        left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).map_err(
+            |_| {
+                self.tenant.iter().for_each(|tenant| tenant.release(bytes));
+                Problem::overloaded(1)
+            },
+        )?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    fn release(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        self.tenant.iter().for_each(|tenant| tenant.release(bytes));
+        self.budget.left.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// A body that has not been read yet, with the limits that hold for it.
+#[derive(Debug)]
+pub struct Inbound {
+    incoming: Incoming,
+    share: Share,
+    bytes_max: usize,
+    timeout: Duration,
+    /// Nothing more will come.
+    ended: bool,
+    /// There is no point in waiting for the rest: the caller took too long, or waits for a `100
+    /// Continue` itself.
+    hopeless: bool,
+    /// What is zeroed when the connection is over.
+    secrets: Arc<Secrets>,
+    has_card: bool,
+}
+
+impl Inbound {
+    /// The body of a request with these headers.
+    pub(super) fn new(
+        incoming: Incoming,
+        headers: &HeaderMap,
+        limits: &Limits,
+        secrets: Arc<Secrets>,
+    ) -> Self {
+        Inbound {
+            ended: incoming.is_end_stream(),
+            incoming,
+            share: Share { budget: Arc::clone(&limits.bodies), bytes: 0, tenant: None },
+            bytes_max: limits.body_bytes_max,
+            timeout: limits.body_timeout,
+            hopeless: headers.contains_key(header::EXPECT),
+            secrets,
+            has_card: false,
+        }
+    }
+
+    /// Takes no more than so many bytes.
+    pub fn cap(&mut self, bytes_max: usize) {
+        self.bytes_max = self.bytes_max.min(bytes_max);
+    }
+
+    /// The body has a card in it: its memory is zeroed when the connection is over.
+    pub fn hold_card(&mut self) {
+        self.has_card = true;
+    }
+
+    /// It is a tenant's, who may have a part of the budget alone. To be said before it is read.
+    pub fn charge_to(&mut self, tenant: &Arc<shares::Share>) {
+        self.share.tenant = Some(Arc::clone(tenant));
+    }
+
+    /// Whether so many cards came that the connection is to be ended.
+    pub(super) fn ends_connection(&self) -> bool {
+        self.has_card && self.secrets.is_full()
+    }
+
+    /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else.
+    /// An empty body needs no type.
+    pub async fn json(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
+        let bytes = self.bytes().await?;
+        if !bytes.is_empty() && !is_json(headers.get(header::CONTENT_TYPE)) {
+            return Err(Problem::unsupported_media_type());
+        }
+        Ok(bytes)
+    }
+
+    /// All bytes: 413 if there are too many, 408 if they take too long.
+    pub async fn bytes(&mut self) -> Result<Bytes, Problem> {
+        if self.ended {
+            return Ok(Bytes::new());
+        }
+        if self.incoming.size_hint().lower() > self.bytes_max as u64 {
+            return Err(Problem::payload_too_large(self.bytes_max));
+        }
+        let timeout = self.timeout;
+        {
+            let mut collecting = pin!(self.collect());
+            // Most often all of it came with the head.
+            if let Poll::Ready(read) = poll_fn(|context| Poll::Ready(collecting.as_mut().poll(context))).await
+            {
+                return read;
+            }
+            // On the heap, as it is rare and every request has room for this future.
+            if let Ok(read) = Box::pin(tokio::time::timeout(timeout, collecting)).await {
+                return read;
+            }
+        }
+        self.hopeless = true;
+        Err(Problem::request_timeout())
+    }
+
+    async fn collect(&mut self) -> Result<Bytes, Problem> {
+        let Some(first) = self.data().await? else {
+            return Ok(Bytes::new());
+        };
+        if self.ended {
+            return self.fit(first.len()).map(|()| first);
+        }
+        // The frame that was announced in full is the usual case; more than one means a large, a
+        // slow or a chunked body.
+        self.fit(first.len())?;
+        self.share.grow(first.len())?;
+        let expected =
+            usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0).min(EXPECTED_BYTES_MAX);
+        let mut all = BytesMut::with_capacity(first.len() + expected);
+        all.extend_from_slice(&first);
+        while let Some(more) = self.data().await? {
+            self.fit(all.len() + more.len())?;
+            self.share.grow(more.len())?;
+            all.extend_from_slice(&more);
+        }
+        let all = all.freeze();
+        if self.has_card {
+            self.secrets.hold(all.clone());
+        }
+        Ok(all)
+    }
+
+    fn fit(&self, len: usize) -> Result<(), Problem> {
+        if len > self.bytes_max {
+            return Err(Problem::payload_too_large(self.bytes_max));
+        }
+        Ok(())
+    }
+
+    /// The next data; `None` at the end. Trailers are passed over.
+    async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
+        loop {
+            let Some(frame) = self.incoming.frame().await else {
+                self.ended = true;
+                return Ok(None);
+            };
+            // The caller went away or broke the framing; nobody will read this answer.
+            let frame = frame.map_err(|_| {
+                self.ended = true;
+                Problem::invalid_json("the body broke off")
+            })?;
+            if let Ok(data) = frame.into_data() {
+                self.ended = self.incoming.is_end_stream();
+                if self.has_card {
+                    self.secrets.hold(data.clone());
+                }
+                return Ok(Some(data));
+            }
+        }
+    }
+
+    /// What is to become of a body when the answer is there.
+    pub(super) fn leftover(mut self) -> Leftover {
+        // Whoever read the body has what it said; the rest is gathered by nobody.
+        self.share.release();
+        if self.ended {
+            return Leftover::Nothing;
+        }
+        if self.hopeless || self.incoming.size_hint().lower() > DISCARD_BYTES_MAX {
+            return Leftover::TooMuch;
+        }
+        Leftover::Discard(self)
+    }
+
+    /// Reads on and throws away, within bounds. True if the end was reached; if not, hyper closes
+    /// the connection.
+    pub(super) async fn discard(mut self) -> bool {
+        let timeout = self.timeout;
+        let all = async {
+            let mut discarded = 0;
+            while discarded <= DISCARD_BYTES_MAX {
+                match self.data().await {
+                    Ok(Some(data)) => discarded += data.len() as u64,
+                    Ok(None) => return true,
+                    Err(_) => return false,
+                }
+            }
+            false
+        };
+        tokio::time::timeout(timeout, all).await.unwrap_or(false)
+    }
+}
+
+/// The unread rest of a body.
+#[derive(Debug)]
+pub(super) enum Leftover {
+    /// It was read to its end.
+    Nothing,
+    /// It is worth reading, to keep the connection.
+    Discard(Inbound),
+    /// It is not: the connection ends with the answer.
+    TooMuch,
+}
+
+/// True for `application/json`, whatever its parameters.
+fn is_json(content_type: Option<&HeaderValue>) -> bool {
+    let Some(text) = content_type.and_then(|value| value.to_str().ok()) else {
+        return false;
+    };
+    let media = text.split(';').next().unwrap_or("").trim();
+    media.eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_budget_has_not_nobody_gets() {
+        let budget = Arc::new(Budget::new(10));
+        let share = || Share { budget: Arc::clone(&budget), bytes: 0, tenant: None };
+        let (mut one, mut other) = (share(), share());
+        assert!(one.grow(7).is_ok() && other.grow(3).is_ok());
+        assert_eq!(other.grow(1).map_err(|problem| (problem.status, problem.code)), Err((503, "overloaded")));
+        drop(one);
+        assert!(other.grow(7).is_ok());
+        drop(other);
+        assert_eq!(budget.left.load(Ordering::Relaxed), 10);
+    }
+
+    #[test]
+    fn json_is_json_with_any_parameter() {
+        for fine in [
+            "application/json",
+            "application/json; charset=utf-8",
+            "Application/JSON;charset=\"utf-8\"",
+            " application/json ",
+        ] {
+            assert!(is_json(Some(&HeaderValue::from_static(fine))), "{fine}");
+        }
+        for bad in [
+            "",
+            "text/plain",
+            "application/jsonp",
+            "application/x-www-form-urlencoded",
+            "application/json-patch+json",
+            "text/json",
+        ] {
+            assert!(!is_json(Some(&HeaderValue::from_static(bad))), "{bad}");
+        }
+        assert!(!is_json(None));
+    }
+}

@@ -1,0 +1,14 @@
+//! HTTP: from the socket to a request and back. Listeners and their limits, TLS, routing, bodies,
+//! and what a response is made of.
+//!
+//! It knows no tenant, no key and no rule about money. What a request means is `gateway/`'s.
+
+pub mod body;
+pub mod documents;
+pub mod listen;
+pub mod open_files;
+pub mod respond;
+pub mod router;
+pub mod tls;
+pub mod unexpected_parameters;
+mod wiping;

@@ -1,0 +1,153 @@
+//! The marker of a directory that is not the active server: a copy, or one made from a log.
+//! `pasarela serve` keeps live banks and webhooks shut in it until it is told to take over, and
+//! does not start at all on one that was not finished.
+
+use super::{Failed, at};
+use domain::values::time::Timestamp;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+use wal::Tip;
+
+/// Its name in the data directory.
+pub const MARKER: &str = "PAST";
+const UNDER_CONSTRUCTION: &str = "PAST.new";
+
+/// What the marker says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestoredCopy {
+    /// The command that made the directory.
+    pub made_by: String,
+    /// When, on the clock of the machine.
+    pub made_at: Timestamp,
+    /// The last record in it and its hash; `None` while it is being made, and for ever if that
+    /// broke off.
+    pub tip: Option<Tip>,
+}
+
+impl RestoredCopy {
+    /// A directory that `made_by` begins to make now.
+    pub fn begun(made_by: &str) -> RestoredCopy {
+        RestoredCopy { made_by: made_by.to_owned(), made_at: now(), tip: None }
+    }
+
+    /// The marker of a directory, if it has one.
+    pub fn read(directory: &Path) -> Result<Option<RestoredCopy>, Failed> {
+        let path = directory.join(MARKER);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(at(&path)(error)),
+        };
+        RestoredCopy::parse(&text).map(Some).ok_or_else(|| {
+            Failed::Other(format!(
+                "{}: cannot be understood; this directory is not to be trusted",
+                path.display()
+            ))
+        })
+    }
+
+    /// Refuses a directory whose making broke off: whatever is made of it would look whole. It may
+    /// have no marker at all, as the active server has none.
+    pub fn must_be_whole(directory: &Path) -> Result<Option<RestoredCopy>, Failed> {
+        match RestoredCopy::read(directory)? {
+            Some(RestoredCopy { made_by, tip: None, .. }) => Err(Failed::Other(format!(
+                "{}: {made_by} broke off before this directory was finished; remove it and make it again",
+                directory.display()
+            ))),
+            // The marker is the first thing that is made: without it there was nothing yet.
+            None if directory.join(UNDER_CONSTRUCTION).exists() => Err(Failed::Other(format!(
+                "{}: {UNDER_CONSTRUCTION}: what began to make this directory broke off; remove it and make it again",
+                directory.display()
+            ))),
+            past => Ok(past),
+        }
+    }
+
+    fn parse(text: &str) -> Option<RestoredCopy> {
+        let table: toml::Table = text.parse().ok()?;
+        let word = |name: &str| table.get(name).and_then(toml::Value::as_str);
+        let tip = match (table.get("seq").and_then(toml::Value::as_integer), word("head")) {
+            (Some(seq), Some(head)) => {
+                let mut hash = [0; 16];
+                hex::decode_to_slice(head, &mut hash).ok()?;
+                Some(Tip { seq: u64::try_from(seq).ok()?, hash })
+            }
+            (None, None) => None,
+            _ => return None,
+        };
+        Some(RestoredCopy {
+            made_by: word("made_by")?.to_owned(),
+            made_at: Timestamp::parse(word("made_at")?).ok()?,
+            tip,
+        })
+    }
+
+    /// Writes the marker; it survives a power cut when this returns.
+    pub fn write(&self, directory: &Path) -> Result<(), Failed> {
+        let mut text = String::from(
+            "# This directory is a past world: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.\n",
+        );
+        text.push_str(&format!("made_by = \"{}\"\nmade_at = \"{}\"\n", self.made_by, self.made_at));
+        match self.tip {
+            Some(tip) => text.push_str(&format!("seq = {}\nhead = \"{}\"\n", tip.seq, hex::encode(tip.hash))),
+            None => text.push_str("# It is not finished: without `seq` and `head` nobody may use it.\n"),
+        }
+        let (new, path) = (directory.join(UNDER_CONSTRUCTION), directory.join(MARKER));
+        let mut file = File::create(&new).map_err(at(&new))?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(at(&new))?;
+        fs::rename(&new, &path).map_err(at(&path))?;
+        sync(directory)
+    }
+
+    /// The directory is finished, up to here.
+    pub fn finished(self, tip: Tip) -> RestoredCopy {
+        RestoredCopy { tip: Some(tip), ..self }
+    }
+
+    /// The directory becomes the active server.
+    pub fn remove(directory: &Path) -> Result<(), Failed> {
+        let path = directory.join(MARKER);
+        fs::remove_file(&path).map_err(at(&path))?;
+        sync(directory)
+    }
+}
+
+fn sync(directory: &Path) -> Result<(), Failed> {
+    File::open(directory).and_then(|opened| opened.sync_all()).map_err(at(directory))
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_comes_back_and_an_unfinished_one_says_so() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert_eq!(RestoredCopy::read(directory.path()), Ok(None));
+        let begun = RestoredCopy::begun("import");
+        assert_eq!(RestoredCopy::must_be_whole(directory.path()), Ok(None), "the present world");
+        begun.write(directory.path()).expect("written");
+        assert_eq!(RestoredCopy::read(directory.path()), Ok(Some(begun.clone())));
+        assert!(
+            RestoredCopy::must_be_whole(directory.path())
+                .is_err_and(|failed| failed.to_string().contains("import broke off"))
+        );
+        let finished = begun.finished(Tip { seq: 7, hash: [0xAB; 16] });
+        finished.write(directory.path()).expect("written");
+        assert_eq!(RestoredCopy::read(directory.path()), Ok(Some(finished.clone())));
+        assert_eq!(RestoredCopy::must_be_whole(directory.path()), Ok(Some(finished)));
+        for broken in ["", "seq = 7", "made_by = \"x\"\nmade_at = \"2026-11-21T00:00:00.000Z\"\nseq = 7\n"] {
+            fs::write(directory.path().join(MARKER), broken).expect("written");
+            assert!(RestoredCopy::read(directory.path()).is_err(), "{broken}");
+        }
+        RestoredCopy::remove(directory.path()).expect("removed");
+        assert_eq!(RestoredCopy::read(directory.path()), Ok(None));
+    }
+}

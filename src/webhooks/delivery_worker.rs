@@ -1,0 +1,500 @@
+//! Looks after one endpoint while there is work: reads what is due from the log, starts deliveries
+//! in order, a few at a time, and has their outcomes written, many in one record.
+//!
+//! What must hold: events are read before the endpoint's state, so that the terms of their moment
+//! are known; an event counts as done (`reached`) only when its outcome is in the same record or it
+//! is among the `open`; so what has no outcome after a crash is sent again, and nothing else is.
+
+mod counted;
+
+use super::backlog::{self, Happened};
+use super::endpoint_queue::{EndpointQueue, Rest, WRITE_EVERY};
+use super::pace;
+use super::post::{Message, Sent};
+use super::secret::Secret;
+use super::{Webhooks, has_older_signature, world};
+use crate::gateway::services::Services;
+use crate::store::history::{self, Unreadable};
+use actors::Failure;
+use api::events::{World, envelope};
+use counted::{Counted, Presence};
+use domain::commands::Ask;
+use domain::record::Entity;
+use domain::refusal::Refusal;
+use domain::resources::webhooks::{Delivered, EventRef, Progress, Webhook};
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::future::pending;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit};
+use tokio::task::{JoinError, JoinSet, yield_now};
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// Deliveries on their way at once to one endpoint (`docs/contract.md, 13.3`).
+const WINDOW: usize = 8;
+/// And before it is known whether it answers at all: the unknown must not fill the server with
+/// waiting.
+const WINDOW_UNKNOWN: usize = 2;
+/// A delivery starts when the one before it was answered, or has had so long to arrive: so they
+/// arrive in order too, and an endpoint that thinks for a while is still served by several.
+const HEAD_START: Duration = Duration::from_millis(10);
+/// An endpoint that takes longer than this shares its places with others like it.
+const SLOW_MS: u32 = 2_000;
+/// Events that are read ahead.
+const PAGE: usize = 64;
+/// Outcomes are written together with those that come soon after them (see
+/// [`Webhooks::write_after`]), but not more of them.
+const WRITE_AT: usize = 256;
+/// Before a write that was refused for want of room is tried again, and before a delivery worker that broke
+/// off is replaced.
+const PAUSE: Duration = Duration::from_millis(200);
+/// Between two tries to have outcomes written while the tenant's book is halted.
+const HALTED_PAUSE: Duration = Duration::from_secs(5);
+/// Terms that are not worth a record of their own to be rid of.
+const TERMS_KEPT: usize = 8;
+
+/// Starts a delivery worker, who knows that nothing up to `position` is due, apart from what the endpoint's
+/// state says.
+pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64) {
+    if webhooks.is_stopping() {
+        return;
+    }
+    let present = Presence::new(webhooks, &queue);
+    let webhooks = Arc::clone(webhooks);
+    webhooks.spawner.clone().spawn(async move {
+        let _present = present;
+        let Some(services) = webhooks.services() else { return };
+        match DeliveryWorker::new(webhooks, services, Arc::clone(&queue), position) {
+            Ok(Some(delivery_worker)) => delivery_worker.work().await,
+            Ok(None) => {}
+            Err(error) => {
+                tracing::error!(tenant = queue.tenant, webhook = %queue.id, %error, "an endpoint cannot be read; its deliveries wait for the next start")
+            }
+        }
+    });
+}
+
+/// Something to be delivered.
+enum Due {
+    Event(Happened),
+    Resend(Id, Timestamp, EventRef),
+}
+
+/// A delivery that has ended.
+struct Landed {
+    delivered: Delivered,
+    /// The number of an event that this was the first delivery of.
+    first: Option<u64>,
+}
+
+type Place = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
+
+struct DeliveryWorker {
+    webhooks: Arc<Webhooks>,
+    services: Arc<Services>,
+    queue: Arc<EndpointQueue>,
+    world: World,
+    webhook: Webhook,
+    secret: Secret,
+    /// Everything up to here was started or is not due.
+    position: u64,
+    /// What was on its way when the last run ended.
+    again: VecDeque<Happened>,
+    /// What is due after `position`.
+    pending: VecDeque<Happened>,
+    /// The last event that was looked at.
+    read_to: u64,
+    /// There was nothing after it.
+    at_end: bool,
+    flights: JoinSet<Landed>,
+    /// Until then the delivery that was started last has the way to itself.
+    next_start: Instant,
+    /// First deliveries without an outcome.
+    open: BTreeSet<u64>,
+    /// Resends that were started.
+    resent: HashSet<Id>,
+    landed: Vec<Delivered>,
+    /// When what has landed is written at the latest.
+    write_at: Instant,
+    known: bool,
+    slow: bool,
+}
+
+impl DeliveryWorker {
+    fn new(
+        webhooks: Arc<Webhooks>,
+        services: Arc<Services>,
+        queue: Arc<EndpointQueue>,
+        position: u64,
+    ) -> Result<Option<DeliveryWorker>, Unreadable> {
+        // What was changed before is in what is read now.
+        queue.take_changed();
+        let (Some(webhook), Some(world)) = (load(&services, &queue)?, world(&services, queue.tenant)) else {
+            return Ok(None);
+        };
+        let mut again = VecDeque::new();
+        for number in &webhook.open {
+            again.extend(backlog::numbered(services.engine.reader(), queue.tenant, *number)?);
+        }
+        let position = position.max(webhook.reached);
+        queue.reach(position);
+        Ok(Some(DeliveryWorker {
+            secret: services.webhook_secret(queue.tenant, queue.id, webhook.secret_version),
+            open: webhook.open.iter().copied().collect(),
+            // What ended last says how it went.
+            known: !webhook.outcomes.is_empty(),
+            slow: webhook.outcomes.last().is_some_and(|last| last.latency_ms >= SLOW_MS),
+            webhooks,
+            services,
+            queue,
+            world,
+            webhook,
+            position,
+            again,
+            pending: VecDeque::new(),
+            read_to: position,
+            at_end: false,
+            flights: JoinSet::new(),
+            next_start: Instant::now(),
+            resent: HashSet::new(),
+            landed: Vec::new(),
+            write_at: Instant::now(),
+        }))
+    }
+
+    async fn work(mut self) {
+        let mut place: Option<Place> = None;
+        loop {
+            match self.look() {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => return,
+                Err(error) => {
+                    tracing::error!(tenant = self.queue.tenant, webhook = %self.queue.id, %error, "events cannot be read; deliveries wait for the next start");
+                    return;
+                }
+            }
+            let wants = self.wants();
+            if !wants {
+                place = None;
+                if self.flights.is_empty() && !self.is_reading() {
+                    match self.settle().await {
+                        ControlFlow::Continue(()) => continue,
+                        ControlFlow::Break(()) => return,
+                    }
+                }
+            } else if place.is_none() {
+                let lane = Arc::clone(if self.slow { &self.webhooks.slow } else { &self.webhooks.quick });
+                let (webhooks, services) = (Arc::clone(&self.webhooks), Arc::clone(&self.services));
+                place = Some(Box::pin(async move {
+                    pace::keep(|| webhooks.others_under_way(&services)).await;
+                    lane.acquire_owned().await
+                }));
+            }
+            if self.landed.len() >= WRITE_AT && self.write().await.is_break() {
+                return;
+            }
+            tokio::select! {
+                biased;
+                Some(landed) = self.flights.join_next(), if !self.flights.is_empty() => self.land(landed),
+                Ok(permit) = found(&mut place) => {
+                    place = None;
+                    self.start(permit);
+                }
+                () = sleep_until(self.write_at), if !self.landed.is_empty() => {
+                    if self.write().await.is_break() {
+                        return;
+                    }
+                }
+                () = sleep_until(self.next_start), if self.has_work() && self.holds_back() => {}
+                () = self.queue.rung() => {}
+                // A page at a time: others want to read too.
+                () = yield_now(), if self.is_reading() => {}
+            }
+        }
+    }
+
+    /// There may be something due that was not read yet.
+    fn is_reading(&self) -> bool {
+        self.pending.is_empty() && !self.at_end && !self.webhooks.is_stopping()
+    }
+
+    /// Sees what changed, and reads on. Breaks when the endpoint is gone.
+    fn look(&mut self) -> Result<ControlFlow<()>, Unreadable> {
+        if self.queue.take_changed() {
+            if !self.reload()? {
+                return Ok(ControlFlow::Break(()));
+            }
+            self.pending.clear();
+            (self.read_to, self.at_end) = (self.position, false);
+        }
+        // While there is enough to do, what was rung stays rung, and who rings again is not kept.
+        if self.at_end
+            && self.pending.is_empty()
+            && self.flights.len() < self.window()
+            && self.queue.take_rung()
+        {
+            self.at_end = false;
+        }
+        if self.pending.is_empty() {
+            self.position = self.read_to;
+            self.queue.reach(self.position);
+        }
+        if self.is_reading() {
+            let page = backlog::after(self.services.engine.reader(), self.queue.tenant, self.read_to, PAGE)?;
+            self.at_end = page.len() < PAGE;
+            let Some(last) = page.last() else { return Ok(ControlFlow::Continue(())) };
+            self.read_to = last.number();
+            // After the events: whatever changed before the last of them is in what is read now.
+            if !self.reload()? {
+                return Ok(ControlFlow::Break(()));
+            }
+            self.pending.extend(
+                page.into_iter().filter(|happened| self.webhook.is_due(happened.number(), happened.kind())),
+            );
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn reload(&mut self) -> Result<bool, Unreadable> {
+        let Some(webhook) = load(&self.services, &self.queue)? else { return Ok(false) };
+        self.learn(webhook);
+        Ok(true)
+    }
+
+    fn learn(&mut self, webhook: Webhook) {
+        if webhook.secret_version != self.webhook.secret_version {
+            self.secret =
+                self.services.webhook_secret(self.queue.tenant, self.queue.id, webhook.secret_version);
+        }
+        self.resent.retain(|id| webhook.resends.iter().any(|resend| resend.delivery == *id));
+        self.webhook = webhook;
+    }
+
+    fn may_send(&self) -> bool {
+        self.webhook.is_enabled()
+            && self.webhooks.may_send(self.world.livemode)
+            && !self.webhooks.is_stopping()
+    }
+
+    fn has_due(&self) -> bool {
+        !self.again.is_empty()
+            || !self.pending.is_empty()
+            || self.webhook.resends.iter().any(|resend| !self.resent.contains(&resend.delivery))
+    }
+
+    fn window(&self) -> usize {
+        if self.known { WINDOW } else { WINDOW_UNKNOWN }
+    }
+
+    fn wants(&self) -> bool {
+        self.has_work() && !self.holds_back()
+    }
+
+    fn has_work(&self) -> bool {
+        self.flights.len() < self.window() && self.may_send() && self.has_due()
+    }
+
+    fn holds_back(&self) -> bool {
+        !self.flights.is_empty() && Instant::now() < self.next_start
+    }
+
+    /// Nothing is on its way and nothing can be started: writes what is to be written, then rests
+    /// if nothing happened meanwhile. Breaks when the work is over.
+    async fn settle(&mut self) -> ControlFlow<()> {
+        let behind = self.position - self.webhook.reached;
+        let outgrown = behind > 0 && self.webhook.terms.len() > TERMS_KEPT;
+        if !self.landed.is_empty() || behind >= WRITE_EVERY || outgrown {
+            return self.write().await;
+        }
+        if self.webhooks.is_stopping() {
+            return ControlFlow::Break(());
+        }
+        // With deliveries that must wait, nothing matters until the endpoint changes.
+        let term = if self.has_due() {
+            self.queue.take_rung();
+            None
+        } else {
+            self.webhook.term().cloned()
+        };
+        if self.queue.rest(Rest { position: self.position, written: self.webhook.reached, term }) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// The oldest of what is due goes out.
+    fn start(&mut self, permit: OwnedSemaphorePermit) {
+        // Since the last look: the next one sees to it.
+        if self.queue.is_changed() || !self.wants() {
+            return;
+        }
+        let due = match self.again.pop_front() {
+            Some(happened) => Due::Event(happened),
+            None => {
+                match self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)) {
+                    Some(resend) => Due::Resend(resend.delivery, resend.created_at, resend.event),
+                    None => match self.pending.pop_front() {
+                        Some(happened) => Due::Event(happened),
+                        None => return,
+                    },
+                }
+            }
+        };
+        let (id, created_at, event, happened, first) = match due {
+            Due::Event(happened) => {
+                let number = happened.number();
+                self.open.insert(number);
+                self.position = self.position.max(number);
+                let time = happened.read.time;
+                (
+                    self.webhook.delivery_id(number, time),
+                    time,
+                    happened.event(),
+                    Ok(Some(happened)),
+                    Some(number),
+                )
+            }
+            Due::Resend(id, created_at, event) => {
+                self.resent.insert(id);
+                (
+                    id,
+                    created_at,
+                    event,
+                    backlog::numbered(self.services.engine.reader(), self.queue.tenant, event.number),
+                    None,
+                )
+            }
+        };
+        let delivered = move |sent: Sent| Landed {
+            delivered: Delivered {
+                id,
+                event,
+                created_at,
+                http_status: sent.http_status,
+                latency_ms: sent.latency_ms,
+                error: sent.error,
+            },
+            first,
+        };
+        let body = happened
+            .ok()
+            .flatten()
+            .and_then(|happened| envelope(&happened.read.record, happened.read.time, happened.n, self.world));
+        let Some(body) = body else {
+            tracing::error!(tenant = self.queue.tenant, event = %event.id, "an event cannot be read, and so not be delivered");
+            self.flights.spawn(async move { delivered(Sent::failed("the event could not be read")) });
+            return;
+        };
+        let message = Message {
+            url: self.webhook.url.clone(),
+            livemode: self.world.livemode,
+            event: event.id,
+            sequence: Some(event.number),
+            older_signature: has_older_signature(event.kind.name()),
+            body,
+            secret: self.secret.clone(),
+        };
+        let webhooks = Arc::clone(&self.webhooks);
+        self.next_start = Instant::now() + HEAD_START;
+        self.flights.spawn(async move {
+            let _permit = permit;
+            let _counted = Counted::new(&webhooks, |webhooks| &webhooks.counters.under_way);
+            delivered(webhooks.poster.post(message).await)
+        });
+    }
+
+    fn land(&mut self, landed: Result<Landed, JoinError>) {
+        let Landed { delivered, first } = match landed {
+            Ok(landed) => landed,
+            // Without an outcome: a delivery worker that begins again sends it again.
+            Err(error) => panic!("a delivery broke off: {error}"),
+        };
+        let counter = if delivered.error.is_none() {
+            &self.webhooks.counters.delivered
+        } else {
+            &self.webhooks.counters.failed
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.known = true;
+        self.slow = delivered.latency_ms >= SLOW_MS;
+        if let Some(number) = first {
+            self.open.remove(&number);
+        }
+        if self.landed.is_empty() {
+            self.write_at = Instant::now() + self.webhooks.write_after();
+        }
+        self.landed.push(delivered);
+    }
+
+    /// Has the outcomes written. Breaks when the endpoint is gone or nothing more can be written.
+    async fn write(&mut self) -> ControlFlow<()> {
+        loop {
+            let progress = Progress {
+                outcomes: self.landed.clone(),
+                reached: self.position,
+                open: self.open.iter().copied().collect(),
+            };
+            let ask = Ask::WebhookProgress(Box::new(progress));
+            let counted = Counted::new(&self.webhooks, |webhooks| &webhooks.writing);
+            let outcome = self
+                .services
+                .engine
+                .ask_entity(
+                    self.queue.tenant,
+                    EntityId::webhook(self.queue.id),
+                    false,
+                    ask.into(),
+                    None,
+                    None,
+                )
+                .await;
+            drop(counted);
+            match outcome {
+                Ok(settled) => {
+                    let Some(Entity::Webhook(webhook)) =
+                        settled.entity.as_deref().filter(|_| settled.refusal != Some(Refusal::NotFound))
+                    else {
+                        return ControlFlow::Break(());
+                    };
+                    self.landed.clear();
+                    self.learn(webhook.clone());
+                    return ControlFlow::Continue(());
+                }
+                Err(Failure::Overloaded | Failure::ShareFull) => sleep(PAUSE).await,
+                // Until the tenant's book goes on.
+                Err(Failure::Halted) => sleep(HALTED_PAUSE).await,
+                // What has no outcome is sent again after the next start.
+                Err(Failure::ShuttingDown | Failure::Storage(_)) => return ControlFlow::Break(()),
+                Err(failure @ (Failure::Defect(_) | Failure::TooLarge)) => {
+                    let why = match &failure {
+                        Failure::Defect(why) => why.as_str(),
+                        _ => "they are more than one record takes",
+                    };
+                    tracing::error!(tenant = self.queue.tenant, webhook = %self.queue.id, why, "outcomes cannot be written; deliveries wait for the next start");
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+    }
+}
+
+/// The place that is waited for, if one is.
+async fn found(place: &mut Option<Place>) -> Result<OwnedSemaphorePermit, AcquireError> {
+    match place {
+        Some(place) => place.await,
+        None => pending().await,
+    }
+}
+
+fn load(services: &Services, queue: &EndpointQueue) -> Result<Option<Webhook>, Unreadable> {
+    match history::entity(services.engine.reader(), queue.tenant, EntityId::webhook(queue.id))?.as_deref() {
+        Some(Entity::Webhook(webhook)) => Ok(Some(webhook.clone())),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,51 @@
+//! What is counted while a delivery worker lives or waits.
+
+use super::*;
+
+/// Counts a delivery worker, and replaces one that breaks off: what it had on its way has no outcome and is
+/// sent again.
+pub(super) struct Presence {
+    pub(super) webhooks: Arc<Webhooks>,
+    pub(super) queue: Arc<EndpointQueue>,
+}
+
+impl Presence {
+    pub(super) fn new(webhooks: &Arc<Webhooks>, queue: &Arc<EndpointQueue>) -> Presence {
+        webhooks.delivery_workers.fetch_add(1, Ordering::SeqCst);
+        Presence { webhooks: Arc::clone(webhooks), queue: Arc::clone(queue) }
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.webhooks.delivery_workers.fetch_sub(1, Ordering::SeqCst);
+        if std::thread::panicking() {
+            tracing::error!(tenant = self.queue.tenant, webhook = %self.queue.id, "deliveries to an endpoint broke off; they begin again");
+            let (webhooks, queue) = (Arc::clone(&self.webhooks), Arc::clone(&self.queue));
+            self.webhooks.spawner.spawn(async move {
+                sleep(PAUSE).await;
+                begin(&webhooks, queue, 0);
+            });
+        }
+    }
+}
+
+/// One of those that are counted while they last: a delivery on its way, outcomes being written.
+/// Also when it is cut off.
+pub(super) struct Counted {
+    pub(super) webhooks: Arc<Webhooks>,
+    pub(super) counter: fn(&Webhooks) -> &AtomicUsize,
+}
+
+impl Counted {
+    pub(super) fn new(webhooks: &Arc<Webhooks>, counter: fn(&Webhooks) -> &AtomicUsize) -> Counted {
+        counter(webhooks).fetch_add(1, Ordering::Relaxed);
+        Counted { webhooks: Arc::clone(webhooks), counter }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.counter)(&self.webhooks).fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,171 @@
+//! What is known of one endpoint in memory: whether a delivery worker is at work for it, and if not, up to
+//! which event nothing is due and what would be.
+
+use super::{Webhooks, delivery_worker};
+use domain::events::EventKind;
+use domain::resources::webhooks::Term;
+use domain::values::ids::Id;
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// After so many events that were not due the endpoint's state is written all the same, so that a
+/// restart need not look at more.
+pub const WRITE_EVERY: u64 = 10_000;
+
+/// One endpoint.
+pub struct EndpointQueue {
+    /// Whose.
+    pub tenant: u64,
+    /// Which.
+    pub id: Id,
+    /// Something happened since the delivery worker last looked.
+    rung: AtomicBool,
+    /// No delivery worker is at work, or one is about to go; then `rest` says more. Before and after, who
+    /// writes the log touches no lock here: delivery workers have a low priority, and one that is
+    /// interrupted with a lock in hand would keep everybody waiting.
+    resting: AtomicBool,
+    rest: Mutex<Option<Rest>>,
+    changed: AtomicBool,
+    bell: Notify,
+    newest: AtomicU64,
+    position: AtomicU64,
+}
+
+/// What holds while there is nothing to do.
+pub struct Rest {
+    /// Up to which event nothing is due.
+    pub position: u64,
+    /// Up to which the log says so.
+    pub written: u64,
+    /// What would be due; `None` while nothing can be sent anyway, until the endpoint changes.
+    pub term: Option<Term>,
+}
+
+impl EndpointQueue {
+    /// An endpoint that a delivery worker is about to look after.
+    pub fn new(tenant: u64, id: Id) -> EndpointQueue {
+        EndpointQueue {
+            tenant,
+            id,
+            rung: AtomicBool::new(false),
+            resting: AtomicBool::new(false),
+            rest: Mutex::new(None),
+            changed: AtomicBool::new(false),
+            bell: Notify::new(),
+            newest: AtomicU64::new(0),
+            position: AtomicU64::new(0),
+        }
+    }
+
+    /// The endpoint was changed, is to send something again, or is gone.
+    pub fn change(self: &Arc<Self>, webhooks: &Arc<Webhooks>) {
+        self.changed.store(true, Ordering::SeqCst);
+        // Also if it was rung before and has not looked yet: this is not to wait until a delivery
+        // ends.
+        self.bell.notify_one();
+        if self.ring() {
+            let mut rest = self.resting();
+            if let Some(rest) = rest.take() {
+                self.begin(webhooks, &rest);
+            }
+        }
+    }
+
+    /// Events with these numbers happened.
+    pub fn happened(
+        self: &Arc<Self>,
+        webhooks: &Arc<Webhooks>,
+        numbers: &RangeInclusive<u64>,
+        mut kinds: impl Iterator<Item = EventKind>,
+    ) {
+        let (first, last) = (*numbers.start(), *numbers.end());
+        self.newest.store(last, Ordering::Relaxed);
+        if !self.resting.load(Ordering::SeqCst) && !self.ring() {
+            return;
+        }
+        let mut resting = self.resting();
+        let Some(rest) = resting.as_mut() else { return };
+        let Some(term) = &rest.term else { return };
+        // The events before the term were due by others.
+        let quiet = rest.position + 1 == first && first >= term.from && !kinds.any(|kind| term.is_due(kind));
+        if quiet && last - rest.written < WRITE_EVERY {
+            rest.position = last;
+            self.position.store(last, Ordering::Relaxed);
+        } else if let Some(rest) = resting.take() {
+            self.begin(webhooks, &rest);
+        }
+    }
+
+    /// Tells the delivery worker. True if there may be none: one that is going sees that it was rung, or
+    /// else it is seen here that it was going.
+    fn ring(&self) -> bool {
+        if !self.rung.swap(true, Ordering::SeqCst) {
+            self.bell.notify_one();
+        }
+        self.resting.load(Ordering::SeqCst)
+    }
+
+    fn begin(self: &Arc<Self>, webhooks: &Arc<Webhooks>, rest: &Rest) {
+        self.resting.store(false, Ordering::SeqCst);
+        delivery_worker::begin(webhooks, Arc::clone(self), rest.position);
+    }
+
+    /// Has the delivery worker look around, if there is one.
+    pub fn look_up(&self) {
+        self.bell.notify_one();
+    }
+
+    /// Waits until something happens.
+    pub async fn rung(&self) {
+        self.bell.notified().await;
+    }
+
+    /// Whether something happened since the last call.
+    pub fn take_rung(&self) -> bool {
+        self.rung.swap(false, Ordering::SeqCst)
+    }
+
+    /// Whether the endpoint was changed since the last [`EndpointQueue::take_changed`].
+    pub fn is_changed(&self) -> bool {
+        self.changed.load(Ordering::SeqCst)
+    }
+
+    /// The same, once.
+    pub fn take_changed(&self) -> bool {
+        self.changed.swap(false, Ordering::SeqCst)
+    }
+
+    /// The delivery worker has nothing to do and goes, unless something happened meanwhile.
+    pub fn rest(&self, rest: Rest) -> bool {
+        let mut resting = self.resting();
+        self.resting.store(true, Ordering::SeqCst);
+        if self.rung.load(Ordering::SeqCst) || self.is_changed() {
+            self.resting.store(false, Ordering::SeqCst);
+            return false;
+        }
+        self.reach(rest.position);
+        *resting = Some(rest);
+        true
+    }
+
+    /// The delivery worker has looked at the events up to this one.
+    pub fn reach(&self, position: u64) {
+        self.position.store(position, Ordering::Relaxed);
+    }
+
+    /// Up to which event nothing waits; 0 while a delivery worker is at work.
+    pub fn quiet_up_to(&self) -> u64 {
+        self.resting().as_ref().map_or(0, |rest| rest.position)
+    }
+
+    /// Events that nobody looked at yet.
+    pub fn behind(&self) -> u64 {
+        self.newest.load(Ordering::Relaxed).saturating_sub(self.position.load(Ordering::Relaxed))
+    }
+
+    fn resting(&self) -> MutexGuard<'_, Option<Rest>> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
