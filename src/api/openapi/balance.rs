@@ -36,7 +36,7 @@ pub(super) fn movements(operation: Operation) -> Operation {
         .query("from", instant().about("Inclusive."))
         .query("to", instant().about("Exclusive."))
         .pages()
-        .answers(200, "MovementPage", "MergeCursor first; new movements never shift pages being walked")
+        .answers(200, "MovementPage", "Newest first; new movements never shift pages being walked")
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {

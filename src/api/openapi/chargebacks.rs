@@ -25,7 +25,7 @@ pub fn chapter() -> Chapter {
             operation("listChargebacks", "List chargebacks").query("status", status()).pages().answers(
                 200,
                 "ChargebackPage",
-                "MergeCursor first",
+                "Newest first",
             ),
             operation("getChargeback", "Read a chargeback").answers(200, "Chargeback", "The chargeback"),
         ],

@@ -48,7 +48,7 @@ fn operations() -> Vec<Operation> {
             .query("status", one_of(Status::ALL.map(Status::name)))
             .query("sourceCurrency", one_of(SOURCES))
             .pages()
-            .answers(200, "ConversionPage", "MergeCursor first"),
+            .answers(200, "ConversionPage", "Newest first"),
         operation("getConversion", "Read a conversion").answers(200, "Conversion", "The conversion"),
         operation("cancelConversion", "Cancel a pending conversion")
             .about("What it took is back at once, and held where it was held.")

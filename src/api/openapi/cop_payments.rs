@@ -51,7 +51,7 @@ fn operations() -> Vec<Operation> {
             .about("They are made by the operator on request.")
             .query("status", one_of(payouts::Status::ALL.map(payouts::Status::name)))
             .pages()
-            .answers(200, "CopPayoutPage", "MergeCursor first"),
+            .answers(200, "CopPayoutPage", "Newest first"),
         operation("getCopPayout", "Read a payout in pesos").answers(200, "CopPayout", "The payout"),
     ]
 }

@@ -34,7 +34,7 @@ fn operations() -> Vec<Operation> {
             .refuses(409, &["external_ref_conflict"])
             .refuses(422, &["insufficient_balance"])
             .refuses(503, &["rail_not_configured"]),
-        operation("listCryptoPayouts", "List USDT payouts").query("status", one_of(Status::ALL.map(Status::name))).pages().answers(200, "CryptoPayoutPage", "MergeCursor first"),
+        operation("listCryptoPayouts", "List USDT payouts").query("status", one_of(Status::ALL.map(Status::name))).pages().answers(200, "CryptoPayoutPage", "Newest first"),
         operation("getCryptoPayout", "Read a USDT payout").answers(200, "CryptoPayout", "The payout"),
         operation("getCryptoPayoutByRef", "Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout"),
         operation("createDepositAddress", "Get a customer's deposit address")

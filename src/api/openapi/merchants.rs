@@ -36,7 +36,7 @@ fn operations() -> Vec<Operation> {
             .query("isActive", boolean())
             .query("externalRef", text().chars(1..=64).about("Answers the one merchant with this reference, or 404."))
             .pages()
-            .answers_with(200, super::schema::any_of([named("MerchantPage"), named("Merchant")]), "MergeCursor first; with `externalRef` the merchant itself")
+            .answers_with(200, super::schema::any_of([named("MerchantPage"), named("Merchant")]), "Newest first; with `externalRef` the merchant itself")
             .refuses(404, &["not_found"]),
         operation("getMerchant", "Read a merchant").answers(200, "Merchant", "The merchant"),
         operation("updateMerchant", "Activate or deactivate a merchant")

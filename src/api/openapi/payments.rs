@@ -94,7 +94,7 @@ fn operations() -> Vec<Operation> {
             .query("method", one_of(Method::ALL.map(Method::name)))
             .query("externalRef", text().chars(1..=64).about("All attempts under this reference."))
             .pages()
-            .answers(200, "PaymentPage", "MergeCursor first"),
+            .answers(200, "PaymentPage", "Newest first"),
         operation("getPayment", "Read a payment").answers(200, "Payment", "The payment"),
         operation("getPaymentByRef", "Read the newest payment under a reference").answers(200, "Payment", "The newest attempt"),
         operation("reversePayment", "Reverse a C2P payment")

@@ -56,7 +56,7 @@ fn operations() -> Vec<Operation> {
             .body("MerchantPayoutBatch")
             .example("two merchants", r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","concepto":"liquidacion","externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#),
         operation("getPayoutBatch", "Read a batch").answers(200, "PayoutBatch", "Its items as they are now"),
-        operation("listPayouts", "List payouts").query("status", one_of(Status::ALL.map(Status::name))).pages().answers(200, "PayoutPage", "MergeCursor first"),
+        operation("listPayouts", "List payouts").query("status", one_of(Status::ALL.map(Status::name))).pages().answers(200, "PayoutPage", "Newest first"),
         operation("getPayout", "Read a payout").answers(200, "Payout", "The payout"),
         operation("getPayoutByRef", "Read a payout by your reference").answers(200, "Payout", "The payout"),
         pays(operation("createInstantPayout", "Withdraw to your own account"))

@@ -25,7 +25,7 @@ fn operations() -> Vec<Operation> {
             .body("NewProduct")
             .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
             .answers(201, "Product", "The product"),
-        operation("listProducts", "List products").query("active", boolean()).pages().answers(200, "ProductPage", "MergeCursor first"),
+        operation("listProducts", "List products").query("active", boolean()).pages().answers(200, "ProductPage", "Newest first"),
         operation("getProduct", "Read a product and its links").answers(200, "Product", "The product"),
         operation("updateProduct", "Change a product")
             .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
@@ -39,7 +39,7 @@ fn operations() -> Vec<Operation> {
             .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
             .answers(201, "PaymentLink", "The link")
             .refuses(409, &["slug_taken", "too_many_links", "merchant_inactive"]),
-        operation("listPaymentLinks", "List a product's links").answers(200, "PaymentLinkList", "MergeCursor first"),
+        operation("listPaymentLinks", "List a product's links").answers(200, "PaymentLinkList", "Newest first"),
         operation("getPaymentLink", "Read a payment link").answers(200, "PaymentLink", "The link"),
         operation("updatePaymentLink", "Change a payment link").body("PaymentLinkChange").example("disable", r#"{"status":"disabled"}"#).answers(
             200,

@@ -42,7 +42,7 @@ fn operations() -> Vec<Operation> {
             "NewlySignedWebhook",
             "The endpoint with its new secret",
         ),
-        operation("listDeliveries", "List the deliveries of an endpoint").pages().answers(200, "DeliveryPage", "MergeCursor first"),
+        operation("listDeliveries", "List the deliveries of an endpoint").pages().answers(200, "DeliveryPage", "Newest first"),
         operation("resendEvent", "Send an event again").about("To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of them.").answers(
             202,
             "Deliveries",
