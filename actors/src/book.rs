@@ -2,14 +2,14 @@
 //! message at once; it never waits for the disk.
 
 use crate::admission::Admission;
+use crate::background_snapshot::{self, BackgroundSnapshot};
+use crate::book_handle::{BookHandle, BookMessage, BookStart, Due, Resumption, Skip, WakeUp};
+use crate::clock_advance::Firing;
 use crate::engine::{Engine, Shared};
-use crate::errands::Errands;
-use crate::image::{self, Image};
-use crate::jump::Firing;
+use crate::follow_ups::FollowUps;
 use crate::machine::{Machine, Turn};
+use crate::pending_reply::{Ask, Failure, Listener, PendingReply, Settled, Timing};
 use crate::recovery::Recovered;
-use crate::rider::{Ask, Failure, Listener, Rider, Settled, Timing};
-use crate::slot::{BookMessage, BookSlot, BookStart, Due, Resumption, Ring, Skip};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use std::collections::HashSet;
 use std::marker::PhantomData;
@@ -20,15 +20,15 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use wal::{Append, IndexOps, PAYLOAD_BYTES_MAX, Seq, Snapshot};
 
-/// Messages handled per ring before other actors get their turn.
+/// Messages handled per wake-up before other actors get their turn.
 const BURST_MAX: usize = 256;
 
-/// Deadlines dealt with at once per book: nobody asks for a permit for them, so this is what bounds
-/// them. The next comes when one is done.
+/// Deadlines dealt with at once per book: they need no permit, so this is what bounds them. The
+/// next comes when one is done.
 const FIRING_MAX: usize = 64;
 
-/// How long a deadline rests that came and changed nothing (a defect, no room in the log), before
-/// it comes again.
+/// The rest of a deadline that came and changed nothing (a defect, no room in the log), before it
+/// comes again.
 const REST: Duration = Duration::from_secs(1);
 
 /// The first byte of the host's own index keys; a machine's keys start with a tenant, which is
@@ -61,7 +61,7 @@ impl<M> BookHost<M> {
 
 pub(crate) struct BookState<M: Machine> {
     engine: Engine<M>,
-    slot: Arc<BookSlot<M>>,
+    handle: Arc<BookHandle<M>>,
     tenant: u64,
     book: M::Book,
     /// The book's state is in doubt, or it is set aside: nothing is decided, shown or saved.
@@ -70,15 +70,15 @@ pub(crate) struct BookState<M: Machine> {
     version: u64,
     /// The version that the newest snapshot holds.
     saved: u64,
-    /// While an image of the book is being saved, who waits to ask for the next snapshot.
-    imaging: Option<Vec<oneshot::Sender<Result<Seq, Failure>>>>,
+    /// While a background snapshot is being written, the callers that wait to ask for the next one.
+    background: Option<Vec<oneshot::Sender<Result<Seq, Failure>>>>,
     /// Deadlines that are being dealt with.
     firing: HashSet<M::EntityId>,
     /// Deadlines that came and changed nothing, and wait to come again.
     resting: HashSet<M::EntityId>,
-    /// Deadlines are left to a jump.
-    jumping: bool,
-    /// Who waits for a snapshot that a jump has put off.
+    /// Deadlines are left to a clock advance.
+    advancing: bool,
+    /// The callers of snapshots that a clock advance has put off.
     put_off: Vec<oneshot::Sender<Result<Seq, Failure>>>,
     /// The wall time of the alarm that is set.
     armed_ms: Option<i64>,
@@ -88,17 +88,17 @@ pub(crate) struct BookState<M: Machine> {
 }
 
 impl<M: Machine> Actor for BookHost<M> {
-    type Msg = Ring;
+    type Msg = WakeUp;
     type State = BookState<M>;
     type Arguments = BookStart<M>;
 
     async fn pre_start(
         &self,
-        _myself: ActorRef<Ring>,
+        _myself: ActorRef<WakeUp>,
         start: Self::Arguments,
     ) -> Result<Self::State, ActorProcessingErr> {
-        let BookStart { engine, tenant, recovered, slot } = start;
-        let slot = slot.await?;
+        let BookStart { engine, tenant, recovered, handle } = start;
+        let handle = handle.await?;
         let shared = &engine.shared;
         let empty = || Recovered { book: shared.machine.empty(tenant), ahead: false, settled_ms: i64::MIN };
         let mut halted = shared.halts.why(tenant).is_some();
@@ -124,16 +124,16 @@ impl<M: Machine> Actor for BookHost<M> {
         };
         Ok(BookState {
             engine,
-            slot,
+            handle,
             tenant,
             book,
             halted,
             version: u64::from(ahead),
             saved: 0,
-            imaging: None,
+            background: None,
             firing: HashSet::new(),
             resting: HashSet::new(),
-            jumping: false,
+            advancing: false,
             put_off: Vec::new(),
             armed_ms: None,
             latest_ms: settled_ms,
@@ -142,13 +142,13 @@ impl<M: Machine> Actor for BookHost<M> {
 
     async fn handle(
         &self,
-        myself: ActorRef<Ring>,
-        _ring: Ring,
+        myself: ActorRef<WakeUp>,
+        _wake_up: WakeUp,
         state: &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
-        state.slot.mailbox.begin();
+        state.handle.mailbox.begin();
         for _ in 0..BURST_MAX {
-            let Some(message) = state.slot.mailbox.pop() else {
+            let Some(message) = state.handle.mailbox.pop() else {
                 if state.shared().closed.load(Ordering::Acquire) && state.leave() {
                     myself.stop(None);
                 }
@@ -172,7 +172,7 @@ impl<M: Machine> Actor for BookHost<M> {
                 }
             }
         }
-        state.slot.ring();
+        state.handle.wake();
         Ok(())
     }
 }
@@ -216,25 +216,25 @@ impl<M: Machine> BookState<M> {
                 self.resting.remove(&id);
                 self.fire(None);
             }
-            BookMessage::TakeOff(to) => {
-                self.jumping = true;
+            BookMessage::BeginAdvance(to) => {
+                self.advancing = true;
                 let _ = to.send(self.now_ms());
             }
             BookMessage::NextDue { until_ms, dealt_with, to } => {
                 let due = self.next_due(until_ms, &dealt_with);
-                // If the jump is gone, the deadline is let go here.
+                // If the advance is gone, the deadline is dropped here.
                 let _ = to.send((due, dealt_with));
             }
-            BookMessage::Land => {
-                self.jumping = false;
+            BookMessage::EndAdvance => {
+                self.advancing = false;
                 // The alarm was set for the old clock.
                 self.armed_ms = None;
                 self.catch_up();
                 self.fire(None);
             }
             BookMessage::Snapshot(to) => self.snapshot(to),
-            BookMessage::Saved(version) => self.imaged(version),
-            // What was found is of the book before it was resumed.
+            BookMessage::Saved(version) => self.saved_in_background(version),
+            // The finding is of the book before it was resumed.
             BookMessage::Halt { resumptions, .. }
                 if resumptions != self.shared().halts.resumptions(self.tenant) => {}
             BookMessage::Halt { why, .. } => {
@@ -243,7 +243,7 @@ impl<M: Machine> BookState<M> {
                     self.halt();
                 }
             }
-            // Only a halted book is asked.
+            // Only a halted book takes these.
             message @ (BookMessage::Fence(_) | BookMessage::Resume(_)) => {
                 message.fail(Failure::Defect("the book is not halted".to_owned()))
             }
@@ -253,33 +253,34 @@ impl<M: Machine> BookState<M> {
         false
     }
 
-    /// Nothing more is decided, and nothing of the state in doubt is kept. Deadlines, and what is
-    /// under way for them, are found again by whoever resumes the book.
+    /// Halts: nothing more is decided, and nothing of the state in doubt is kept. Deadlines, and
+    /// what is under way for them, are found again when the book is resumed.
     fn halt(&mut self) {
         self.halted = true;
         self.book = self.shared().machine.empty(self.tenant);
         self.firing.clear();
         self.resting.clear();
-        self.jumping = false;
+        self.advancing = false;
         self.armed_ms = None;
-        // An image that is being saved is of an earlier turn; whoever waits for the next one waits
-        // in vain.
-        for to in self.imaging.iter_mut().flat_map(|waiting| waiting.drain(..)).chain(self.put_off.drain(..))
+        // A background snapshot that is being written is of an earlier turn; callers that wait for
+        // the next one wait in vain.
+        for to in
+            self.background.iter_mut().flat_map(|waiting| waiting.drain(..)).chain(self.put_off.drain(..))
         {
             let _ = to.send(Err(Failure::Halted));
         }
     }
 
-    /// What a halted book does with a message.
+    /// Handles a message to a halted book.
     fn refuse(&mut self, message: BookMessage<M>) {
         match message {
-            BookMessage::Fence(to) => match &mut self.imaging {
+            BookMessage::Fence(to) => match &mut self.background {
                 Some(waiting) => waiting.push(to),
-                None => self.shared().log.fence(Rider::Done(to)),
+                None => self.shared().log.fence(PendingReply::Done(to)),
             },
             BookMessage::Saved(_) => {
-                for to in self.imaging.take().unwrap_or_default() {
-                    self.shared().log.fence(Rider::Done(to));
+                for to in self.background.take().unwrap_or_default() {
+                    self.shared().log.fence(PendingReply::Done(to));
                 }
             }
             BookMessage::Resume(resumption) => self.resume(*resumption),
@@ -304,7 +305,7 @@ impl<M: Machine> BookState<M> {
         self.settle(now_ms);
         let shared = &self.engine.shared;
         match catch_unwind(AssertUnwindSafe(|| shared.machine.view(&self.book, query, now_ms))) {
-            Ok(view) => shared.log.fence(Rider::View { to, view, admission }),
+            Ok(view) => shared.log.fence(PendingReply::View { to, view, admission }),
             Err(_) => {
                 drop(admission);
                 let _ = to.send(Err(Failure::Defect("a defect in a view; nothing changed".to_owned())));
@@ -316,32 +317,33 @@ impl<M: Machine> BookState<M> {
         let began = Instant::now();
         let shared = Arc::clone(&self.engine.shared);
         if shared.failed.get().is_some() {
-            return ask.answer.send(Err(shared.failure()));
+            return ask.reply_to.send(Err(shared.failure()));
         }
-        // What continues a request is never refused: something of it has happened already.
+        // A command that continues a request is never refused: something of it has happened
+        // already.
         if ask.fresh && !shared.log.has_room() {
             let refused = self.engine.overloaded();
-            return ask.answer.send(Err(refused));
+            return ask.reply_to.send(Err(refused));
         }
-        let now_ms = match &ask.leg {
+        let now_ms = match &ask.step {
             // A wall clock in the far past leaves the time of the last record, before which no turn
             // may be.
-            Some(leg) => shared.machine.now_ms(&self.book, i64::MIN / 4).max(leg.at_ms).max(self.latest_ms),
+            Some(step) => shared.machine.now_ms(&self.book, i64::MIN / 4).max(step.at_ms).max(self.latest_ms),
             None => self.now_ms(),
         };
         self.settle(now_ms);
-        let is_jumping = self.jumping || ask.leg.is_some();
-        let ahead_ms = if is_jumping {
+        let is_advancing = self.advancing || ask.step.is_some();
+        let ahead_ms = if is_advancing {
             shared.machine.wall_ms(&self.book, now_ms).saturating_sub(shared.config.clock.wall_ms()).max(0)
         } else {
             0
         };
         let turn = Turn { tenant: self.tenant, now_ms, seed: shared.seed(), ahead_ms };
-        let Ask { command, entity, id, leg, fresh: _, asked, answer } = ask;
+        let Ask { command, entity, id, step, fresh: _, asked, reply_to } = ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
             let decision = shared.machine.decide(&self.book, entity.as_deref(), command, turn);
-            // Whose they are is asked here, where a panic does no harm; who tells for the log must
-            // not see one.
+            // The targets are asked for here, where a panic does no harm; the writer of the log
+            // must not see one.
             let mut others = Vec::new();
             let mut own = decision.effects;
             for effect in own.extract_if(.., |effect| id != Some(shared.machine.effect_target(effect))) {
@@ -351,10 +353,10 @@ impl<M: Machine> BookState<M> {
         }));
         let Ok((record, refusal, effects, others)) = decided else {
             tracing::error!(tenant = self.tenant, ?id, "a panic in decide; nothing changed");
-            return answer.send(Err(Failure::Defect("a defect in a rule; nothing changed".to_owned())));
+            return reply_to.send(Err(Failure::Defect("a defect in a rule; nothing changed".to_owned())));
         };
-        let errands = (!others.is_empty()).then(|| {
-            Box::new(Errands { engine: self.engine.clone(), tenant: self.tenant, leg, effects: others })
+        let follow_ups = (!others.is_empty()).then(|| {
+            Box::new(FollowUps { engine: self.engine.clone(), tenant: self.tenant, step, effects: others })
         });
         let timing = Timing { queue: began.saturating_duration_since(asked), ..Timing::default() };
         let mut settled = Box::new(Settled {
@@ -369,11 +371,11 @@ impl<M: Machine> BookState<M> {
         });
         let Some(record) = record else {
             settled.timing.apply = began.elapsed();
-            return shared.log.fence(Rider::Answer { answer, settled, errands, listener: None });
+            return shared.log.fence(PendingReply::Command { reply_to, settled, follow_ups, listener: None });
         };
         let Ok(payload) = catch_unwind(AssertUnwindSafe(|| shared.machine.encode(&record))) else {
             tracing::error!(tenant = self.tenant, ?id, "a panic while a record was encoded; nothing changed");
-            return answer
+            return reply_to
                 .send(Err(Failure::Defect("a record cannot be encoded; nothing changed".to_owned())));
         };
         if payload.len() > PAYLOAD_BYTES_MAX {
@@ -384,7 +386,7 @@ impl<M: Machine> BookState<M> {
                 max = PAYLOAD_BYTES_MAX,
                 "a command was refused: its record is too large"
             );
-            return answer.send(Err(Failure::TooLarge));
+            return reply_to.send(Err(Failure::TooLarge));
         }
         let written = catch_unwind(AssertUnwindSafe(|| {
             shared.machine.evolve(&mut self.book, &record, now_ms);
@@ -397,11 +399,11 @@ impl<M: Machine> BookState<M> {
         }));
         let (index, awaited) = match written {
             Ok(Ok(written)) => written,
-            Ok(Err(breach)) => return self.breach(answer, &breach),
-            Err(_) => return self.breach(answer, "a panic while a record was applied"),
+            Ok(Err(breach)) => return self.breach(reply_to, &breach),
+            Err(_) => return self.breach(reply_to, "a panic while a record was applied"),
         };
-        if let Some(errands) = &errands {
-            self.keep_at_hand(&record, errands);
+        if let Some(follow_ups) = &follow_ups {
+            self.cache_new_entities(&record, follow_ups);
         }
         if let Some(id) = id {
             settled.entity = shared.machine.entity_in(&record, id).or(settled.entity);
@@ -413,7 +415,7 @@ impl<M: Machine> BookState<M> {
             awaited.then(|| Listener { effects: Arc::clone(&shared.effects), tenant: self.tenant });
         shared.log.append(
             Append { tenant: self.tenant, time_ms: now_ms, payload, index },
-            Rider::Answer { answer, settled, errands, listener },
+            PendingReply::Command { reply_to, settled, follow_ups, listener },
         );
         self.catch_up();
         // While deadlines are being dealt with, the end of each sets the alarm.
@@ -422,25 +424,25 @@ impl<M: Machine> BookState<M> {
         }
     }
 
-    /// The new entities that are to do something when the record is durable. Nobody knows of them
-    /// before this turn is over, so that no newer state of one can be there.
-    fn keep_at_hand(&self, record: &M::Record, errands: &Errands<M>) {
-        let targets: HashSet<M::EntityId> = errands.effects.iter().map(|(target, _)| *target).collect();
+    /// Caches the new entities that have follow-up effects. No caller knows of them before this
+    /// turn is over, so that no newer state of one can be there.
+    fn cache_new_entities(&self, record: &M::Record, follow_ups: &FollowUps<M>) {
+        let targets: HashSet<M::EntityId> = follow_ups.effects.iter().map(|(target, _)| *target).collect();
         for (id, entity) in self.shared().machine.entities_in(record) {
             if targets.contains(&id) {
-                self.shared().at_hand.put(self.tenant, id, entity);
+                self.shared().entity_cache.put(self.tenant, id, entity);
             }
         }
     }
 
     /// An invariant broke: nothing of this record is written, and the book decides nothing more.
-    fn breach(&mut self, answer: crate::rider::Answer<M>, why: &str) {
+    fn breach(&mut self, reply_to: crate::pending_reply::ReplyTo<M>, why: &str) {
         self.shared().counters.breached.fetch_add(1, Ordering::Relaxed);
         if self.shared().halt(self.tenant, why) {
             self.halt();
-            answer.send(Err(Failure::Halted));
+            reply_to.send(Err(Failure::Halted));
         } else {
-            answer.send(Err(self.shared().failure()));
+            reply_to.send(Err(self.shared().failure()));
         }
     }
 
@@ -459,7 +461,7 @@ impl<M: Machine> BookState<M> {
     /// Gives every deadline that has come to its entity, and sets the alarm for the next. `done`
     /// was dealt with just now; if it is still due, it changed nothing.
     fn fire(&mut self, done: Option<(i64, M::EntityId)>) {
-        if self.jumping || self.shared().is_over() {
+        if self.advancing || self.shared().is_over() {
             return;
         }
         let now_ms = self.now_ms();
@@ -468,7 +470,7 @@ impl<M: Machine> BookState<M> {
             if done == Some((at_ms, id)) {
                 self.rest(id);
             } else {
-                crate::jump::fire(self.firing(at_ms, id));
+                crate::clock_advance::fire(self.firing(at_ms, id));
             }
         }
         self.arm();
@@ -480,13 +482,13 @@ impl<M: Machine> BookState<M> {
         let (engine, tenant) = (self.engine.clone(), self.tenant);
         self.shared().runtime.spawn(async move {
             tokio::time::sleep(REST).await;
-            engine.book(tenant, |slot| slot.send(BookMessage::Rested(id)));
+            engine.book(tenant, |handle| handle.send(BookMessage::Rested(id)));
         });
     }
 
     fn arm(&mut self) {
-        // With no place for one more the alarm would ring in vain; the next that ends makes place
-        // and comes here.
+        // With no place for one more the alarm would wake the book in vain; the next that ends
+        // makes place and comes here.
         if self.firing.len() >= FIRING_MAX {
             return;
         }
@@ -502,8 +504,8 @@ impl<M: Machine> BookState<M> {
         if !self.firing.is_empty() {
             return Due::Busy;
         }
-        // The machine skips by name; a jump by instant too, so that an entity with a new deadline
-        // is seen again.
+        // The machine skips by name; an advance by instant too, so that an entity with a new
+        // deadline is seen again.
         let mut skipped: HashSet<M::EntityId> = HashSet::new();
         loop {
             let found = self.shared().machine.next_due(&self.book, &|id| skipped.contains(&id));
@@ -524,15 +526,15 @@ impl<M: Machine> BookState<M> {
         if self.is_ahead_of_its_records() {
             return self.put_off.push(to);
         }
-        if let Some(waiting) = &mut self.imaging {
-            // What is being saved may be older than what is asked for; if it is not, nothing is
-            // left to do then.
+        if let Some(waiting) = &mut self.background {
+            // The snapshot under way may be older than the one that is asked for; if it is not,
+            // nothing is left to do then.
             waiting.push(to);
             return;
         }
         if self.saved == self.version {
-            // What was handed to the log may not be durable yet.
-            self.shared().log.fence(Rider::Done(to));
+            // The snapshot that the log was handed may not be durable yet.
+            self.shared().log.fence(PendingReply::Done(to));
             return;
         }
         let mut index = IndexOps::new();
@@ -543,25 +545,30 @@ impl<M: Machine> BookState<M> {
         let time_ms = self.shared().machine.now_ms(&self.book, i64::MIN / 4).max(self.latest_ms);
         self.settle(time_ms);
         if self.shared().machine.is_large(&self.book) {
-            self.imaging = Some(Vec::new());
-            let image =
-                Image { tenant: self.tenant, book: self.book.clone(), version: self.version, time_ms, index };
-            return image::save(&self.engine, &self.slot, image, to);
+            self.background = Some(Vec::new());
+            let clone = BackgroundSnapshot {
+                tenant: self.tenant,
+                book: self.book.clone(),
+                version: self.version,
+                time_ms,
+                index,
+            };
+            return background_snapshot::save(&self.engine, &self.handle, clone, to);
         }
         let state = self.shared().machine.save(&self.book);
         self.saved = self.version;
         let snapshot = Snapshot { tenant: self.tenant, time_ms, state, index };
-        self.shared().log.snapshot(snapshot, Rider::Done(to));
+        self.shared().log.snapshot(snapshot, PendingReply::Done(to));
     }
 
-    /// Whether a jump has brought the book to an instant that no record has moved its clock to. Were
-    /// it saved as of then, its clock would stand for as long after a crash.
+    /// Whether an advance has brought the book to an instant that no record has moved its clock to.
+    /// Were it saved as of then, its clock would stand for as long after a crash.
     fn is_ahead_of_its_records(&self) -> bool {
         let shared = self.shared();
-        self.jumping && self.latest_ms > shared.machine.now_ms(&self.book, shared.config.clock.wall_ms())
+        self.advancing && self.latest_ms > shared.machine.now_ms(&self.book, shared.config.clock.wall_ms())
     }
 
-    /// The clock has been moved, or the jump is over: what was put off is done.
+    /// Does what was put off, once the clock has been moved or the advance is over.
     fn catch_up(&mut self) {
         if !self.put_off.is_empty() && !self.is_ahead_of_its_records() {
             for to in std::mem::take(&mut self.put_off) {
@@ -570,17 +577,17 @@ impl<M: Machine> BookState<M> {
         }
     }
 
-    /// The image was saved, or could not be: those who asked meanwhile ask again.
-    fn imaged(&mut self, version: Option<u64>) {
+    /// The background snapshot was written, or could not be: callers that came meanwhile ask again.
+    fn saved_in_background(&mut self, version: Option<u64>) {
         self.saved = version.unwrap_or(self.saved);
-        for to in self.imaging.take().unwrap_or_default() {
+        for to in self.background.take().unwrap_or_default() {
             self.snapshot(to);
         }
     }
 
     /// Whether the book has something to do by itself.
     fn is_needed(&self) -> bool {
-        self.jumping
+        self.advancing
             || !self.firing.is_empty()
             || !self.resting.is_empty()
             || self.shared().machine.next_due(&self.book, &|_| false).is_some()
@@ -594,30 +601,30 @@ impl<M: Machine> BookState<M> {
         let (to, from) = oneshot::channel();
         self.snapshot(to);
         // To this actor and not to the book: another may have taken its place by then.
-        let slot = Arc::clone(&self.slot);
+        let handle = Arc::clone(&self.handle);
         self.shared().runtime.spawn(async move {
             if matches!(from.await, Ok(Ok(_))) {
-                slot.send(BookMessage::Retired { version });
+                handle.send(BookMessage::Retired { version });
             }
         });
     }
 
     fn retired(&mut self, version: u64) -> bool {
-        version == self.version && self.imaging.is_none() && !self.is_needed() && self.leave()
+        version == self.version && self.background.is_none() && !self.is_needed() && self.leave()
     }
 
     /// Leaves the map unless something waits. Under the map's lock nobody can be between finding
-    /// the slot and pushing a message.
+    /// the handle and pushing a message.
     fn leave(&mut self) -> bool {
-        let slot = &self.slot;
+        let handle = &self.handle;
         let left = self
             .engine
             .shared
             .books
-            .remove_if(&self.tenant, |_, found| Arc::ptr_eq(found, slot) && slot.mailbox.is_empty())
+            .remove_if(&self.tenant, |_, found| Arc::ptr_eq(found, handle) && handle.mailbox.is_empty())
             .is_some();
         if left {
-            slot.over.store(true, Ordering::Release);
+            handle.over.store(true, Ordering::Release);
         }
         left
     }

@@ -1,17 +1,17 @@
-//! The handle to a running engine: what the rest of the program asks.
+//! The handle of a running engine, with everything that the rest of the program may ask of it.
 
+use crate::ack_task;
 use crate::admission::{Admission, Gate, Refused, Shares, Standing};
 use crate::alarm::Alarm;
-use crate::at_hand::AtHand;
+use crate::book_handle::{BookHandle, BookMessage, spawn_book};
 use crate::clock::Clock;
-use crate::entity::{Attended, EntityMessage, EntitySlot, deliver};
+use crate::entity::{Attended, EntityHandle, EntityMessage, deliver};
+use crate::entity_cache::EntityCache;
 use crate::halt::{Halted, Halts};
 use crate::housekeeping;
 use crate::machine::{Effects, Machine};
+use crate::pending_reply::{Ask, CommandReply, Failure, Guard, PendingReply, ReplyTo};
 use crate::recovery;
-use crate::rider::{Answer, Ask, Failure, Held, Outcome, Rider};
-use crate::slot::{BookMessage, BookSlot, spawn_book};
-use crate::teller;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use foldhash::fast::RandomState;
@@ -23,19 +23,19 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use wal::{Log, OpenError, Reader, Seq, Stepper, Store, Superfluous};
 
-/// Open entities whose states are kept at hand: some hundreds of megabytes if there are ever so
+/// The open entities that the cache has room for: some hundreds of megabytes if there are ever so
 /// many.
-const AT_HAND_MAX: usize = 1 << 19;
+const ENTITY_CACHE_MAX: usize = 1 << 19;
 
-/// What is told which books are halted.
+/// A callback with the books that are halted.
 pub type OnHalt = Arc<dyn Fn(&[Halted]) + Send + Sync>;
 
-/// How the engine is run. Times in milliseconds or seconds as their names say.
+/// The settings of an engine. Times are in milliseconds or seconds as their names say.
 #[derive(Clone)]
 pub struct Config {
-    /// Requests under way at once; one more is `Overloaded`.
+    /// Requests that may be under way at once; one more is `Overloaded`.
     pub permits_max: usize,
-    /// What of them one tenant may have.
+    /// The part of them that one tenant may have.
     pub shares: Shares,
     /// A round of snapshots after so many records.
     pub snapshot_records: u64,
@@ -43,26 +43,27 @@ pub struct Config {
     pub snapshot_seconds: u64,
     /// A book without a deadline leaves memory after so many seconds without a request.
     pub idle_seconds: u64,
-    /// A caller waits so long for an effect, then is answered with what is durable; the effect goes
-    /// on, and its result is taken when it comes.
+    /// The time that a caller waits for an effect; then it has a reply with what is durable. The
+    /// effect goes on, and its result is taken when it comes.
     pub patience: Duration,
-    /// What to do when the log fails, or a book is in doubt that is essential. It must end the
+    /// A callback for when the log fails, or a book is in doubt that is essential. It must end the
     /// process; a test may only note it.
     pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
-    /// Tenants whose books are not recovered and stay halted until they are resumed, and why.
+    /// Tenants whose books are not recovered and stay halted until they are resumed, with the
+    /// reason.
     pub set_aside: BTreeMap<u64, String>,
-    /// Which books are halted has changed: these are.
+    /// Called whenever the set of halted books has changed.
     pub on_halt: OnHalt,
-    /// Where "now" comes from.
+    /// The source of "now".
     pub clock: Clock,
-    /// Random bits, others for each turn. Ids are made of them, so they must not tell how many turns
-    /// there were.
+    /// Random bits, others for each turn. Ids are made of them, so they must not tell how many
+    /// turns there were.
     pub seeds: Seeds,
-    /// Runs the log's writer instead of a thread of its own.
+    /// A stepper that runs the log's writer instead of a thread of its own.
     pub stepper: Option<Stepper>,
 }
 
-/// Where the random bits of turns come from.
+/// The source of the random bits of turns.
 pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// Random bits that nobody can foresee: a keyed hash of a counter.
@@ -71,7 +72,7 @@ pub fn unforeseeable() -> Seeds {
     Arc::new(move || key.hash_one(count.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// Why the engine did not start.
+/// The reason why an engine did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The log refused.
@@ -80,17 +81,17 @@ pub enum StartError {
     /// A record or a snapshot cannot be read.
     #[error("{0}")]
     Recovery(String),
-    /// What is stored of one book is not right; without it the others could start.
+    /// The stored data of one book is not right; without it the others could start.
     #[error("the book of tenant key {tenant}: {why}")]
     Book {
-        /// Whose.
+        /// The tenant key of the book.
         tenant: u64,
-        /// What is not right.
+        /// The damage, in words.
         why: String,
     },
 }
 
-/// What an operator may want to know.
+/// The figures of an engine for an operator.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// The newest durable record.
@@ -119,7 +120,7 @@ pub struct Status {
     pub share_full_yielding: u64,
     /// Records whose invariants were checked before they were written.
     pub checked: u64,
-    /// How often one was broken, or a book was found that is not what its records lead to.
+    /// Broken invariants, and books that were found not to be what their records lead to.
     pub breached: u64,
     /// Books that are halted.
     pub halted: usize,
@@ -127,7 +128,7 @@ pub struct Status {
     pub log: wal::Stats,
 }
 
-/// What is counted where it happens.
+/// Counters that are raised where things happen.
 pub(crate) struct Counters {
     pub started: Instant,
     /// The end of the last round of snapshots, in milliseconds since `started`.
@@ -160,26 +161,27 @@ impl Counters {
     }
 }
 
-/// Decoded records that are kept for those who load an entity from them. More than one: of batches
-/// that come at once, each has many entities, and one slot would be decoded anew for nearly every
-/// one of them.
+/// Decoded records that are kept for entities that are loaded from them. More than one: of batches
+/// that come at once, each has many entities, and a single record would be decoded anew for nearly
+/// every one of them.
 const DECODED_MAX: usize = 16;
 
-/// What actors share.
+/// The state that actors share.
 pub(crate) struct Shared<M: Machine> {
     pub machine: Arc<M>,
     pub effects: Arc<dyn Effects<M>>,
-    pub log: Log<Rider<M>>,
+    pub log: Log<PendingReply<M>>,
     pub reader: Reader,
     pub config: Config,
     pub alarm: Alarm,
-    pub books: DashMap<u64, Arc<BookSlot<M>>, RandomState>,
-    pub entities: DashMap<(u64, M::EntityId), EntitySlot<M>, RandomState>,
+    pub books: DashMap<u64, Arc<BookHandle<M>>, RandomState>,
+    pub entities: DashMap<(u64, M::EntityId), EntityHandle<M>, RandomState>,
     /// The newest states of open entities that are not active, as many as there is room for; the
-    /// others are read from the log. Changed under the lock of `entities` alone, but for what is
-    /// new and nobody knows of.
-    pub at_hand: AtHand<M::EntityId, M::Entity>,
-    pub jumps: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
+    /// others are read from the log. Changed under the lock of `entities` alone, but for entities
+    /// that are new and not known to any caller yet.
+    pub entity_cache: EntityCache<M::EntityId, M::Entity>,
+    /// The locks of clock advances: a tenant has one at a time.
+    pub advances: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
     pub gate: Gate,
     pub stopping: AtomicBool,
     /// The log is closed: books leave memory as soon as nobody asks them anything.
@@ -190,9 +192,9 @@ pub(crate) struct Shared<M: Machine> {
     pub saved_seq: AtomicU64,
     pub halts: Halts,
     pub counters: Counters,
-    /// Whoever encodes a large book: one at a time, so that one state is in memory beside the
+    /// The right to encode a large book: one at a time, so that one state is in memory beside the
     /// books.
-    pub imaging: tokio::sync::Semaphore,
+    pub encoding: tokio::sync::Semaphore,
     pub runtime: tokio::runtime::Handle,
     /// The records that entities were loaded from last: those of one batch are all in one record,
     /// which need not be read once for each of them.
@@ -221,8 +223,8 @@ impl<M: Machine> Engine<M> {
         log: wal::Config,
         config: Config,
     ) -> Result<Self, StartError> {
-        let (teller, finished) = teller::teller::<M>();
-        let log = Log::<Rider<M>>::open_told_by(store, log, Some(teller), config.stepper.clone())?;
+        let (ack_sender, ack_queue) = ack_task::queue::<M>();
+        let log = Log::<PendingReply<M>>::open_with(store, log, Some(ack_sender), config.stepper.clone())?;
         let reader = log.reader();
         let machine = Arc::new(machine);
         let recovered = recovery::recover(&machine, &reader, &config.set_aside)?;
@@ -233,7 +235,7 @@ impl<M: Machine> Engine<M> {
             .map(|(tenant, why)| Halted { tenant: *tenant, why: why.clone(), since_ms })
             .collect();
         (config.on_halt)(&halted);
-        let (alarm, rings) = Alarm::new(config.clock.clone());
+        let (alarm, queue) = Alarm::new(config.clock.clone());
         let shared = Arc::new(Shared {
             machine,
             effects,
@@ -242,13 +244,13 @@ impl<M: Machine> Engine<M> {
             saved_seq: AtomicU64::new(log.reader().floor()),
             halts: Halts::new(halted.into_iter()),
             counters: Counters::new(),
-            imaging: tokio::sync::Semaphore::new(1),
+            encoding: tokio::sync::Semaphore::new(1),
             log,
             alarm,
             books: DashMap::default(),
             entities: DashMap::default(),
-            at_hand: AtHand::new(AT_HAND_MAX),
-            jumps: DashMap::new(),
+            entity_cache: EntityCache::new(ENTITY_CACHE_MAX),
+            advances: DashMap::new(),
             gate: Gate::new(config.permits_max, config.shares),
             stopping: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -260,9 +262,9 @@ impl<M: Machine> Engine<M> {
         });
         let engine = Engine { shared: Arc::clone(&shared) };
         let fatal = Arc::downgrade(&shared);
-        let told = fatal.clone();
-        shared.runtime.spawn(teller::run(finished, move |why| {
-            if let Some(shared) = told.upgrade() {
+        let on_panic = fatal.clone();
+        shared.runtime.spawn(ack_task::run(ack_queue, move |why| {
+            if let Some(shared) = on_panic.upgrade() {
                 shared.fail(why);
             }
         }));
@@ -272,10 +274,10 @@ impl<M: Machine> Engine<M> {
             }
         }));
         for (tenant, recovered) in recovered {
-            let slot = shared.books.entry(tenant).insert(spawn_book(&engine, tenant, Some(recovered)));
-            slot.send(BookMessage::Wake);
+            let handle = shared.books.entry(tenant).insert(spawn_book(&engine, tenant, Some(recovered)));
+            handle.send(BookMessage::Wake);
         }
-        crate::alarm::run(rings, engine.clone());
+        crate::alarm::run(queue, engine.clone());
         housekeeping::run(engine.clone());
         Ok(engine)
     }
@@ -290,20 +292,20 @@ impl<M: Machine> Engine<M> {
             return Err(self.shared.failure());
         }
         let taken = take(&self.shared.gate, self.standing(tenant));
-        // Looked at with the permit in hand: whoever passes is seen by `stop`, which waits for all
-        // permits after it raised this.
+        // Looked at with the permit in hand: a request that passes is seen by `stop`, which waits
+        // for all permits after it raised this.
         if self.shared.stopping.load(Ordering::SeqCst) {
             return Err(Failure::ShuttingDown);
         }
         taken.map_err(|refused| self.refused(refused))
     }
 
-    /// The same for what asks for no record.
+    /// The same for a request that asks for no record.
     fn permit(&self, tenant: u64) -> Result<Admission, Failure> {
         self.admit(tenant, |gate, standing| gate.admit_without_record(tenant, standing))
     }
 
-    /// The same for what does.
+    /// The same for a request that does.
     fn admission(&self, tenant: u64) -> Result<Admission, Failure> {
         self.admit(tenant, |gate, standing| gate.admit(tenant, standing))
     }
@@ -317,8 +319,8 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Why a tenant's request for a record would be refused now for want of capacity, if it would:
-    /// to be asked before work is put into one. It counts as refused.
+    /// The failure with which a tenant's request for a record would be refused now for want of
+    /// capacity, if it would: to be asked before work is put into one. It counts as refused.
     pub fn refuses(&self, tenant: u64) -> Option<Failure> {
         let refused = self.shared.gate.refuses(tenant, self.standing(tenant))?;
         // While it stops all permits are taken too, which is no overload.
@@ -332,32 +334,32 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Too much is under way; counted.
+    /// The failure of a request when too much is under way; it is counted.
     pub(crate) fn overloaded(&self) -> Failure {
         self.shared.counters.overloaded.fetch_add(1, Ordering::Relaxed);
         Failure::Overloaded
     }
 
-    /// Asks a book itself, at once; what is returned waits for the answer. `until_answer` is held
-    /// until that is sent.
+    /// Asks a book itself, at once; the future waits for the reply. `until_reply` is kept until
+    /// that is sent.
     pub fn ask_book(
         &self,
         tenant: u64,
         command: M::Command,
-        until_answer: Option<Held>,
-    ) -> impl Future<Output = Outcome<M>> + Send + use<M> {
+        until_reply: Option<Guard>,
+    ) -> impl Future<Output = CommandReply<M>> + Send + use<M> {
         let asked = self.admission(tenant).map(|admission| {
-            let (answer, from) = Answer::new(None, until_answer);
-            let answer = answer.admitted(admission);
-            self.book(tenant, |slot| {
-                slot.send(BookMessage::Ask(Box::new(Ask {
+            let (reply_to, from) = ReplyTo::new(None, until_reply);
+            let reply_to = reply_to.admitted(admission);
+            self.book(tenant, |handle| {
+                handle.send(BookMessage::Ask(Box::new(Ask {
                     command,
                     entity: None,
                     id: None,
-                    leg: None,
+                    step: None,
                     fresh: true,
                     asked: Instant::now(),
-                    answer,
+                    reply_to,
                 })));
             });
             from
@@ -365,23 +367,23 @@ impl<M: Machine> Engine<M> {
         async move { received(asked?.await) }
     }
 
-    /// Asks an entity, at once; what is returned waits for the answer, and need not be awaited.
-    /// `until_record` is held until the first record is durable, `until_answer` until the answer is
-    /// sent, also when nobody waits for it any more.
+    /// Asks an entity, at once; the future waits for the reply, and need not be awaited.
+    /// `until_record` is kept until the first record is durable, `until_reply` until the reply is
+    /// sent, also when no caller waits for it any more.
     pub fn ask_entity(
         &self,
         tenant: u64,
         id: M::EntityId,
         new: bool,
         command: M::Command,
-        until_record: Option<Held>,
-        until_answer: Option<Held>,
-    ) -> impl Future<Output = Outcome<M>> + Send + use<M> {
+        until_record: Option<Guard>,
+        until_reply: Option<Guard>,
+    ) -> impl Future<Output = CommandReply<M>> + Send + use<M> {
         let mut asked = self.admission(tenant).map(|admission| {
-            let (answer, from) = Answer::new(until_record, until_answer);
-            let answer = answer.admitted(admission);
+            let (reply_to, from) = ReplyTo::new(until_record, until_reply);
+            let reply_to = reply_to.admitted(admission);
             let message =
-                EntityMessage::Ask { command, fresh: true, leg: None, asked: Instant::now(), answer };
+                EntityMessage::Ask { command, fresh: true, step: None, asked: Instant::now(), reply_to };
             (
                 deliver(self, tenant, id, new, message).map(|(turn, message)| Attended::new(turn, message)),
                 from,
@@ -400,26 +402,26 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Asks a question of a book; what the answer rests on is durable when it comes.
+    /// Asks a question of a book; everything that the view rests on is durable when it comes.
     pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
-        // It goes with the question: a caller who goes away leaves that in the queue.
+        // The permit goes with the question: a caller that goes away leaves that in the queue.
         let admission = self.permit(tenant)?;
         let (to, from) = oneshot::channel();
-        self.book(tenant, |slot| slot.send(BookMessage::View { query, to, admission }));
-        from.await.map_err(|_| gone())?
+        self.book(tenant, |handle| handle.send(BookMessage::View { query, to, admission }));
+        from.await.map_err(|_| outcome_unknown())?
     }
 
     /// The same of a book that is in memory, without keeping it there; `None` if it is not.
     pub async fn glance(&self, tenant: u64, query: M::Query) -> Result<Option<M::View>, Failure> {
-        // Who asks is not the tenant, whose share may be used up.
+        // The caller is not the tenant, whose share may be used up.
         let admission =
             self.admit(tenant, |gate, _| gate.admit_without_record(tenant, Standing::Essential))?;
         let (to, from) = oneshot::channel();
         {
-            let Some(slot) = self.shared.books.get(&tenant) else { return Ok(None) };
-            slot.send(BookMessage::View { query, to, admission });
+            let Some(handle) = self.shared.books.get(&tenant) else { return Ok(None) };
+            handle.send(BookMessage::View { query, to, admission });
         }
-        from.await.map_err(|_| gone())?.map(Some)
+        from.await.map_err(|_| outcome_unknown())?.map(Some)
     }
 
     /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first,
@@ -431,16 +433,16 @@ impl<M: Machine> Engine<M> {
         tenant: u64,
         advance_ms: i64,
         command: M::Command,
-        until_answer: Option<Held>,
-    ) -> Outcome<M> {
+        until_reply: Option<Guard>,
+    ) -> CommandReply<M> {
         let admission = self.permit(tenant)?;
         let engine = self.clone();
-        // A task of its own: a caller who goes away must not leave a clock between two instants.
-        let jump = self.shared.runtime.spawn(async move {
-            let _held = (admission, until_answer);
-            crate::jump::advance(&engine, tenant, advance_ms, command).await
+        // A task of its own: a caller that goes away must not leave a clock between two instants.
+        let advance = self.shared.runtime.spawn(async move {
+            let _guards = (admission, until_reply);
+            crate::clock_advance::advance(&engine, tenant, advance_ms, command).await
         });
-        jump.await.map_err(|_| gone())?
+        advance.await.map_err(|_| outcome_unknown())?
     }
 
     /// The log and its indexes, for reading.
@@ -453,7 +455,7 @@ impl<M: Machine> Engine<M> {
         &self.shared.machine
     }
 
-    /// True when a write can be accepted; else why not.
+    /// Whether a write can be accepted; if not, why.
     pub fn ready(&self) -> Result<(), String> {
         match self.shared.failed.get() {
             Some(why) => Err(why.clone()),
@@ -469,7 +471,7 @@ impl<M: Machine> Engine<M> {
             .shared
             .books
             .iter()
-            .map(|slot| slot.mailbox.len())
+            .map(|handle| handle.mailbox.len())
             .fold((0, 0), |(sum, most), len| (sum + len, most.max(len)));
         Status {
             durable_seq: self.shared.log.durable_seq(),
@@ -506,18 +508,18 @@ impl<M: Machine> Engine<M> {
         self.shared.saved_seq.load(Ordering::Acquire)
     }
 
-    /// Where "now" comes from.
+    /// The source of "now".
     pub fn clock(&self) -> &Clock {
         &self.shared.config.clock
     }
 
     /// The tenants whose books are in memory.
     pub fn books_in_memory(&self) -> Vec<u64> {
-        self.shared.books.iter().map(|slot| *slot.key()).collect()
+        self.shared.books.iter().map(|handle| *handle.key()).collect()
     }
 
-    /// Somebody found out that the log is not what it should be: nothing more is written, and the
-    /// engine ends.
+    /// Ends the engine because the log was found not to be what it should be: nothing more is
+    /// written.
     pub fn declare_broken(&self, why: &str) {
         self.shared.counters.breached.fetch_add(1, Ordering::Relaxed);
         self.shared.fail(why);
@@ -529,18 +531,18 @@ impl<M: Machine> Engine<M> {
         housekeeping::snapshot_round(self).await
     }
 
-    /// Removes snapshots that nobody needs; the answer comes when that is durable.
+    /// Removes snapshots that are not needed; the reply comes when that is durable.
     pub fn remove_snapshots(&self, superfluous: Superfluous) -> oneshot::Receiver<Result<Seq, Failure>> {
         let (to, from) = oneshot::channel();
-        self.shared.log.remove_snapshots(superfluous, Rider::Done(to));
+        self.shared.log.remove_snapshots(superfluous, PendingReply::Done(to));
         from
     }
 
-    /// Removes index entries that nobody needs, where they still have these values; the answer
+    /// Removes index entries that are not needed, where they still have these values; the reply
     /// comes when that is durable.
     pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> oneshot::Receiver<Result<Seq, Failure>> {
         let (to, from) = oneshot::channel();
-        self.shared.log.prune_index(entries, Rider::Done(to));
+        self.shared.log.prune_index(entries, PendingReply::Done(to));
         from
     }
 
@@ -566,25 +568,25 @@ impl<M: Machine> Engine<M> {
         let log = self.shared.log.clone();
         let _ = tokio::task::spawn_blocking(move || log.close()).await;
         self.shared.closed.store(true, Ordering::Release);
-        for slot in &self.shared.books {
-            slot.ring();
+        for handle in &self.shared.books {
+            handle.wake();
         }
     }
 
-    /// Runs `with` on the slot of a book, which is started when it is not there. Under the map's
+    /// Runs `with` on the handle of a book, which is started when it is not there. Under the map's
     /// lock, so that a retiring book sees the message or a new one gets it.
-    pub(crate) fn book<R>(&self, tenant: u64, with: impl FnOnce(&BookSlot<M>) -> R) -> R {
+    pub(crate) fn book<R>(&self, tenant: u64, with: impl FnOnce(&BookHandle<M>) -> R) -> R {
         let now = self.shared.coarse_seconds.load(Ordering::Relaxed);
-        if let Some(slot) = self.shared.books.get(&tenant) {
-            slot.touch(now);
-            return with(&slot);
+        if let Some(handle) = self.shared.books.get(&tenant) {
+            handle.touch(now);
+            return with(&handle);
         }
         match self.shared.books.entry(tenant) {
-            Entry::Occupied(slot) => with(slot.get()),
+            Entry::Occupied(handle) => with(handle.get()),
             Entry::Vacant(vacant) => {
-                let slot = spawn_book(self, tenant, None);
-                slot.touch(now);
-                with(&vacant.insert(slot))
+                let handle = spawn_book(self, tenant, None);
+                handle.touch(now);
+                with(&vacant.insert(handle))
             }
         }
     }
@@ -606,17 +608,17 @@ impl<M: Machine> Shared<M> {
         }
     }
 
-    /// What to answer once it cannot go on.
+    /// The failure of requests once it cannot go on.
     pub(crate) fn failure(&self) -> Failure {
         Failure::Storage(self.failed.get().cloned().unwrap_or_default())
     }
 
-    /// Nothing is begun any more.
+    /// Whether nothing is begun any more.
     pub(crate) fn is_over(&self) -> bool {
         self.stopping.load(Ordering::Acquire) || self.failed.get().is_some()
     }
 
-    /// Keeps a record for those who load an entity from it next.
+    /// Keeps a record for entities that are loaded from it next.
     pub(crate) fn remember(&self, seq: Seq, record: Option<&Arc<M::Record>>) {
         if let Some(record) = record {
             let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -655,11 +657,14 @@ impl<M: Machine> Shared<M> {
     }
 }
 
-/// Nobody is left who knows: what was asked may be durable all the same.
-pub(crate) fn gone() -> Failure {
+/// The failure when an actor is gone before it replied: the command may be durable all the same.
+pub(crate) fn outcome_unknown() -> Failure {
     Failure::Storage("the actor is gone; outcome unknown".to_owned())
 }
 
-pub(crate) fn received<M: Machine>(received: Result<Outcome<M>, oneshot::error::RecvError>) -> Outcome<M> {
-    received.unwrap_or_else(|_| Err(gone()))
+/// The reply that was received, if its sender was not lost.
+pub(crate) fn received<M: Machine>(
+    received: Result<CommandReply<M>, oneshot::error::RecvError>,
+) -> CommandReply<M> {
+    received.unwrap_or_else(|_| Err(outcome_unknown()))
 }

@@ -2,17 +2,17 @@
 //! asked of its entity, waits for its own records, performs their effects, and leaves memory when
 //! nothing is left to do; its state is in the log.
 //!
-//! It has a mailbox, but no task of its own: it runs in the task of whoever speaks to it while it
-//! rests, and what comes meanwhile waits for who runs it. Most entities hear one message in their
-//! life (a payout, a conversion), and a spawned actor for each would cost more than all that it
-//! does.
+//! It has a mailbox, but no task of its own: it runs in the task of the caller that sends it a
+//! message while it rests, and messages that come meanwhile wait for that task. Most entities get
+//! one message in their life (a payout, a conversion), and a spawned actor for each would cost more
+//! than all that it does.
 
-use crate::asker::{Asker, conclude};
+use crate::book_handle::BookMessage;
+use crate::clock_advance::Step;
 use crate::engine::{Engine, received};
-use crate::jump::Leg;
+use crate::entity_reply::{EntityReply, conclude};
 use crate::machine::Machine;
-use crate::rider::{Answer, Ask, Failure, Held, Outcome};
-use crate::slot::BookMessage;
+use crate::pending_reply::{Ask, CommandReply, Failure, Guard, ReplyTo};
 use dashmap::mapref::entry::Entry;
 use handoff::Place;
 use std::error::Error;
@@ -24,29 +24,30 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 use tokio::sync::oneshot;
 
+/// A message to an entity.
 pub(crate) enum EntityMessage<M: Machine> {
-    /// Someone asks. `fresh` as in [`Ask`].
-    Ask { command: M::Command, fresh: bool, leg: Option<Leg>, asked: Instant, answer: Answer<M> },
-    /// The record of somebody else's command asks for this.
-    Perform { effect: M::Effect, leg: Option<Leg>, until_done: Held },
-    /// An effect that took its time has come to this.
-    Result { command: M::Command, leg: Option<Leg>, effect: u64 },
-    /// An effect takes longer than its asker is kept waiting.
+    /// A command of a caller. `fresh` as in [`Ask`].
+    Ask { command: M::Command, fresh: bool, step: Option<Step>, asked: Instant, reply_to: ReplyTo<M> },
+    /// A follow-up effect of the record of another command.
+    Perform { effect: M::Effect, step: Option<Step>, until_done: Guard },
+    /// The result of an effect that took its time.
+    Result { command: M::Command, step: Option<Step>, effect: u64 },
+    /// An effect takes longer than its caller is kept waiting.
     Late { effect: u64 },
     /// An effect that took its time has broken off; the entity's deadline will look after it.
     Lost { effect: u64 },
 }
 
-/// The place of an entity that is active.
+/// The handle of an entity that is active: its mailbox, and its state while it rests.
 ///
-/// The mutex is never locked: whoever looks inside has the map's own lock. It makes what is in
-/// there fit to be shared, messages that may only be sent included.
-pub(crate) struct EntitySlot<M: Machine>(Mutex<Place<EntityMessage<M>, EntityState<M>>>);
+/// The mutex is never locked, as its users have the map's own lock. It makes the contents fit to be
+/// shared, messages that may only be sent included.
+pub(crate) struct EntityHandle<M: Machine>(Mutex<Place<EntityMessage<M>, EntityState<M>>>);
 
-impl<M: Machine> EntitySlot<M> {
-    /// Of an actor that its maker runs.
+impl<M: Machine> EntityHandle<M> {
+    /// The handle of an actor that its maker runs.
     fn running() -> Self {
-        EntitySlot(Mutex::new(Place::running()))
+        EntityHandle(Mutex::new(Place::running()))
     }
 
     fn place(&mut self) -> &mut Place<EntityMessage<M>, EntityState<M>> {
@@ -54,13 +55,13 @@ impl<M: Machine> EntitySlot<M> {
     }
 }
 
-/// What an actor knows. It leaves memory when nobody speaks to it and no effect is under way.
+/// The state of an actor. It leaves memory when no message is left and no effect is under way.
 struct EntityState<M: Machine> {
     /// The newest durable state, which may be that there is none; not known before it is asked for,
     /// and after a record that does not say.
     known: Option<Option<Arc<M::Entity>>>,
-    /// Effects that take their time, and who waits for them.
-    waiting: Vec<(u64, Option<Asker<M>>)>,
+    /// Effects that take their time, and the replies that wait for them.
+    waiting: Vec<(u64, Option<EntityReply<M>>)>,
 }
 
 /// The right to run an entity's actor: to deal with one message, which needs a wait only for the
@@ -71,20 +72,20 @@ pub(crate) struct Turn<M: Machine> {
     id: M::EntityId,
     /// Gone when the turn is over.
     state: Option<EntityState<M>>,
-    /// What the book decides on.
+    /// The command that the book decides on.
     deciding: Option<Deciding<M>>,
-    /// Effects that are to be performed, the first last, and who waits for them.
-    to_do: Vec<(M::Effect, Option<Asker<M>>)>,
-    /// The instant of a jump that the message bears.
-    leg: Option<Leg>,
+    /// Effects that are to be performed, the first last, and the replies that wait for them.
+    to_do: Vec<(M::Effect, Option<EntityReply<M>>)>,
+    /// The step of a clock advance that the message belongs to.
+    step: Option<Step>,
 }
 
 /// A command that the book decides on.
 struct Deciding<M: Machine> {
     /// The entity as it was.
     entity: Option<Arc<M::Entity>>,
-    from: oneshot::Receiver<Outcome<M>>,
-    asker: Option<Asker<M>>,
+    from: oneshot::Receiver<CommandReply<M>>,
+    reply: Option<EntityReply<M>>,
 }
 
 /// Gives a message to an entity's actor. If it rests, or is not there yet, the caller gets it back
@@ -97,11 +98,11 @@ pub(crate) fn deliver<M: Machine>(
     message: EntityMessage<M>,
 ) -> Option<(Turn<M>, EntityMessage<M>)> {
     let (state, message) = match engine.shared.entities.entry((tenant, id)) {
-        Entry::Occupied(mut slot) => slot.get_mut().place().deliver(message)?,
+        Entry::Occupied(mut entry) => entry.get_mut().place().deliver(message)?,
         Entry::Vacant(vacant) => {
-            vacant.insert(EntitySlot::running());
+            vacant.insert(EntityHandle::running());
             // The caller made the id of a new one a moment ago: there is nothing to load.
-            let known = if new { Some(None) } else { engine.shared.at_hand.take(tenant, id).map(Some) };
+            let known = if new { Some(None) } else { engine.shared.entity_cache.take(tenant, id).map(Some) };
             (EntityState { known, waiting: Vec::new() }, message)
         }
     };
@@ -113,7 +114,7 @@ pub(crate) fn deliver<M: Machine>(
             state: Some(state),
             deciding: None,
             to_do: Vec::new(),
-            leg: None,
+            step: None,
         },
         message,
     ))
@@ -135,19 +136,19 @@ impl<M: Machine> Turn<M> {
         }
     }
 
-    /// The turn is over; what has come meanwhile is dealt with in a task of its own.
+    /// Ends the turn; messages that have come meanwhile are dealt with in a task of their own.
     pub fn leave(mut self) {
         if let Some(message) = self.next() {
             self.engine.shared.runtime.clone().spawn(self.run(message));
         }
     }
 
-    /// What has come next. If nothing has, the actor rests while an effect is under way, or leaves
+    /// The next message. If there is none, the actor rests while an effect is under way, or leaves
     /// memory; under the map's lock, so that no message is lost.
     fn next(&mut self) -> Option<EntityMessage<M>> {
         let shared = &self.engine.shared;
-        let Entry::Occupied(mut slot) = shared.entities.entry((self.tenant, self.id)) else { return None };
-        if let Some(message) = slot.get_mut().place().take_next() {
+        let Entry::Occupied(mut entry) = shared.entities.entry((self.tenant, self.id)) else { return None };
+        if let Some(message) = entry.get_mut().place().take_next() {
             return Some(message);
         }
         let state = self.state.take()?;
@@ -155,11 +156,11 @@ impl<M: Machine> Turn<M> {
             if let Some(Some(entity)) = state.known
                 && shared.machine.is_open(&entity)
             {
-                shared.at_hand.put(self.tenant, self.id, entity);
+                shared.entity_cache.put(self.tenant, self.id, entity);
             }
-            slot.remove();
+            entry.remove();
         } else {
-            slot.get_mut().place().rest(state);
+            entry.get_mut().place().rest(state);
         }
         None
     }
@@ -167,35 +168,35 @@ impl<M: Machine> Turn<M> {
     /// Begins to deal with a message, and does what can be done without waiting for the book.
     pub fn begin(&mut self, message: EntityMessage<M>) {
         match message {
-            EntityMessage::Ask { command, fresh, leg, asked, answer } => {
-                self.leg = leg;
-                self.ask(command, fresh, asked, Some(Asker::answered(answer)));
+            EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
+                self.step = step;
+                self.ask(command, fresh, asked, Some(EntityReply::to_caller(reply_to)));
             }
-            EntityMessage::Perform { effect, leg, until_done } => {
-                self.leg = leg;
+            EntityMessage::Perform { effect, step, until_done } => {
+                self.step = step;
                 if self.wants(&effect) {
-                    self.to_do.push((effect, Some(Asker::told(until_done))));
+                    self.to_do.push((effect, Some(EntityReply::dropping(until_done))));
                 }
             }
-            EntityMessage::Result { command, leg, effect } => {
-                self.leg = leg;
-                let asker = self.waited_for(effect);
-                self.ask(command, false, Instant::now(), asker);
+            EntityMessage::Result { command, step, effect } => {
+                self.step = step;
+                let reply = self.waited_for(effect);
+                self.ask(command, false, Instant::now(), reply);
             }
             EntityMessage::Late { effect } => {
-                // What the effect comes to has nobody who waits for it any more; until then the
-                // entity stays.
+                // No caller waits for the effect's result any more; the entity stays until it
+                // comes.
                 let waiting = self.state().waiting.iter_mut().find(|(waiting, _)| *waiting == effect);
-                if let Some(asker) = waiting.and_then(|(_, asker)| asker.take()) {
-                    asker.finish();
+                if let Some(reply) = waiting.and_then(|(_, reply)| reply.take()) {
+                    reply.send();
                 }
             }
             EntityMessage::Lost { effect } => {
-                let asker = self.waited_for(effect);
-                self.lost(asker);
+                let reply = self.waited_for(effect);
+                self.lost(reply);
             }
         }
-        self.work_off();
+        self.perform_effects();
     }
 
     /// Whether the book is deciding, so that there is an end to wait for.
@@ -210,11 +211,11 @@ impl<M: Machine> Turn<M> {
 
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while let Some(deciding) = &mut self.deciding {
-            let outcome = received(ready!(Pin::new(&mut deciding.from).poll(context)));
-            if let Some(Deciding { entity, asker, .. }) = self.deciding.take() {
-                self.learn(entity, &outcome);
-                self.to_do.extend(conclude(outcome, asker));
-                self.work_off();
+            let decided = received(ready!(Pin::new(&mut deciding.from).poll(context)));
+            if let Some(Deciding { entity, reply, .. }) = self.deciding.take() {
+                self.learn(entity, &decided);
+                self.to_do.extend(conclude(decided, reply));
+                self.perform_effects();
             }
         }
         Poll::Ready(())
@@ -226,41 +227,42 @@ impl<M: Machine> Turn<M> {
         state.known.clone().flatten().map(|entity| (self.id, entity))
     }
 
-    /// What it knows; a turn has it until it is over.
+    /// The state, which a turn has until it is over.
     fn state(&mut self) -> &mut EntityState<M> {
         // Only `next` and `drop` take it, and both end the turn.
         self.state.get_or_insert_with(|| EntityState { known: None, waiting: Vec::new() })
     }
 
-    fn waited_for(&mut self, effect: u64) -> Option<Asker<M>> {
+    /// Takes the reply that waits for an effect.
+    fn waited_for(&mut self, effect: u64) -> Option<EntityReply<M>> {
         let waiting = &mut self.state().waiting;
         let place = waiting.iter().position(|(waiting, _)| *waiting == effect)?;
         waiting.swap_remove(place).1
     }
 
     /// Has the book decide on this entity as it is.
-    fn ask(&mut self, command: M::Command, fresh: bool, asked: Instant, asker: Option<Asker<M>>) {
+    fn ask(&mut self, command: M::Command, fresh: bool, asked: Instant, reply: Option<EntityReply<M>>) {
         let entity = match self.state().known.take().map_or_else(|| self.load(), Ok) {
             Ok(entity) => entity,
-            Err(failure) => return self.to_do.extend(conclude(Err(failure), asker)),
+            Err(failure) => return self.to_do.extend(conclude(Err(failure), reply)),
         };
-        let (answer, from) = Answer::new(None, None);
+        let (reply_to, from) = ReplyTo::new(None, None);
         let ask = Box::new(Ask {
             command,
             entity: entity.clone(),
             id: Some(self.id),
-            leg: self.leg.clone(),
+            step: self.step.clone(),
             fresh,
             asked,
-            answer,
+            reply_to,
         });
-        self.engine.book(self.tenant, |slot| slot.send(BookMessage::Ask(ask)));
-        self.deciding = Some(Deciding { entity, from, asker });
+        self.engine.book(self.tenant, |handle| handle.send(BookMessage::Ask(ask)));
+        self.deciding = Some(Deciding { entity, from, reply });
     }
 
     /// Takes over what the book made of the entity.
-    fn learn(&mut self, before: Option<Arc<M::Entity>>, outcome: &Outcome<M>) {
-        let known = match outcome {
+    fn learn(&mut self, before: Option<Arc<M::Entity>>, decided: &CommandReply<M>) {
+        let known = match decided {
             Ok(settled) => {
                 let gone = settled
                     .record
@@ -285,8 +287,8 @@ impl<M: Machine> Turn<M> {
         }
     }
 
-    /// Whether an effect that somebody else's record asked for is still to be performed: the entity
-    /// may have moved on in between. One that cannot be read is left to its deadline.
+    /// Whether a follow-up effect is still to be performed: the entity may have moved on in
+    /// between. One that cannot be read is left to its deadline.
     fn wants(&mut self, effect: &M::Effect) -> bool {
         if self.state().known.is_none() {
             self.state().known = self.load().ok();
@@ -297,12 +299,12 @@ impl<M: Machine> Turn<M> {
 
     /// Performs effects, and what they lead to, until the book has to decide. One that is done at
     /// once (a simulator) is followed up at once; another goes on by itself.
-    fn work_off(&mut self) {
+    fn perform_effects(&mut self) {
         while self.deciding.is_none()
-            && let Some((effect, asker)) = self.to_do.pop()
+            && let Some((effect, reply)) = self.to_do.pop()
         {
-            if let Some((command, asker)) = self.perform(effect, asker) {
-                self.ask(command, false, Instant::now(), asker);
+            if let Some((command, reply)) = self.perform(effect, reply) {
+                self.ask(command, false, Instant::now(), reply);
             }
         }
     }
@@ -312,8 +314,8 @@ impl<M: Machine> Turn<M> {
     fn perform(
         &mut self,
         effect: M::Effect,
-        asker: Option<Asker<M>>,
-    ) -> Option<(M::Command, Option<Asker<M>>)> {
+        reply: Option<EntityReply<M>>,
+    ) -> Option<(M::Command, Option<EntityReply<M>>)> {
         let effects = &self.engine.shared.effects;
         // Polled here once without a waker; a future that is not ready is polled again by the task
         // that gets it.
@@ -323,18 +325,18 @@ impl<M: Machine> Turn<M> {
             (performing, polled)
         }));
         let mut performing = match begun {
-            Ok((_, Poll::Ready(command))) => return Some((command, asker)),
+            Ok((_, Poll::Ready(command))) => return Some((command, reply)),
             Ok((performing, Poll::Pending)) => performing,
             Err(_) => {
-                self.lost(asker);
+                self.lost(reply);
                 return None;
             }
         };
         // Not a count from zero: a result must not be taken for that of another actor of the same
         // entity.
         let effect = self.engine.shared.seed();
-        self.state().waiting.push((effect, asker));
-        let (engine, tenant, id, leg) = (self.engine.clone(), self.tenant, self.id, self.leg.clone());
+        self.state().waiting.push((effect, reply));
+        let (engine, tenant, id, step) = (self.engine.clone(), self.tenant, self.id, self.step.clone());
         self.engine.shared.runtime.spawn(async move {
             let mut performed = pin!(poll_fn(|context| {
                 match catch_unwind(AssertUnwindSafe(|| performing.as_mut().poll(context))) {
@@ -350,7 +352,7 @@ impl<M: Machine> Turn<M> {
                 }
             };
             let message = match performed {
-                Some(command) => EntityMessage::Result { command, leg, effect },
+                Some(command) => EntityMessage::Result { command, step, effect },
                 None => EntityMessage::Lost { effect },
             };
             engine.tell_entity(tenant, id, false, message);
@@ -358,17 +360,18 @@ impl<M: Machine> Turn<M> {
         None
     }
 
-    fn lost(&self, asker: Option<Asker<M>>) {
+    /// An effect broke off: the reply is what is durable.
+    fn lost(&self, reply: Option<EntityReply<M>>) {
         tracing::error!(tenant = self.tenant, id = ?self.id, "an effect broke off");
-        if let Some(asker) = asker {
-            asker.finish();
+        if let Some(reply) = reply {
+            reply.send();
         }
     }
 }
 
 impl<M: Machine> Drop for Turn<M> {
     /// A turn that is dropped before its end (a panic in this crate, the end of the runtime) leaves
-    /// nobody waiting for it: the state is on disk, and the next message finds it there.
+    /// no message behind: the state is on disk, and the next message finds it there.
     fn drop(&mut self) {
         if self.state.is_some() {
             let left = self.engine.shared.entities.remove(&(self.tenant, self.id));
@@ -378,8 +381,8 @@ impl<M: Machine> Drop for Turn<M> {
     }
 }
 
-/// A turn in the task of the one who awaits it. If that one goes away, it goes on in a task of its
-/// own: what has begun is brought to its end.
+/// A turn in the task of its caller. If the caller goes away, it goes on in a task of its own: what
+/// has begun is brought to its end.
 pub(crate) struct Attended<M: Machine>(Option<Turn<M>>);
 
 impl<M: Machine> Attended<M> {
@@ -402,7 +405,7 @@ impl<M: Machine> Future for Attended<M> {
             self.0 = Some(turn);
             return Poll::Pending;
         }
-        // What others have asked meanwhile is not this one's to wait for.
+        // This caller does not wait for messages of others.
         turn.leave();
         Poll::Ready(())
     }

@@ -5,10 +5,10 @@
 //! A breach of the log itself is no matter of one book: that ends the engine ([`Shared::fail`]).
 
 use crate::book::mark;
-use crate::engine::{Engine, Shared, gone};
+use crate::book_handle::{BookMessage, Resumption};
+use crate::engine::{Engine, Shared, outcome_unknown};
 use crate::machine::Machine;
-use crate::rider::{Failure, Rider};
-use crate::slot::{BookMessage, Resumption};
+use crate::pending_reply::{Failure, PendingReply};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,20 +19,20 @@ use wal::{IndexOps, Seq, Snapshot};
 /// A book that is halted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Halted {
-    /// Whose book.
+    /// The tenant key of the book.
     pub tenant: u64,
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// Since when, in milliseconds since 1970.
+    /// The time since when, in milliseconds since 1970.
     pub since_ms: i64,
 }
 
-/// Which books are halted.
+/// The books that are halted.
 pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,
-    /// So many: asked on the way of every request, when there is nearly always none.
+    /// The number of them: asked on the way of every request, when there is nearly always none.
     count: AtomicUsize,
-    /// How often each book was resumed since the start, of those that were.
+    /// The resumptions of each book since the start, of those that had any.
     resumptions: Mutex<BTreeMap<u64, u64>>,
 }
 
@@ -138,20 +138,20 @@ impl<M: Machine> Engine<M> {
         self.shared.halts.resumptions(tenant)
     }
 
-    /// Somebody found out that a book is not what it should be: it decides nothing more. Unless it
-    /// was resumed after it had been looked at, when [`Engine::resumptions`] was this: then what was
-    /// found is no more.
+    /// Halts a book that was found to be in doubt: it decides nothing more. Unless it was resumed
+    /// after it had been looked at, when [`Engine::resumptions`] was this: then the finding is of a
+    /// book that is no more.
     pub fn halt(&self, tenant: u64, resumptions: u64, why: &str) {
         let why = why.to_owned();
-        self.book(tenant, |slot| slot.send(BookMessage::Halt { why, resumptions }));
+        self.book(tenant, |handle| handle.send(BookMessage::Halt { why, resumptions }));
     }
 
     /// Waits until everything that a halted book has appended is durable and nothing of it is being
     /// saved, so that what is derived from the log is all of it.
     pub async fn halted_fence(&self, tenant: u64) -> Result<Seq, Failure> {
         let (to, from) = oneshot::channel();
-        self.book(tenant, |slot| slot.send(BookMessage::Fence(to)));
-        from.await.map_err(|_| gone())?
+        self.book(tenant, |handle| handle.send(BookMessage::Fence(to)));
+        from.await.map_err(|_| outcome_unknown())?
     }
 
     /// Has a halted book go on as `book`, which was derived from all of its records up to `seq` and
@@ -172,20 +172,20 @@ impl<M: Machine> Engine<M> {
         shared.log.snapshot_at(
             seq,
             Snapshot { tenant, time_ms: settled_ms, state: machine.save(&book), index },
-            Rider::Done(to),
+            PendingReply::Done(to),
         );
-        from.await.map_err(|_| gone())??;
+        from.await.map_err(|_| outcome_unknown())??;
         let wrong: Vec<Seq> = wrong.iter().copied().filter(|wrong| *wrong != seq).collect();
         let (to, from) = oneshot::channel();
         shared
             .log
-            .forget_snapshots(tenant, &wrong, Rider::Done(to))
+            .forget_snapshots(tenant, &wrong, PendingReply::Done(to))
             .map_err(|error| Failure::Storage(error.to_string()))?;
-        from.await.map_err(|_| gone())??;
+        from.await.map_err(|_| outcome_unknown())??;
         let (to, from) = oneshot::channel();
-        self.book(tenant, |slot| {
-            slot.send(BookMessage::Resume(Box::new(Resumption { book, settled_ms, to })))
+        self.book(tenant, |handle| {
+            handle.send(BookMessage::Resume(Box::new(Resumption { book, settled_ms, to })))
         });
-        from.await.map_err(|_| gone())
+        from.await.map_err(|_| outcome_unknown())
     }
 }

@@ -1,10 +1,10 @@
-//! What the engine does by itself: rounds of snapshots, so that a restart replays little, and idle
-//! books leaving memory.
+//! Housekeeping, which the engine does by itself: rounds of snapshots, so that a restart replays
+//! little, and idle books leaving memory.
 
-use crate::engine::{Engine, Shared, gone};
+use crate::book_handle::{BookHandle, BookMessage};
+use crate::engine::{Engine, Shared, outcome_unknown};
 use crate::machine::Machine;
-use crate::rider::{Failure, Rider};
-use crate::slot::{BookMessage, BookSlot};
+use crate::pending_reply::{Failure, PendingReply};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -46,20 +46,21 @@ pub(crate) fn run<M: Machine>(engine: Engine<M>) {
                 }
             }
             let idle = seconds(shared.config.idle_seconds);
-            for tenant in tenants(shared, |slot| ticks - slot.last_used.load(Ordering::Relaxed) >= idle) {
-                if let Some(slot) = shared.books.get(&tenant) {
-                    slot.touch(ticks);
-                    slot.send(BookMessage::Retire);
+            for tenant in tenants(shared, |handle| ticks - handle.last_used.load(Ordering::Relaxed) >= idle) {
+                if let Some(handle) = shared.books.get(&tenant) {
+                    handle.touch(ticks);
+                    handle.send(BookMessage::Retire);
                 }
             }
         }
     });
 }
 
-/// The tenants of these books in memory, in order: the map has none that would be the same each time.
-fn tenants<M: Machine>(shared: &Shared<M>, wanted: impl Fn(&BookSlot<M>) -> bool) -> Vec<u64> {
+/// The tenants of these books in memory, in order: the map has none that would be the same each
+/// time.
+fn tenants<M: Machine>(shared: &Shared<M>, wanted: impl Fn(&BookHandle<M>) -> bool) -> Vec<u64> {
     let mut tenants: Vec<u64> =
-        shared.books.iter().filter(|slot| wanted(slot)).map(|slot| *slot.key()).collect();
+        shared.books.iter().filter(|handle| wanted(handle)).map(|handle| *handle.key()).collect();
     tenants.sort_unstable();
     tenants
 }
@@ -72,8 +73,8 @@ fn seconds(seconds: u64) -> i64 {
 /// replay. It does not rise over what a halted book has in no snapshot.
 pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq, Failure> {
     let shared = &engine.shared;
-    // What is durable now is in the books already, and a book that is not in memory left a snapshot
-    // behind.
+    // Every record that is durable now is in the books already, and a book that is not in memory
+    // left a snapshot behind.
     let floor = shared.log.durable_seq();
     if floor == shared.saved_seq.load(Ordering::Acquire) {
         return Ok(shared.snapshot_seq.load(Ordering::Acquire));
@@ -82,15 +83,15 @@ pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
         let mut saved = Vec::with_capacity(group.len());
         for tenant in group {
             let (to, from) = oneshot::channel();
-            if let Some(slot) = shared.books.get(tenant) {
-                slot.send(BookMessage::Snapshot(to));
+            if let Some(handle) = shared.books.get(tenant) {
+                handle.send(BookMessage::Snapshot(to));
                 saved.push(from);
             }
         }
         for from in saved {
             // A book does not retire while this is in its queue; if it died, its records are in no
             // snapshot.
-            match from.await.map_err(|_| gone())? {
+            match from.await.map_err(|_| outcome_unknown())? {
                 Ok(_) | Err(Failure::Halted) => {}
                 Err(failure) => return Err(failure),
             }
@@ -100,8 +101,8 @@ pub(crate) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
     let reached = shared.halted_floor()?.map_or(floor, |halted| halted.min(floor));
     if reached > shared.snapshot_seq.load(Ordering::Acquire) {
         let (to, from) = oneshot::channel();
-        shared.log.raise_floor(reached, Rider::Done(to));
-        from.await.map_err(|_| gone())??;
+        shared.log.raise_floor(reached, PendingReply::Done(to));
+        from.await.map_err(|_| outcome_unknown())??;
         shared.snapshot_seq.fetch_max(reached, Ordering::AcqRel);
     }
     shared.saved_seq.fetch_max(floor, Ordering::AcqRel);

@@ -11,36 +11,38 @@
 //! panic in `evolve` halts the book before the record is written, and no other. It must not know
 //! what a payment is, nor how it was asked for.
 //!
-//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `slot`
-//! where a book is found · `admission` how much may be under way · `rider` what travels with a
-//! record · `errands` what it asks of other entities · `asker` who waits for one · `at_hand` states
-//! that need not be read · `halt` books in doubt · `clock`, `jump` and `alarm` time · `recovery` ·
+//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors ·
+//! `book_handle` the mailbox of a book, with wake-up · `admission` the bounds on what is under way
+//! · `pending_reply` the replies that the log carries · `follow_ups` effects of other entities than
+//! the one that was asked · `entity_reply` the reply of an entity · `entity_cache` states that need
+//! not be read · `ack_task` acknowledgements of the log · `background_snapshot` snapshots of large
+//! books · `halt` books in doubt · `clock`, `clock_advance` and `alarm` time · `recovery` ·
 //! `housekeeping`.
 
+mod ack_task;
 mod admission;
 mod alarm;
-mod asker;
-mod at_hand;
+mod background_snapshot;
 mod book;
+mod book_handle;
 mod clock;
+mod clock_advance;
 pub mod engine;
 mod entity;
-mod errands;
+mod entity_cache;
+mod entity_reply;
+mod follow_ups;
 mod halt;
 mod housekeeping;
-mod image;
-mod jump;
 pub mod machine;
+mod pending_reply;
 mod recovery;
-mod rider;
-mod slot;
-mod teller;
 
 pub use admission::{Refused, Shares};
 pub use book::wake_key;
 pub use clock::{Clock, Reading, STEP_MS_MAX};
 pub use engine::{Config, Engine, Seeds, StartError, Status, unforeseeable};
-pub use errands::Performed;
+pub use follow_ups::Performed;
 pub use halt::Halted;
 pub use machine::{Decision, Effects, Machine, Turn};
-pub use rider::{Answer, Failure, Held, Outcome, Settled, Timing};
+pub use pending_reply::{CommandReply, Failure, Guard, ReplyTo, Settled, Timing};

@@ -1,4 +1,4 @@
-//! What a machine is: pure functions over a book and its entities. No I/O, clock, randomness or
+//! The machine: pure functions over a book and its entities. No I/O, clock, randomness or
 //! async in here.
 
 use std::fmt::Debug;
@@ -8,48 +8,48 @@ use std::pin::Pin;
 use std::sync::Arc;
 use wal::IndexOps;
 
-/// What the host gives to a decision: everything that a pure function cannot know by itself.
+/// The inputs of a decision from the host: everything that a pure function cannot know by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    /// Whose book this is.
+    /// The tenant key of the book.
     pub tenant: u64,
     /// The tenant's clock, milliseconds since the epoch; never less than in the turn before.
     pub now_ms: i64,
     /// Random bits from which the ids of this turn are derived.
     pub seed: u64,
-    /// While the tenant's clock jumps, how far `now_ms` is ahead of what its clock says by itself;
-    /// else 0. A record must move the clock by as much, so that it goes on from there should the
-    /// jump break off.
+    /// While the tenant's clock advances, how far `now_ms` is ahead of what its clock says by
+    /// itself; else 0. A record must move the clock by as much, so that it goes on from there
+    /// should the advance break off.
     pub ahead_ms: i64,
 }
 
-/// What `decide` came to.
+/// The result of `decide`.
 pub struct Decision<M: Machine + ?Sized> {
-    /// What is to be written; `None` when nothing changes.
+    /// The record to write; `None` when nothing changes.
     pub record: Option<Arc<M::Record>>,
-    /// A rule said no. With a record beside it, the refusal itself is what is kept.
+    /// The refusal, if a rule said no. With a record beside it, the refusal itself is what is kept.
     pub refusal: Option<M::Refusal>,
-    /// What to ask of the outside world once the record is durable.
+    /// The effects to ask of the outside world once the record is durable.
     pub effects: Vec<M::Effect>,
 }
 
 impl<M: Machine + ?Sized> Decision<M> {
-    /// Nothing changes; the answer is the entity as it is.
+    /// A decision that changes nothing; the reply is the entity as it is.
     pub fn unchanged() -> Self {
         Decision { record: None, refusal: None, effects: Vec::new() }
     }
 
-    /// This record, and nothing to do outside.
+    /// A decision to write this record, without effects.
     pub fn write(record: M::Record) -> Self {
         Decision { record: Some(Arc::new(record)), refusal: None, effects: Vec::new() }
     }
 
-    /// This record, then these effects.
+    /// A decision to write this record, then to perform these effects.
     pub fn write_then(record: M::Record, effects: Vec<M::Effect>) -> Self {
         Decision { record: Some(Arc::new(record)), refusal: None, effects }
     }
 
-    /// No.
+    /// A decision that a rule refused.
     pub fn refuse(refusal: M::Refusal) -> Self {
         Decision { record: None, refusal: Some(refusal), effects: Vec::new() }
     }
@@ -60,20 +60,20 @@ impl<M: Machine + ?Sized> Decision<M> {
 /// `decide` may refuse and changes nothing. `evolve` may not fail: replay is `evolve` over the log,
 /// with the code that ran live.
 pub trait Machine: Send + Sync + 'static {
-    /// Names one entity within a tenant.
+    /// The name of one entity within a tenant.
     type EntityId: Copy + Eq + Hash + Debug + Send + Sync + 'static;
     /// The state of one entity.
     type Entity: Send + Sync + 'static;
     /// The state of one tenant, in memory. A clone of a large one ([`Machine::is_large`]) is made
     /// in its turn, so it must not take longer than a small one's: by sharing what does not change.
     type Book: Clone + Send + 'static;
-    /// What is asked.
+    /// A request to a book or an entity.
     type Command: Send + 'static;
-    /// What is written: everything about one decision.
+    /// Everything that is written about one decision.
     type Record: Send + Sync + 'static;
-    /// Why a rule said no.
+    /// The reason why a rule said no.
     type Refusal: Send + Sync + 'static;
-    /// What to ask of the outside world.
+    /// A request to the outside world.
     type Effect: Send + 'static;
     /// A question to a book.
     type Query: Send + 'static;
@@ -110,8 +110,8 @@ pub trait Machine: Send + Sync + 'static {
     /// Deterministic in the book and the time, so replay needs no record of it.
     fn settle(&self, book: &mut Self::Book, now_ms: i64);
 
-    /// What `command` makes of the book and the entity. A record may create other entities beside
-    /// it, but change only this one: the actors of others would not know.
+    /// Decides what `command` makes of the book and the entity. A record may create other entities
+    /// beside it, but change only this one: the actors of others would not know.
     fn decide(
         &self,
         book: &Self::Book,
@@ -147,8 +147,8 @@ pub trait Machine: Send + Sync + 'static {
     fn entities_in(&self, record: &Self::Record)
     -> impl Iterator<Item = (Self::EntityId, Arc<Self::Entity>)>;
 
-    /// Whether more is soon to be expected of an entity, so that its state is worth keeping at hand
-    /// while nobody speaks to it.
+    /// Whether a command for an entity is soon to be expected, so that its state is worth a place
+    /// in the entity cache while it is not active.
     fn is_open(&self, _entity: &Self::Entity) -> bool {
         false
     }
@@ -156,16 +156,16 @@ pub trait Machine: Send + Sync + 'static {
     /// Whether a record removes an entity.
     fn is_gone(&self, record: &Self::Record, id: Self::EntityId) -> bool;
 
-    /// Whom the result of an effect concerns.
+    /// The entity that the result of an effect concerns.
     fn effect_target(&self, effect: &Self::Effect) -> Self::EntityId;
 
-    /// Whether an effect that the record of somebody else's command asked for is still to be
-    /// performed, by the target's newest state. It may have moved on in between.
+    /// Whether a follow-up effect is still to be performed, by the target's newest state. It may
+    /// have moved on in between.
     fn is_wanted(&self, _target: Option<&Self::Entity>, _effect: &Self::Effect) -> bool {
         true
     }
 
-    /// Whether somebody outside waits to hear of such a record, given the book after it; see
+    /// Whether the outside world waits to hear of such a record, given the book after it; see
     /// [`Effects::durable`].
     fn is_awaited(&self, _book: &Self::Book, _record: &Self::Record) -> bool {
         false
@@ -190,7 +190,7 @@ pub trait Machine: Send + Sync + 'static {
         skip: &dyn Fn(Self::EntityId) -> bool,
     ) -> Option<(i64, Self::EntityId)>;
 
-    /// What is asked of an entity whose deadline has come.
+    /// The command for an entity whose deadline has come.
     fn deadline(&self, id: Self::EntityId) -> Self::Command;
 
     /// Answers a question from the book as it is at `now_ms`.
@@ -199,12 +199,12 @@ pub trait Machine: Send + Sync + 'static {
 
 /// The outside world: performs effects. The result comes back as a command to the effect's target.
 pub trait Effects<M: Machine>: Send + Sync + 'static {
-    /// Performs one effect and says what to tell its target. Called only after the record that
-    /// asked for it is durable.
+    /// Performs one effect and returns the command for its target. Called only after the record
+    /// that asked for it is durable.
     fn perform(&self, tenant: u64, effect: M::Effect) -> Pin<Box<dyn Future<Output = M::Command> + Send>>;
 
-    /// A record that [`Machine::is_awaited`] is durable. Told in the order of the log and before
-    /// the one who asked is answered, by whoever tells for the log, behind whom everybody waits: it
-    /// must not.
+    /// Hears that a record that [`Machine::is_awaited`] is durable. Called in the order of the log
+    /// and before the caller has its reply, by the log's writer or the ack task, behind which
+    /// everything waits: it must not wait itself.
     fn durable(&self, _tenant: u64, _record: &M::Record) {}
 }

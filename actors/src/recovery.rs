@@ -1,4 +1,4 @@
-//! What a start rebuilds: the books of all tenants that have records after the floor, or a
+//! Recovery: a start rebuilds the books of all tenants that have records after the floor, or a
 //! deadline. Snapshots plus tail; tenants in parallel. The cost follows the tail, not the history.
 
 use crate::book::wake_key;

@@ -25,7 +25,7 @@ pub enum How {
     Explodes,
 }
 
-/// What is asked.
+/// A command of a purse or a transfer.
 #[derive(Clone, Debug)]
 pub enum Command {
     /// Of a book: more money, and a memo that makes the record as large as one likes.
@@ -48,9 +48,9 @@ pub enum Command {
     Remove,
     /// Has the outside world tell another transfer.
     Poke { other: u32, how: How },
-    /// What the outside world says to the withdrawal.
+    /// The outside world's answer to the withdrawal.
     Heard(bool),
-    /// What the outside world says to a poke.
+    /// The outside world's answer to a poke.
     Poked,
     /// The deadline has come.
     Deadline,
@@ -66,7 +66,7 @@ pub enum Command {
     Mine,
 }
 
-/// Why a rule said no.
+/// The reason why a rule said no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// There is not enough money.
@@ -92,14 +92,14 @@ pub struct Transfer {
     pub every_ms: i64,
     pub times: u32,
     pub how: Option<How>,
-    /// Whom its ticks are about, if not itself.
+    /// The transfer that its ticks are about, if not itself.
     pub other: Option<u32>,
     pub stubborn: bool,
     /// The instants of its records.
     pub stamps: Vec<i64>,
 }
 
-/// What is written.
+/// A record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Entry {
     pub id: Option<u32>,
@@ -132,7 +132,7 @@ pub struct Purse {
     pub mined: bool,
 }
 
-/// What to ask of the outside world.
+/// A request to the outside world.
 #[derive(Clone, Debug)]
 pub struct Effect {
     pub id: u32,
@@ -140,7 +140,7 @@ pub struct Effect {
     pub poke: bool,
 }
 
-/// What one may ask of a book.
+/// A question to a book.
 #[derive(Clone, Copy, Debug)]
 pub enum Query {
     /// Everything.
@@ -309,7 +309,7 @@ impl Machine for Purses {
     }
 
     fn is_open(&self, transfer: &Transfer) -> bool {
-        // Some are kept at hand, others are read from the log again.
+        // Some are in the entity cache, others are read from the log again.
         transfer.amount % 3 == 1
     }
 

@@ -1,4 +1,4 @@
-//! The operations of a batch in the order of their keys.
+//! Batch sort: the operations of a batch in the order of their keys.
 //!
 //! Neighbours in order: the memtable begins to look where the last key went, which for lists is the
 //! right place. The writer does this for every batch, so it compares numbers where it can: of the
@@ -6,12 +6,12 @@
 
 use crate::batch::{Batch, Family, Op};
 
-// As many as three bits tell apart.
+// Three bits have room for as many.
 const _: () = assert!(Family::ALL.len() <= 8);
 
 /// The operations sorted by family and key. Those of one key keep their order, as the last one
 /// wins.
-pub(crate) fn in_order(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
+pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     let ops: Vec<_> = batch.ops().collect();
     let mut places: Vec<Place> =
         ops.iter().enumerate().map(|(n, op)| Place { beginning: beginning(op), n }).collect();
@@ -56,7 +56,7 @@ mod tests {
             }
             let mut expected: Vec<_> = batch.ops().collect();
             expected.sort_by_key(|op| (op.family, op.key));
-            prop_assert_eq!(in_order(&batch).collect::<Vec<_>>(), expected);
+            prop_assert_eq!(sorted(&batch).collect::<Vec<_>>(), expected);
         }
     }
 }

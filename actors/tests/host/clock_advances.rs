@@ -1,4 +1,4 @@
-//! A jump does everything that falls due on the way, in order, each at its own instant.
+//! A clock advance does everything that falls due on the way, in order, each at its own instant.
 
 use crate::rig::{Rig, START_MS, T, done, until};
 use crate::toy::{Command, How, Phase, Purses};
@@ -27,8 +27,8 @@ async fn what_falls_due_happens_in_order_and_bears_its_own_instant() {
     rig.tick(T, 1, 1_000, 3, None).await;
     rig.tick(T, 2, 700, 3, None).await;
     rig.tick(T, 3, HOUR_MS, 1, None).await;
-    let landed = done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
-    assert_eq!(landed.time_ms, START_MS + 10_000);
+    let ended = done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
+    assert_eq!(ended.time_ms, START_MS + 10_000);
     let expected = [(700, 2), (1_000, 1), (1_400, 2), (2_000, 1), (2_100, 2), (3_000, 1)];
     let mut expected: Vec<_> = expected.into_iter().map(|(ms, id)| (ms, Some(id))).collect();
     expected.push((10_000, None));
@@ -42,14 +42,14 @@ async fn the_outside_worlds_answers_belong_to_the_instant() {
     let rig = Arc::new(Rig::new().await);
     rig.tick(T, 1, 1_000, 2, Some(How::Late(true))).await;
     rig.tick(T, 2, 1_500, 1, Some(How::AtOnce(true))).await;
-    let jump = tokio::spawn({
+    let advance = tokio::spawn({
         let rig = Arc::clone(&rig);
         async move { done(rig.engine.advance(T, 5_000, (0, Command::MoveClock), None).await) }
     });
     until("the first is asked", || rig.world.begun() == 1).await;
     assert_eq!(rig.transfer(T, 2).unwrap().stamps.len(), 1, "the clock waits for the answer");
     rig.world.open();
-    jump.await.unwrap();
+    advance.await.unwrap();
     let ms =
         |id| rig.transfer(T, id).unwrap().stamps.iter().map(|at_ms| at_ms - START_MS).collect::<Vec<_>>();
     assert_eq!(ms(1), [0, 1_000, 1_000, 2_000, 2_000]);
@@ -59,7 +59,7 @@ async fn the_outside_worlds_answers_belong_to_the_instant() {
 #[tokio::test(flavor = "multi_thread")]
 async fn deadlines_of_one_instant_all_bear_it() {
     let rig = Rig::new().await;
-    // Slow, so that one that were fired beside the jump would hear of it at a later instant.
+    // Slow, so that one that were fired beside the advance would hear of it at a later instant.
     for id in 1..=20 {
         rig.tick(T, id, 1_000, 1, Some(How::Slow)).await;
     }
@@ -73,37 +73,37 @@ async fn deadlines_of_one_instant_all_bear_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn concurrent_jumps_come_one_after_the_other() {
+async fn concurrent_advances_come_one_after_the_other() {
     let rig = Arc::new(Rig::new().await);
     rig.tick(T, 1, 1_000, 50, None).await;
-    let mut jumps = tokio::task::JoinSet::new();
+    let mut advances = tokio::task::JoinSet::new();
     for _ in 0..10 {
         let rig = Arc::clone(&rig);
-        jumps.spawn(async move {
+        advances.spawn(async move {
             done(rig.engine.advance(T, 3_000, (0, Command::MoveClock), None).await).time_ms - START_MS
         });
     }
-    let mut landed = jumps.join_all().await;
-    landed.sort_unstable();
-    assert_eq!(landed, (1..=10).map(|n| n * 3_000).collect::<Vec<_>>());
+    let mut ended = advances.join_all().await;
+    ended.sort_unstable();
+    assert_eq!(ended, (1..=10).map(|n| n * 3_000).collect::<Vec<_>>());
     let stamps: Vec<_> = rig.transfer(T, 1).unwrap().stamps.iter().map(|at_ms| at_ms - START_MS).collect();
     assert_eq!(stamps, (0..=30).map(|n| n * 1_000).collect::<Vec<_>>());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_who_goes_away_does_not_break_a_jump() {
+async fn a_caller_who_goes_away_does_not_break_an_advance() {
     let rig = Arc::new(Rig::new().await);
     rig.tick(T, 1, 1_000, 3, Some(How::Late(true))).await;
-    let jump = tokio::spawn({
+    let advance = tokio::spawn({
         let rig = Arc::clone(&rig);
         async move { drop(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await) }
     });
-    until("the jump is in the air", || rig.world.begun() == 1).await;
-    jump.abort();
-    let _ = jump.await;
+    until("the advance is under way", || rig.world.begun() == 1).await;
+    advance.abort();
+    let _ = advance.await;
     assert_eq!(rig.engine.status().under_way, 1);
     rig.world.open();
-    until("it lands", || rig.engine.status().under_way == 0).await;
+    until("it ends", || rig.engine.status().under_way == 0).await;
     assert_eq!(rig.view(T).await.unwrap().now_ms, START_MS + 10_000);
     assert_eq!(rig.transfer(T, 1).unwrap().stamps.len(), 7);
     // Deadlines are the book's own again.
@@ -113,7 +113,7 @@ async fn a_caller_who_goes_away_does_not_break_a_jump() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn alarms_are_right_after_a_jump() {
+async fn alarms_are_right_after_an_advance() {
     let rig = Rig::new().await;
     rig.tick(T, 1, HOUR_MS, 1, None).await;
     done(rig.engine.advance(T, HOUR_MS - 10, (0, Command::MoveClock), None).await);
@@ -134,7 +134,7 @@ async fn a_deadline_that_changes_nothing_is_met_once() {
     rig.tick(T, 2, 2_000, 1, None).await;
     done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
     assert_eq!(rig.transfer(T, 2).unwrap().phase, Phase::Done);
-    // It is still due, rests, and does not stop a further jump.
+    // It is still due, rests, and does not stop a further advance.
     rig.tick(T, 3, 1_000, 1, None).await;
     done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
     assert_eq!(rig.transfer(T, 3).unwrap().stamps[1], START_MS + 11_000);
@@ -150,11 +150,11 @@ async fn a_silent_bank_does_not_hold_the_clock_for_ever() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn effects_for_others_are_part_of_the_jump() {
+async fn effects_for_others_are_part_of_the_advance() {
     let rig = Arc::new(Rig::new().await);
     done(rig.ask(T, 1, Command::PokeLater { in_ms: 1_000, other: 2, how: How::Late(true) }).await);
     rig.tick(T, 3, 1_500, 1, None).await;
-    let jump = tokio::spawn({
+    let advance = tokio::spawn({
         let rig = Arc::clone(&rig);
         async move { done(rig.engine.advance(T, 5_000, (0, Command::MoveClock), None).await) }
     });
@@ -166,34 +166,34 @@ async fn effects_for_others_are_part_of_the_jump() {
         "the clock waits for what another does at this instant"
     );
     rig.world.open();
-    jump.await.unwrap();
+    advance.await.unwrap();
     assert_eq!(rig.transfer(T, 2).unwrap().stamps, [START_MS + 1_000]);
     assert_eq!(rig.transfer(T, 3).unwrap().stamps[1], START_MS + 1_500);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_during_a_jump_keep_the_order_of_time() {
+async fn commands_during_an_advance_keep_the_order_of_time() {
     let rig = Arc::new(Rig::new().await);
     rig.tick(T, 1, 10, 300, None).await;
-    let jump = tokio::spawn({
+    let advance = tokio::spawn({
         let rig = Arc::clone(&rig);
         async move { done(rig.engine.advance(T, 5_000, (0, Command::MoveClock), None).await) }
     });
-    while !jump.is_finished() {
+    while !advance.is_finished() {
         done(rig.deposit(T, 1).await);
     }
-    jump.await.unwrap();
+    advance.await.unwrap();
     let times: Vec<i64> = history(&rig, 1).into_iter().map(|(ms, _)| ms).collect();
     assert!(times.is_sorted());
     assert_eq!(rig.transfer(T, 1).unwrap().phase, Phase::Done);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_jump_that_breaks_off_leaves_a_clock_that_ticks() {
+async fn an_advance_that_breaks_off_leaves_a_clock_that_ticks() {
     let rig = Arc::new(Rig::new().await);
     rig.tick(T, 1, HOUR_MS, 1, None).await;
     rig.tick(T, 2, HOUR_MS + 1_000, 1, Some(How::Late(true))).await;
-    let jump = tokio::spawn({
+    let advance = tokio::spawn({
         let rig = Arc::clone(&rig);
         async move { drop(rig.engine.advance(T, 10 * HOUR_MS, (0, Command::MoveClock), None).await) }
     });
@@ -204,5 +204,5 @@ async fn a_jump_that_breaks_off_leaves_a_clock_that_ticks() {
     next.setup.clock.forward(10);
     assert_eq!(next.view(T).await.unwrap().now_ms, START_MS + HOUR_MS + 1_010);
     rig.world.open();
-    jump.await.unwrap();
+    advance.await.unwrap();
 }

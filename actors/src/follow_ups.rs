@@ -1,28 +1,28 @@
-//! What a record asks of other entities than the one that it was asked of: performed when it is
-//! durable, some dozens in one task. A task for each of a batch's thousand payouts would cost more
-//! than all that they do.
+//! Follow-up effects: those that a record asks of other entities than the one that the command was
+//! for. They are performed when the record is durable, some dozens in one task. A task for each of
+//! a batch's thousand payouts would cost more than all that they do.
 
+use crate::clock_advance::Step;
 use crate::engine::Engine;
 use crate::entity::{EntityMessage, Turn, deliver};
-use crate::jump::Leg;
 use crate::machine::Machine;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
-/// So many in one task.
-const TOGETHER: usize = 64;
+/// The effects that one task performs.
+const GROUP_MAX: usize = 64;
 
-/// Effects for others than the entity that asked.
-pub(crate) struct Errands<M: Machine> {
+/// The follow-up effects of one record.
+pub(crate) struct FollowUps<M: Machine> {
     pub engine: Engine<M>,
     pub tenant: u64,
-    pub leg: Option<Leg>,
+    pub step: Option<Step>,
     pub effects: Vec<(M::EntityId, M::Effect)>,
 }
 
-/// Effects of other entities that a record asked for, while they are performed.
+/// The follow-up effects of a record, while they are performed.
 pub struct Performed<M: Machine> {
-    /// Ends with the last of those who hold the other end.
+    /// Ends with the last guard that has the other end.
     all_done: oneshot::Receiver<()>,
     ended: Arc<Ended<M>>,
 }
@@ -30,10 +30,10 @@ pub struct Performed<M: Machine> {
 /// The states that entities came to.
 type Ended<M> = Mutex<Vec<(<M as Machine>::EntityId, Arc<<M as Machine>::Entity>)>>;
 
-/// Held by everything that is not done yet.
+/// The guard of every effect that is not done yet.
 pub(crate) struct UntilDone<M: Machine> {
     ended: Arc<Ended<M>>,
-    _last_gone: oneshot::Sender<()>,
+    _last_dropped: oneshot::Sender<()>,
 }
 
 impl<M: Machine> Performed<M> {
@@ -50,30 +50,30 @@ impl<M: Machine> Performed<M> {
     }
 }
 
-impl<M: Machine> Errands<M> {
-    /// Has all of it performed. To be called when the record is durable; the writer of the log may
+impl<M: Machine> FollowUps<M> {
+    /// Begins to perform them. To be called when the record is durable; the writer of the log may
     /// call it.
     pub fn begin(self) -> Performed<M> {
-        let Errands { engine, tenant, leg, effects } = self;
-        let (last_gone, all_done) = oneshot::channel();
+        let FollowUps { engine, tenant, step, effects } = self;
+        let (last_dropped, all_done) = oneshot::channel();
         let ended = Arc::default();
-        let until_done = Arc::new(UntilDone { ended: Arc::clone(&ended), _last_gone: last_gone });
+        let until_done = Arc::new(UntilDone { ended: Arc::clone(&ended), _last_dropped: last_dropped });
         let runtime = engine.shared.runtime.clone();
         let mut effects = effects.into_iter();
         while effects.len() > 0 {
-            let some = effects.by_ref().take(TOGETHER).collect();
-            runtime.spawn(perform(engine.clone(), tenant, leg.clone(), some, Arc::clone(&until_done)));
+            let some = effects.by_ref().take(GROUP_MAX).collect();
+            runtime.spawn(perform(engine.clone(), tenant, step.clone(), some, Arc::clone(&until_done)));
         }
         Performed { all_done, ended }
     }
 }
 
-/// Has each performed by its entity's actor, and then hears what the book made of those that were
-/// done at once, which comes in this order.
+/// Has each effect performed by its entity's actor, then waits for the book's replies to those that
+/// were done at once, which come in this order.
 async fn perform<M: Machine>(
     engine: Engine<M>,
     tenant: u64,
-    leg: Option<Leg>,
+    step: Option<Step>,
     effects: Vec<(M::EntityId, M::Effect)>,
     until_done: Arc<UntilDone<M>>,
 ) {
@@ -81,7 +81,7 @@ async fn perform<M: Machine>(
     for (target, effect) in effects {
         let message = EntityMessage::Perform {
             effect,
-            leg: leg.clone(),
+            step: step.clone(),
             until_done: Box::new(Arc::clone(&until_done)),
         };
         if let Some((mut turn, message)) = deliver(&engine, tenant, target, false, message) {

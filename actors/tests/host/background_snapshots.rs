@@ -1,4 +1,4 @@
-//! Snapshots of large books: images of one turn, saved while the book goes on.
+//! Snapshots of large books: clones of one turn, saved while the book goes on.
 
 use crate::memory::expected;
 use crate::rig::{FAR_MS, Rig, Setup, T, done, until};
@@ -51,7 +51,7 @@ fn round(rig: &Arc<Rig>) -> JoinHandle<Result<Seq, Failure>> {
     tokio::spawn(async move { rig.engine.snapshot().await })
 }
 
-/// An image of the large book of `T` is being written, and has some pieces to go.
+/// A snapshot of the large book of `T` is being written, and has some pieces to go.
 async fn under_way(rig: &Arc<Rig>) -> JoinHandle<Result<Seq, Failure>> {
     large(rig, T).await;
     rig.faults.delay_syncs(SLOW);
@@ -62,7 +62,7 @@ async fn under_way(rig: &Arc<Rig>) -> JoinHandle<Result<Seq, Failure>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_comes_after_the_image_is_not_in_it_and_does_not_wait_for_it() {
+async fn what_comes_after_the_clone_is_not_in_it_and_does_not_wait_for_it() {
     let rig = Arc::new(Rig::new().await);
     let saving = under_way(&rig).await;
     let floor = rig.engine.status().durable_seq;
@@ -139,7 +139,7 @@ async fn who_asks_meanwhile_gets_a_snapshot_that_is_not_older_than_the_question(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_book_leaves_memory_when_its_image_is_durable_and_nothing_came_after_it() {
+async fn a_large_book_leaves_memory_when_its_snapshot_is_durable_and_nothing_came_after_it() {
     let rig = Arc::new(Rig::with(Setup { idle_seconds: 0, ..Setup::default() }).await);
     let tenants = 1..9_u64;
     let began = std::time::Instant::now();
@@ -181,7 +181,7 @@ async fn a_failed_write_between_pieces_ends_the_engine_and_hangs_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_waits_for_images() {
+async fn a_stop_waits_for_background_snapshots() {
     let rig = Arc::new(Rig::new().await);
     large(&rig, 8).await;
     let saving = under_way(&rig).await;

@@ -1,5 +1,5 @@
-//! Sorting more entries than fit into memory: what is put is written to sorted files in a scratch
-//! directory, and read back in the order of the keys.
+//! External sort, of more entries than fit into memory: they are written to sorted files in a
+//! scratch directory, and read back in the order of the keys.
 //!
 //! Promises: memory is bounded whatever the number of entries; of entries with one key the last
 //! that was put is read. The files are of this process only and vanish with it.
@@ -18,8 +18,8 @@ const GROUP_BYTES: usize = 1 << 20;
 /// A key and its value.
 pub type Entry<'a> = (&'a [u8], &'a [u8]);
 
-/// Entries on their way into order.
-pub struct Sorter {
+/// A sort of entries by their keys.
+pub struct ExternalSort {
     // Closed before its directory is removed.
     db: Option<DB>,
     group: WriteBatch,
@@ -27,9 +27,9 @@ pub struct Sorter {
     directory: PathBuf,
 }
 
-impl Sorter {
+impl ExternalSort {
     /// Sorts in `directory`, which must not exist yet and is removed at the end.
-    pub fn new(directory: &Path) -> Result<Sorter, StoreError> {
+    pub fn new(directory: &Path) -> Result<ExternalSort, StoreError> {
         if directory.exists() {
             return Err(StoreError::Failed(format!("{}: exists already", directory.display())));
         }
@@ -48,7 +48,7 @@ impl Sorter {
         })?;
         let mut write_options = WriteOptions::default();
         write_options.disable_wal(true); // it need not survive anything
-        Ok(Sorter {
+        Ok(ExternalSort {
             db: Some(db),
             group: WriteBatch::default(),
             write_options,
@@ -67,7 +67,7 @@ impl Sorter {
         self.db().write_opt(group, &self.write_options).map_err(|error| self.failed(&error))
     }
 
-    /// What was put, in the order of the keys.
+    /// The entries, in the order of their keys.
     pub fn sorted(&mut self) -> Result<Sorted<'_>, StoreError> {
         self.flush()?;
         let mut options = ReadOptions::default();
@@ -87,7 +87,7 @@ impl Sorter {
     }
 }
 
-impl Drop for Sorter {
+impl Drop for ExternalSort {
     fn drop(&mut self) {
         drop(self.db.take());
         if let Err(error) = fs::remove_dir_all(&self.directory) {
@@ -130,13 +130,13 @@ mod tests {
     fn entries_come_back_in_order_and_the_last_of_a_key_wins() {
         let parent = tempfile::tempdir().unwrap();
         let directory = parent.path().join("scratch");
-        let mut sorter = Sorter::new(&directory).unwrap();
-        assert!(Sorter::new(&directory).is_err(), "a directory that exists is refused");
+        let mut sort = ExternalSort::new(&directory).unwrap();
+        assert!(ExternalSort::new(&directory).is_err(), "a directory that exists is refused");
         for n in (0..5_000_u32).rev() {
-            sorter.put(&n.to_be_bytes(), &[0; 300]).unwrap();
+            sort.put(&n.to_be_bytes(), &[0; 300]).unwrap();
         }
-        sorter.put(&7_u32.to_be_bytes(), b"last").unwrap();
-        let mut sorted = sorter.sorted().unwrap();
+        sort.put(&7_u32.to_be_bytes(), b"last").unwrap();
+        let mut sorted = sort.sorted().unwrap();
         for n in 0..5_000_u32 {
             let (key, value) = sorted.peek().unwrap().unwrap();
             assert_eq!(key, n.to_be_bytes());
@@ -145,7 +145,7 @@ mod tests {
         }
         assert!(sorted.peek().unwrap().is_none());
         drop(sorted);
-        drop(sorter);
+        drop(sort);
         assert!(!directory.exists());
     }
 }
