@@ -8,9 +8,9 @@
 //! A tenant's share is a part of what it and the free places come to: alone it may have
 //! [`Shares::percent`] of all, two have less each, and a tenant that has nothing yet always finds
 //! a free place (dynamic thresholds, as switches share their buffers). Tenants that yield
-//! ([`Machine::yields`]) leave a reserve to the others besides.
+//! ([`Rules::yields`]) leave a reserve to the others besides.
 //!
-//! [`Machine::yields`]: crate::Machine::yields
+//! [`Rules::yields`]: crate::Rules::yields
 
 use dashmap::DashMap;
 use foldhash::fast::RandomState;

@@ -1,26 +1,13 @@
-//! The alarm that wakes a book at its next deadline.
+//! The alarm that wakes a book at its next deadline. It knows tenants and instants, and is given the
+//! way to wake a book.
 
-use crate::book_handle::BookMessage;
 use crate::clock::Clock;
-use crate::engine::Engine;
-use crate::machine::Machine;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 /// The longest that the alarm sleeps at once, so that a wall clock that was set is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
-
-/// Waits until a manual clock moves; the machine's clock has no moves.
-async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
-    if let Some(moves) = moves
-        && moves.changed().await.is_ok()
-    {
-        return;
-    }
-    std::future::pending().await
-}
 
 /// Sets alarms.
 pub(crate) struct Alarm {
@@ -49,52 +36,51 @@ impl Alarm {
     }
 }
 
-/// Wakes books at their alarms, until the engine is gone.
-pub(crate) fn run<M: Machine>(mut queue: AlarmQueue, engine: Engine<M>) {
-    let engine =
-        WeakEngine { shared: Arc::downgrade(&engine.shared), runtime: engine.shared.runtime.clone() };
-    engine.runtime.clone().spawn(async move {
-        let mut alarms: BTreeSet<(i64, u64)> = BTreeSet::new();
-        // One alarm per book: the one that it set last.
-        let mut of_book: HashMap<u64, i64> = HashMap::new();
-        loop {
-            let now_ms = queue.clock.wall_ms();
-            let sleep = alarms.first().map_or(SLEEP_MAX, |(at_ms, _)| {
-                Duration::from_millis(u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0)).min(SLEEP_MAX)
-            });
-            // In this order, so that the same happens each time that all is the same.
-            tokio::select! {
-                biased;
-                set = queue.set.recv() => match set {
-                    Some((at_ms, tenant)) => {
-                        if let Some(before_ms) = of_book.insert(tenant, at_ms) {
-                            alarms.remove(&(before_ms, tenant));
-                        }
-                        alarms.insert((at_ms, tenant));
-                    }
-                    None => return,
-                },
-                () = tokio::time::sleep(sleep) => {}
-                () = moved(&mut queue.moves) => {}
-            }
-            let Some(shared) = engine.shared.upgrade() else { return };
-            if shared.is_over() {
-                return;
-            }
-            let engine = Engine { shared };
-            let now_ms = queue.clock.wall_ms();
-            while let Some(&(at_ms, tenant)) = alarms.first()
-                && at_ms <= now_ms
-            {
-                alarms.pop_first();
-                of_book.remove(&tenant);
-                engine.book(tenant, |handle| handle.send(BookMessage::Wake));
-            }
-        }
-    });
+/// Waits until a manual clock moves; the machine's clock has no moves.
+async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
+    if let Some(moves) = moves
+        && moves.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
 }
 
-struct WeakEngine<M: Machine> {
-    shared: std::sync::Weak<crate::engine::Shared<M>>,
-    runtime: tokio::runtime::Handle,
+/// Wakes books at their alarms, until the engine is over.
+pub(crate) async fn run(mut queue: AlarmQueue, is_over: impl Fn() -> bool, wake: impl Fn(u64)) {
+    let mut alarms: BTreeSet<(i64, u64)> = BTreeSet::new();
+    // One alarm per book: the one that it set last.
+    let mut of_book: HashMap<u64, i64> = HashMap::new();
+    loop {
+        let now_ms = queue.clock.wall_ms();
+        let sleep = alarms.first().map_or(SLEEP_MAX, |(at_ms, _)| {
+            Duration::from_millis(u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0)).min(SLEEP_MAX)
+        });
+        // In this order, so that the same happens each time that all is the same.
+        tokio::select! {
+            biased;
+            set = queue.set.recv() => match set {
+                Some((at_ms, tenant)) => {
+                    if let Some(before_ms) = of_book.insert(tenant, at_ms) {
+                        alarms.remove(&(before_ms, tenant));
+                    }
+                    alarms.insert((at_ms, tenant));
+                }
+                None => return,
+            },
+            () = tokio::time::sleep(sleep) => {}
+            () = moved(&mut queue.moves) => {}
+        }
+        if is_over() {
+            return;
+        }
+        let now_ms = queue.clock.wall_ms();
+        while let Some(&(at_ms, tenant)) = alarms.first()
+            && at_ms <= now_ms
+        {
+            alarms.pop_first();
+            of_book.remove(&tenant);
+            wake(tenant);
+        }
+    }
 }

@@ -11,38 +11,30 @@
 //! panic in `evolve` halts the book before the record is written, and no other. It must not know
 //! what a payment is, nor how it was asked for.
 //!
-//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors ·
-//! `book_handle` the mailbox of a book, with wake-up · `admission` the bounds on what is under way
-//! · `pending_reply` the replies that the log carries · `follow_ups` effects of other entities than
-//! the one that was asked · `entity_reply` the reply of an entity · `entity_cache` states that need
-//! not be read · `ack_task` acknowledgements of the log · `background_snapshot` snapshots of large
-//! books · `halt` books in doubt · `clock`, `clock_advance` and `alarm` time · `recovery` ·
-//! `housekeeping`.
+//! Layout, in layers of which each imports only from those before it (`tests/tidy/layers.rs`):
+//! [`machine`] the traits of what is hosted · `wake_mark`, `clock`, `alarm`, `admission` and
+//! `entity_cache`, which know no actors · `protocol` messages, replies and handles · `host` what
+//! every actor needs of its engine · `book`, `entity` and `clock_advance` the actors, over a
+//! context of their own · [`engine`] the handle, which puts them together.
 
-mod ack_task;
 mod admission;
 mod alarm;
-mod background_snapshot;
 mod book;
-mod book_handle;
 mod clock;
 mod clock_advance;
 pub mod engine;
 mod entity;
 mod entity_cache;
-mod entity_reply;
-mod follow_ups;
-mod halt;
-mod housekeeping;
+mod host;
 pub mod machine;
-mod pending_reply;
-mod recovery;
+mod protocol;
+mod wake_mark;
 
 pub use admission::{Refused, Shares};
-pub use book::wake_key;
 pub use clock::{Clock, Reading, STEP_MS_MAX};
-pub use engine::{Config, Engine, Seeds, StartError, Status, unforeseeable};
-pub use follow_ups::Performed;
-pub use halt::Halted;
-pub use machine::{Decision, Effects, Machine, Turn};
-pub use pending_reply::{CommandReply, Failure, Guard, ReplyTo, Settled, Timing};
+pub use engine::{Config, Engine, StartError, Status, unforeseeable};
+pub use host::{Halted, OnHalt, Seeds};
+pub use machine::{Decision, Effects, Machine, Rules, Schedule, Storage, Turn};
+pub use protocol::follow_ups::Performed;
+pub use protocol::reply::{CommandReply, Failure, Guard, Settled, Timing};
+pub use wake_mark::wake_key;

@@ -2,7 +2,7 @@
 
 use crate::rig::{Rig, START_MS, T, done, until};
 use crate::toy::{Command, How, Phase, Purses};
-use actors::Machine;
+use actors::Storage;
 use std::sync::Arc;
 use wal::Crash;
 

@@ -3,7 +3,7 @@
 
 use crate::rig::{Rig, START_MS, Setup, T, done, failure, until};
 use crate::toy::{Command, Phase, Purses};
-use actors::{Failure, Machine};
+use actors::{Failure, Rules, Storage};
 use std::sync::Arc;
 use wal::{Crash, Family};
 

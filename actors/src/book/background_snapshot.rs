@@ -3,10 +3,11 @@
 //! clone is then encoded on a thread of low priority, and the log writes the state in pieces, while
 //! the book goes on.
 
-use crate::book_handle::{BookHandle, BookMessage};
-use crate::engine::{Engine, outcome_unknown};
+use super::BookContext;
 use crate::machine::Machine;
-use crate::pending_reply::{Failure, PendingReply};
+use crate::protocol::book::{BookHandle, BookMessage};
+use crate::protocol::pending_reply::PendingReply;
+use crate::protocol::reply::Failure;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use wal::{IndexOps, Seq, Snapshot};
@@ -15,7 +16,7 @@ use wal::{IndexOps, Seq, Snapshot};
 const NICENESS: i32 = 10;
 
 /// A clone of a book as it was in one turn, on its way to a snapshot.
-pub(crate) struct BackgroundSnapshot<M: Machine> {
+pub(super) struct BackgroundSnapshot<M: Machine> {
     pub tenant: u64,
     pub book: M::Book,
     /// The version of the book in that turn.
@@ -28,47 +29,47 @@ pub(crate) struct BackgroundSnapshot<M: Machine> {
 
 /// Saves a clone, and tells its book and the caller. Called in the book's turn: the fence stands
 /// between the records that are in the clone and those that are not.
-pub(crate) fn save<M: Machine>(
-    engine: &Engine<M>,
-    handle: &Arc<BookHandle<M>>,
+pub(super) fn save<M: Machine, C: BookContext<M>>(
+    context: &C,
+    handle: Arc<BookHandle<M>>,
     clone: BackgroundSnapshot<M>,
     to: oneshot::Sender<Result<Seq, Failure>>,
 ) {
     let (fence, fenced) = oneshot::channel();
-    engine.shared.log.fence(PendingReply::Done(fence));
-    let (engine, handle) = (engine.clone(), Arc::clone(handle));
-    engine.shared.runtime.clone().spawn(async move {
+    context.host().log.fence(PendingReply::Done(fence));
+    let (runtime, context) = (context.host().runtime.clone(), context.clone());
+    runtime.spawn(async move {
         let version = clone.version;
-        let saved = saved(&engine, clone, fenced).await;
+        let saved = saved(&context, clone, fenced).await;
         // First the book, which then knows what it need not save again.
         handle.send(BookMessage::Saved(saved.is_ok().then_some(version)));
         let _ = to.send(saved);
     });
 }
 
-async fn saved<M: Machine>(
-    engine: &Engine<M>,
+async fn saved<M: Machine, C: BookContext<M>>(
+    context: &C,
     clone: BackgroundSnapshot<M>,
     fenced: oneshot::Receiver<Result<Seq, Failure>>,
 ) -> Result<Seq, Failure> {
-    let shared = &engine.shared;
-    let seq = fenced.await.map_err(|_| outcome_unknown())??;
-    let _turn = shared.encoding.acquire().await.map_err(|_| outcome_unknown())?;
+    let host = context.host();
+    let seq = fenced.await.map_err(|_| Failure::outcome_unknown())??;
+    let _turn = context.books().encoding.acquire().await.map_err(|_| Failure::outcome_unknown())?;
     let BackgroundSnapshot { tenant, book, time_ms, index, .. } = clone;
-    let Some(state) = encoded(engine, book)?.await.ok() else {
+    let Some(state) = encoded(&host.machine, book)?.await.ok() else {
         let why = format!("book {tenant}: a panic while its snapshot was encoded");
-        shared.fail(&why);
+        host.end.fail(&why);
         return Err(Failure::Storage(why));
     };
     let (to, from) = oneshot::channel();
-    shared.log.snapshot_at(seq, Snapshot { tenant, time_ms, state, index }, PendingReply::Done(to));
-    from.await.map_err(|_| outcome_unknown())?
+    host.log.snapshot_at(seq, Snapshot { tenant, time_ms, state, index }, PendingReply::Done(to));
+    from.await.map_err(|_| Failure::outcome_unknown())?
 }
 
-/// Encodes a book on a thread of its own, whose end without an answer is a panic.
-fn encoded<M: Machine>(engine: &Engine<M>, book: M::Book) -> Result<oneshot::Receiver<Vec<u8>>, Failure> {
+/// Encodes a book on a thread of its own, whose end without a state is a panic.
+fn encoded<M: Machine>(machine: &Arc<M>, book: M::Book) -> Result<oneshot::Receiver<Vec<u8>>, Failure> {
     let (to, from) = oneshot::channel();
-    let machine = Arc::clone(&engine.shared.machine);
+    let machine = Arc::clone(machine);
     let thread = std::thread::Builder::new().name("book-snapshot".to_owned()).spawn(move || {
         // Of this thread alone. Where it is not allowed, it competes with payments for some
         // milliseconds.

@@ -1,9 +1,10 @@
 //! Recovery: a start rebuilds the books of all tenants that have records after the floor, or a
 //! deadline. Snapshots plus tail; tenants in parallel. The cost follows the tail, not the history.
 
-use crate::book::wake_key;
-use crate::engine::StartError;
+use super::StartError;
+use crate::book::Recovered;
 use crate::machine::Machine;
+use crate::wake_mark::wake_key;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,15 +12,6 @@ use wal::{Reader, Record};
 
 /// Records handed to a replaying thread at once.
 const BATCH: usize = 1024;
-
-/// A book as the log leaves it.
-pub(crate) struct Recovered<M: Machine> {
-    pub book: M::Book,
-    /// Whether it is ahead of its snapshot.
-    pub ahead: bool,
-    /// The instant that its snapshot has lived; no turn may be before it.
-    pub settled_ms: i64,
-}
 
 /// In the order of their tenants, so that they wake in the same order each time.
 type Books<M> = BTreeMap<u64, Recovered<M>>;
@@ -29,7 +21,7 @@ fn unreadable(error: impl std::fmt::Display) -> StartError {
 }
 
 /// The books that must be in memory, as the log leaves them; without those that are set aside.
-pub(crate) fn recover<M: Machine>(
+pub(super) fn recover<M: Machine>(
     machine: &Arc<M>,
     reader: &Reader,
     set_aside: &BTreeMap<u64, String>,
@@ -159,6 +151,6 @@ fn load<M: Machine>(
             let book = machine.restore(tenant, &stored.state).map_err(wrong)?;
             Ok((stored.seq, Recovered { book, ahead: false, settled_ms: stored.time_ms }))
         }
-        None => Ok((0, Recovered { book: machine.empty(tenant), ahead: false, settled_ms: i64::MIN })),
+        None => Ok((0, Recovered::empty(&**machine, tenant))),
     }
 }

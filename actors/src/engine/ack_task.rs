@@ -2,7 +2,7 @@
 //! cheapest from another one, and the log's writer goes on with the next write meanwhile.
 
 use crate::machine::Machine;
-use crate::pending_reply::PendingReply;
+use crate::protocol::pending_reply::PendingReply;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use wal::{AckBatch, AckSender};

@@ -1,46 +1,44 @@
-//! The handle of a book: its mailbox with wake-up, and the supervision of its actor.
+//! Messages to a book, and its handle: a mailbox with wake-up.
 //!
 //! Messages go through a mailbox of our own; ractor's only carries wake-ups, so that a burst of
 //! commands costs one of its messages.
 
 use crate::admission::Admission;
-use crate::book::BookHost;
-use crate::clock_advance::Firing;
-use crate::engine::Engine;
-use crate::machine::Machine;
-use crate::pending_reply::{Ask, Failure};
-use crate::recovery::Recovered;
+use crate::machine::Rules;
+use crate::protocol::reply::{Failure, ReplyTo};
+use crate::protocol::step::Step;
 use handoff::Mailbox;
 use ractor::ActorRef;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Instant;
 use tokio::sync::oneshot;
 use wal::Seq;
 
 /// A message to a book.
-pub(crate) enum BookMessage<M: Machine> {
+pub(crate) enum BookMessage<R: Rules> {
     /// Boxed: it is large, and goes through a queue.
-    Ask(Box<Ask<M>>),
+    Ask(Box<Ask<R>>),
     View {
-        query: M::Query,
-        to: oneshot::Sender<Result<M::View, Failure>>,
+        query: R::Query,
+        to: oneshot::Sender<Result<R::View, Failure>>,
         admission: Admission,
     },
     /// A deadline may have come.
     Wake,
     /// The deadline of this instant has been dealt with.
-    Fired(i64, M::EntityId),
+    Fired(i64, R::EntityId),
     /// A deadline that changed nothing may come again.
-    Rested(M::EntityId),
+    Rested(R::EntityId),
     /// A clock advance begins: deadlines are its own until it ends. The reply is the tenant's
     /// clock.
     BeginAdvance(oneshot::Sender<i64>),
     /// The earliest deadline up to `until_ms` that is not among those dealt with.
     NextDue {
         until_ms: i64,
-        dealt_with: Skip<M>,
-        to: oneshot::Sender<(Due<M>, Skip<M>)>,
+        dealt_with: Skip<R>,
+        to: oneshot::Sender<(Due<R>, Skip<R>)>,
     },
     /// The clock advance is over.
     EndAdvance,
@@ -56,7 +54,7 @@ pub(crate) enum BookMessage<M: Machine> {
     /// Tell when all that was appended is durable and nothing is being saved.
     Fence(oneshot::Sender<Result<Seq, Failure>>),
     /// Go on as another book.
-    Resume(Box<Resumption<M>>),
+    Resume(Box<Resumption<R>>),
     /// Leave memory if nothing is due: snapshot, then stop.
     Retire,
     /// The snapshot of a retiring book is durable.
@@ -65,7 +63,7 @@ pub(crate) enum BookMessage<M: Machine> {
     },
 }
 
-impl<M: Machine> BookMessage<M> {
+impl<R: Rules> BookMessage<R> {
     /// Tells the caller, if there is one, that it will not be done.
     pub fn fail(self, failure: Failure) {
         match self {
@@ -93,9 +91,23 @@ impl<M: Machine> BookMessage<M> {
     }
 }
 
+/// A command on its way to a book.
+pub(crate) struct Ask<R: Rules> {
+    pub command: R::Command,
+    pub entity: Option<Arc<R::Entity>>,
+    /// The entity's name, to find its new state in the record.
+    pub id: Option<R::EntityId>,
+    /// The step of a clock advance whose instant the decision bears; `None` is the tenant's now.
+    pub step: Option<Step>,
+    /// Whether nothing of the request has happened yet, so that it may be refused for want of room.
+    pub fresh: bool,
+    pub asked: Instant,
+    pub reply_to: ReplyTo<R>,
+}
+
 /// The state with which a halted book goes on.
-pub(crate) struct Resumption<M: Machine> {
-    pub book: M::Book,
+pub(crate) struct Resumption<R: Rules> {
+    pub book: R::Book,
     /// No turn may be before it.
     pub settled_ms: i64,
     pub to: oneshot::Sender<()>,
@@ -103,30 +115,57 @@ pub(crate) struct Resumption<M: Machine> {
 
 /// Deadlines that a clock advance has dealt with. The set goes with the question and back, so it is
 /// never copied.
-pub(crate) type Skip<M> = HashSet<(i64, <M as Machine>::EntityId)>;
+pub(crate) type Skip<R> = HashSet<(i64, <R as Rules>::EntityId)>;
 
 /// The next deadline of a clock advance.
-pub(crate) enum Due<M: Machine> {
+pub(crate) enum Due<R: Rules> {
     /// This one, now marked as being dealt with.
-    Next(Firing<M>),
+    Next(Firing<R>),
     /// One is being dealt with already; look again.
     Busy,
     /// Nothing more.
     None,
 }
 
+/// A deadline that is being dealt with. Dropping it tells the book that it is, so no path can
+/// forget to.
+pub(crate) struct Firing<R: Rules> {
+    pub book: Arc<BookHandle<R>>,
+    pub at_ms: i64,
+    pub id: R::EntityId,
+}
+
+impl<R: Rules> Drop for Firing<R> {
+    fn drop(&mut self) {
+        self.book.send(BookMessage::Fired(self.at_ms, self.id));
+    }
+}
+
 /// The way to a book's actor.
-pub(crate) struct BookHandle<M: Machine> {
-    pub mailbox: Mailbox<BookMessage<M>>,
+pub(crate) struct BookHandle<R: Rules> {
+    pub mailbox: Mailbox<BookMessage<R>>,
     actor: ActorRef<WakeUp>,
     /// The actor ends because it was to, not because something is broken.
     pub over: AtomicBool,
     pub last_used: AtomicI64,
 }
 
-impl<M: Machine> BookHandle<M> {
+/// The wake-up of a book's actor: there is something in its mailbox.
+pub(crate) struct WakeUp;
+
+impl<R: Rules> BookHandle<R> {
+    /// The handle of an actor that was just spawned.
+    pub fn new(actor: ActorRef<WakeUp>) -> Self {
+        BookHandle {
+            mailbox: Mailbox::new(),
+            actor,
+            over: AtomicBool::new(false),
+            last_used: AtomicI64::new(0),
+        }
+    }
+
     /// Puts a message into the mailbox, and wakes the actor if it may not look there by itself.
-    pub fn send(&self, message: BookMessage<M>) {
+    pub fn send(&self, message: BookMessage<R>) {
         if self.mailbox.push(message) {
             self.wake_actor();
         }
@@ -149,74 +188,5 @@ impl<M: Machine> BookHandle<M> {
         if self.last_used.load(Ordering::Relaxed) != coarse_seconds {
             self.last_used.store(coarse_seconds, Ordering::Relaxed);
         }
-    }
-}
-
-/// The wake-up of a book's actor: there is something in its mailbox.
-pub(crate) struct WakeUp;
-
-/// The arguments of a book's actor.
-pub(crate) struct BookStart<M: Machine> {
-    pub engine: Engine<M>,
-    pub tenant: u64,
-    /// The book as the engine's start recovered it; `None` to load it.
-    pub recovered: Option<Recovered<M>>,
-    /// The handle has the actor's reference, which exists only after the spawn; the actor waits for
-    /// it.
-    pub handle: oneshot::Receiver<Arc<BookHandle<M>>>,
-}
-
-/// Starts the actor of a book, and watches over it. Called under the lock of the map that the
-/// handle goes into.
-pub(crate) fn spawn_book<M: Machine>(
-    engine: &Engine<M>,
-    tenant: u64,
-    recovered: Option<Recovered<M>>,
-) -> Arc<BookHandle<M>> {
-    let _runtime = engine.shared.runtime.enter();
-    let (give, handle) = oneshot::channel();
-    let start = BookStart { engine: engine.clone(), tenant, recovered, handle };
-    let (actor, started) = match ractor::ActorRuntime::spawn_instant(None, BookHost::<M>::new(), start) {
-        Ok(spawned) => spawned,
-        Err(error) => {
-            // Only a name clash could cause it, and books have no names.
-            engine.shared.fail(&format!("the actor of book {tenant} did not start: {error}"));
-            std::process::abort();
-        }
-    };
-    let handle = Arc::new(BookHandle {
-        mailbox: Mailbox::new(),
-        actor,
-        over: AtomicBool::new(false),
-        last_used: AtomicI64::new(0),
-    });
-    let _ = give.send(Arc::clone(&handle));
-    let (engine, watched) = (engine.clone(), Arc::clone(&handle));
-    engine.shared.runtime.clone().spawn(async move {
-        let why = match started.await {
-            Ok(Ok(running)) => match running.await {
-                Ok(()) => "it ended by itself".to_owned(),
-                // The runtime ends, and everything with it.
-                Err(_) => return,
-            },
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => return,
-        };
-        if !watched.over.load(Ordering::Acquire) {
-            actor_ended(&engine, tenant, &watched, &why);
-        }
-    });
-    handle
-}
-
-/// Ends the engine because the actor of a book ended that should not have. No caller is left
-/// waiting.
-fn actor_ended<M: Machine>(engine: &Engine<M>, tenant: u64, handle: &Arc<BookHandle<M>>, why: &str) {
-    let why = format!("the actor of book {tenant} ended: {why}");
-    engine.shared.fail(&why);
-    // After this the handle cannot be found, so its mailbox grows no more.
-    engine.shared.books.remove_if(&tenant, |_, found| Arc::ptr_eq(found, handle));
-    while let Some(message) = handle.mailbox.pop() {
-        message.fail(Failure::Storage(why.clone()));
     }
 }

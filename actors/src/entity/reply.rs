@@ -4,11 +4,11 @@
 //! gathers what they made durable and is sent when nothing is left to do.
 
 use crate::machine::Machine;
-use crate::pending_reply::{CommandReply, Failure, Guard, ReplyTo, Settled};
+use crate::protocol::reply::{CommandReply, Failure, Guard, ReplyTo, Settled};
 
 /// A reply in the making, with what the request has made durable so far. A follow-up effect has no
 /// caller: its reply is only a guard, which is dropped at the end.
-pub(crate) struct EntityReply<M: Machine> {
+pub(super) struct EntityReply<M: Machine> {
     reply_to: Option<ReplyTo<M>>,
     durable: Option<Box<Settled<M>>>,
     /// Dropped when nothing is left to do.
@@ -69,7 +69,7 @@ impl<M: Machine> EntityReply<M> {
 
 /// Takes what the book replied to one command. Sends the entity's reply if there is no effect to
 /// perform; else returns the effects, the first last, and the reply with the first.
-pub(crate) fn conclude<M: Machine>(
+pub(super) fn conclude<M: Machine>(
     decided: CommandReply<M>,
     mut reply: Option<EntityReply<M>>,
 ) -> Vec<(M::Effect, Option<EntityReply<M>>)> {
