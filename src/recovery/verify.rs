@@ -8,7 +8,7 @@
 
 use super::books::{Books, balances, each_record, restored, same};
 use super::{Failed, Progress};
-use actors::{Machine, wake_key};
+use actors::{Schedule, wake_key};
 use domain::codec;
 use domain::index;
 use domain::kept::KEPT_MS;

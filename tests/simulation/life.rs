@@ -3,7 +3,7 @@
 use crate::acts::{Made, What};
 use crate::bank::Bank;
 use crate::witness::{Look, Witness};
-use actors::{CommandReply, Engine, Failure, Machine};
+use actors::{CommandReply, Engine, Failure, Rules, Storage};
 use domain::commands::Ask;
 use domain::platform::is_live;
 use domain::record::Entity;
