@@ -53,9 +53,9 @@ impl Shares {
 pub(crate) enum Standing {
     /// The others can't go on without it: its share is unbounded.
     Essential,
-    /// It has a share.
+    /// The tenant has a share.
     First,
-    /// And leaves the reserve to the others.
+    /// The tenant has a share, and leaves the reserve to the others.
     Yields,
 }
 
@@ -95,7 +95,7 @@ struct Share {
     places: Arc<Places>,
     permits: AtomicUsize,
     first_records: AtomicUsize,
-    /// It asked since the last sweep.
+    /// Whether the tenant asked since the last sweep.
     is_used: AtomicBool,
 }
 

@@ -1,5 +1,5 @@
-//! The alarm that wakes a book at its next deadline. It knows tenants and instants, and is given the
-//! way to wake a book.
+//! The alarm that wakes a book at its next deadline. It knows tenants and instants, and is given
+//! the way to wake a book.
 
 use crate::clock::Clock;
 use std::collections::{BTreeSet, HashMap};

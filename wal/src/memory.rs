@@ -45,11 +45,11 @@ pub enum Crash {
 /// How a write is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It fails, and nothing of it is stored.
+    /// The write fails, and nothing of it is stored.
     NotStored,
-    /// It fails, and is stored all the same.
+    /// The write fails, and is stored all the same.
     Stored,
-    /// It is written, its sync fails: a crash may lose or keep it.
+    /// The data is written, its sync fails: a crash may lose or keep it.
     SyncFails,
     /// There is no room for it.
     DiskFull,

@@ -43,7 +43,7 @@ impl Snapshot {
 pub struct StoredSnapshot {
     /// The tenant whose state it is.
     pub tenant: u64,
-    /// It contains all records of that tenant up to this one.
+    /// The last record of the tenant that is in it; all before are too.
     pub seq: Seq,
     /// When it was taken.
     pub time_ms: i64,
@@ -56,7 +56,7 @@ pub struct StoredSnapshot {
 pub struct SnapshotHead {
     /// The tenant whose state it is.
     pub tenant: u64,
-    /// It contains all records of that tenant up to this one.
+    /// The last record of the tenant that is in it; all before are too.
     pub seq: Seq,
     /// When it was taken.
     pub time_ms: i64,

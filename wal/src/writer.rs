@@ -47,7 +47,7 @@ impl<C> Entry<C> {
             | Entry::Removal { at, .. }
             | Entry::Pruning { at, .. }
             | Entry::Fence { at, .. } => Some(*at),
-            // It takes its time; nobody is to be alarmed.
+            // A large state takes its time, which is no reason for an alarm.
             Entry::SnapshotAt(_) | Entry::Close => None,
         }
     }
@@ -203,7 +203,8 @@ impl<C: Completion> Writer<C> {
     fn drain(&mut self) {
         while !self.is_full() && self.first_of_next.is_none() {
             match self.entries.try_recv() {
-                // It compares with what is durable, so nothing else may be in the batch before it.
+                // Pruning compares with what is durable, so nothing else may be in the batch before
+                // it.
                 Ok(entry @ Entry::Pruning { .. }) if !self.building.is_empty() => {
                     self.first_of_next = Some(entry)
                 }

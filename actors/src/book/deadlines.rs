@@ -1,5 +1,5 @@
-//! The deadlines of a book: which of them are dealt with by their entities, which rest, and when the
-//! book wakes for the next.
+//! The deadlines of a book: which of them are dealt with by their entities, which rest, and when
+//! the book wakes for the next.
 
 use super::{Book, BookContext};
 use crate::machine::Machine;

@@ -63,7 +63,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         let Resumption { book, settled_ms, to } = resumption;
         self.book = book;
         self.halted = false;
-        // It is in no snapshot that this actor knows of.
+        // The new state is in no snapshot that this actor knows of.
         self.version += 1;
         self.latest_ms = self.latest_ms.max(settled_ms);
         self.host().halts.resume(self.tenant);

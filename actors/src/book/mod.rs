@@ -2,8 +2,8 @@
 //! message at once; it never waits for the disk.
 //!
 //! Layout: `actor` its start, its mailbox and its supervision · `turn` a command · `deadlines` the
-//! agenda and clock advances · `snapshots` and `background_snapshot` saving it · `halting` a book in
-//! doubt · `leaving` an idle book.
+//! agenda and clock advances · `snapshots` and `background_snapshot` saving it · `halting` a book
+//! in doubt · `leaving` an idle book.
 
 mod actor;
 mod background_snapshot;

@@ -175,8 +175,8 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
     }
 }
 
-/// Tells the effects of the entity `id` from those of others. The targets are asked for in the turn,
-/// where a panic does no harm; the writer of the log must not see one.
+/// Tells the effects of the entity `id` from those of others. The targets are asked for in the
+/// turn, where a panic does no harm; the writer of the log must not see one.
 fn by_target<M: Machine>(machine: &M, id: Option<M::EntityId>, decision: Decision<M>) -> Decided<M> {
     let Decision { record, refusal, effects: mut own } = decision;
     let others = own

@@ -31,7 +31,7 @@ impl<M: Machine, C: EntityContext<M>> Future for Attended<M, C> {
             self.0 = Some(turn);
             return Poll::Pending;
         }
-        // This caller does not wait for messages of others.
+        // The caller does not wait for messages of others.
         turn.leave();
         Poll::Ready(())
     }

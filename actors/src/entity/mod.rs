@@ -23,8 +23,8 @@
 //! ```
 //!
 //! - *Not in memory*: no handle is in the map. The state is in the log, and may be in the cache.
-//! - *Working*: a [`turn::Turn`] has the state. It takes one message, and performs effects until one
-//!   leads to a command ([`turn::Phase::Working`]).
+//! - *Working*: a [`turn::Turn`] has the state. It takes one message, and performs effects until
+//!   one leads to a command ([`turn::Phase::Working`]).
 //! - *Deciding*: the turn waits for the book, which is the only thing that it ever waits for
 //!   ([`turn::Phase::Deciding`]).
 //! - *Resting*: the handle has the state, and effects that take their time go on in tasks of their
@@ -33,8 +33,9 @@
 //! A turn that is over ([`turn::Phase::Over`]) has given its state to the handle, or to nobody.
 //!
 //! Layout: `handle` the mailbox of an entity · `delivery` the way to it · `turn` one message, from
-//! beginning to end · `effects` performing · `reply` the reply in the making · `attended` a turn in the task
-//! of its caller · `records` loading a state · `follow_ups` effects of other entities' records.
+//! beginning to end · `effects` performing · `reply` the reply in the making · `attended` a turn in
+//! the task of its caller · `records` loading a state · `follow_ups` effects of other entities'
+//! records.
 
 mod attended;
 mod delivery;

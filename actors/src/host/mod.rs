@@ -1,8 +1,8 @@
 //! The host: what every actor needs of the engine that it lives in.
 //!
-//! [`Host`] has the machine, the log, the clock and the engine's end; [`Context`] adds the ways from
-//! one actor to another. Neither knows how books, entities or clock advances work, so that these
-//! need not know each other.
+//! [`Host`] has the machine, the log, the clock and the engine's end; [`Context`] adds the ways
+//! from one actor to another. Neither knows how books, entities or clock advances work, so that
+//! these need not know each other.
 
 mod counters;
 mod halts;

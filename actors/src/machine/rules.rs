@@ -1,5 +1,5 @@
-//! The rules of a machine: which record answers a command, and what a record changes. A decision is
-//! what `decide` returns, and [`Turn`] what it is told besides.
+//! The rules of a machine: which record answers a command, and what a record changes. A
+//! [`Decision`] is what `decide` returns; a [`Turn`] has the inputs that the host adds.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -108,8 +108,8 @@ pub struct Turn {
     /// Random bits from which the ids of this turn are derived.
     pub seed: u64,
     /// While the tenant's clock advances, how far `now_ms` is ahead of what its clock says by
-    /// itself; else 0. A record must move the clock by as much, so that it goes on from there should
-    /// the advance break off.
+    /// itself; else 0. A record must move the clock by as much, so that it goes on from there
+    /// should the advance break off.
     pub ahead_ms: i64,
 }
 

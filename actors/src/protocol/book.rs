@@ -119,9 +119,9 @@ pub(crate) type Skip<R> = HashSet<(i64, <R as Rules>::EntityId)>;
 
 /// The next deadline of a clock advance.
 pub(crate) enum Due<R: Rules> {
-    /// This one, now marked as being dealt with.
+    /// A deadline, now marked as being dealt with.
     Next(Firing<R>),
-    /// One is being dealt with already; look again.
+    /// Another one is being dealt with already; look again.
     Busy,
     /// Nothing more.
     None,

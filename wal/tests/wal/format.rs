@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use wal::{Family, Reader};
 
-/// What the golden files hold, by name.
+/// The bytes that the golden files hold, by name.
 fn written() -> Vec<(&'static str, Vec<u8>)> {
     let store = MemoryStore::new();
     let faults = store.faults();

@@ -155,7 +155,7 @@ fn what_a_crash_leaves_of_it_is_no_snapshot_and_goes() {
         log.close();
         let left = store.faults().keys(Family::Pieces).len();
         assert_eq!(left, if crash == Crash::Kept { 2 } else { 1 });
-        // Whoever only reads takes no notice.
+        // A reader takes no notice.
         let reader = Reader::over_memory(store.copy()).unwrap();
         assert_eq!(newest(&reader, 1), (1, b"before".to_vec()));
         assert_eq!(reader.verify(&mut |_, _| ()).unwrap().snapshots, 1);
@@ -169,7 +169,7 @@ fn what_a_crash_leaves_of_it_is_no_snapshot_and_goes() {
         assert_eq!(newest(&log.reader(), 1), (2, state(2, 4 * PIECE_BYTES)));
         log.close();
         drop(log);
-        // What has a head stays, whoever opens.
+        // A state with a head stays at every opening.
         let log = open_small(&store);
         assert_eq!(newest(&log.reader(), 1), (2, state(2, 4 * PIECE_BYTES)));
     }
