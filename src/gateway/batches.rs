@@ -6,7 +6,7 @@ use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::store::history::{self, Entities, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::Held;
+use actors::Guard;
 use api::batches::{mark_as_first_written, show};
 use api::problem::Problem;
 use domain::commands::{Ask, Command};
@@ -30,7 +30,7 @@ pub async fn carry_out(
     tenant: u64,
     batch: Box<NewBatch>,
     keep: Option<KeepRef>,
-    (slot, key_held): (Option<Held>, Option<Held>),
+    (slot, key_held): (Option<Guard>, Option<Guard>),
     request_id: RequestId,
 ) -> Result<Reply, Problem> {
     let engine = &services.engine;
@@ -52,7 +52,7 @@ pub async fn carry_out(
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
     let command = Command { ask: Ask::PayBatch(batch), keep };
-    let until_record: Held = Box::new((names, slot));
+    let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
     let mut settled = outcome.map_err(failure)?;
     let performed = settled.performed.take();

@@ -6,7 +6,7 @@ use crate::gateway::dispatch::reply;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId};
 use crate::store::history::{self, Unreadable};
-use actors::Outcome;
+use actors::CommandReply;
 use api::problem::Problem;
 use api::{sessions, webhooks};
 use domain::kept::{Kept, Shape};
@@ -19,7 +19,7 @@ pub fn reply_with_secret(
     services: &Services,
     tenant: u64,
     shape: Shape,
-    outcome: Outcome<Domain>,
+    outcome: CommandReply<Domain>,
     request_id: &RequestId,
 ) -> Result<Reply, Problem> {
     let shown = match &outcome {

@@ -13,7 +13,7 @@ use crate::http::respond::{Reply, RequestId};
 use crate::store::history::{self, Position, Unreadable};
 use crate::store::past_balance;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::{Held, Outcome};
+use actors::{CommandReply, Guard};
 use api::balance;
 use api::conversions;
 use api::crypto;
@@ -91,7 +91,7 @@ impl Gateway {
                     (known, _) => known,
                 };
                 let (command, slot, held) = doing.command(ask, shape);
-                let until_record: Held = Box::new((held_name, slot));
+                let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(
@@ -333,7 +333,7 @@ impl Gateway {
                 let (slug, held_slug) = free.unzip();
                 let (command, slot, held) =
                     doing.command(Ask::AddLink(Box::new(NewLink { slug, ..*link })), Shape::LinkCreated);
-                let until_record: Held = Box::new((held_slug, slot));
+                let until_record: Guard = Box::new((held_slug, slot));
                 reply(
                     tenant,
                     Shape::LinkCreated,
@@ -465,15 +465,15 @@ impl Gateway {
 
 impl Doing<'_> {
     /// The command, what is held until its first record, and until it is answered.
-    fn command(self, ask: Ask, shape: Shape) -> (Command, Option<Held>, Option<Held>) {
+    fn command(self, ask: Ask, shape: Shape) -> (Command, Option<Guard>, Option<Guard>) {
         let (keep, slot, held) = self.keep(shape);
         (Command { ask, keep }, slot, held)
     }
 
     /// Which answer is kept for which key, what is held until the first record, and until it is
     /// answered.
-    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Held>, Option<Held>) {
-        let slot = self.slot.map(|slot| Box::new(slot) as Held);
+    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
+        let slot = self.slot.map(|slot| Box::new(slot) as Guard);
         let Some(Use { key, path, body_hash, held }) = self.used else { return (None, slot, None) };
         // The decision fills in when the key was first seen, on the tenant's clock.
         let first_seen = Timestamp::from_unix_ms(0);
@@ -496,7 +496,7 @@ fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
 
 /// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds
 /// what became of the part of it that is converted by itself.
-async fn others_done(outcome: &mut Outcome<Domain>) {
+async fn others_done(outcome: &mut CommandReply<Domain>) {
     if let Ok(settled) = outcome
         && let Some(mut performed) = settled.performed.take()
     {
