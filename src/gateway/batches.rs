@@ -7,7 +7,7 @@ use crate::http::respond::{Reply, RequestId, Trace};
 use crate::store::history::{self, Entities, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Guard;
-use api::batches::{mark_as_first_written, show};
+use api::payouts::batches::{mark_as_first_written, show};
 use api::problem::Problem;
 use domain::commands::{Ask, Command};
 use domain::index::Space;
