@@ -17,7 +17,6 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// Payout methods that a merchant may have: each record of the merchant holds all of them, and so
@@ -54,7 +53,7 @@ impl Status {
 }
 
 /// Where a merchant can be paid.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayoutMethod {
     /// Its name.
     pub id: Id,
@@ -69,7 +68,7 @@ pub struct PayoutMethod {
 }
 
 /// A seller.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merchant {
     /// Its name here.
     pub id: Id,

@@ -23,7 +23,6 @@ use crate::values::buyer::Buyer;
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
-use bincode::{Decode, Encode};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
 pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 
 /// How the buyer pays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// Scans a QR code, or pastes the transfer key that it shows.
     Qr,
@@ -66,7 +65,7 @@ impl Channel {
 }
 
 /// Why a payment failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Nobody paid in time.
     Expired,
@@ -98,7 +97,7 @@ impl Failure {
 }
 
 /// What the processor is being told about a collection, and not yet known to have done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
     /// The tenant wants no money any more.
     Cancel,
@@ -121,7 +120,7 @@ impl Telling {
 }
 
 /// What the processor is doing about a payment.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing.
     Idle,
@@ -219,7 +218,7 @@ impl From<Waiting> for Phase {
 }
 
 /// The seller's side of a marketplace sale in pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marketplace {
     /// The seller.
     pub merchant: Id,
@@ -235,7 +234,7 @@ pub struct Marketplace {
 
 /// What a payment in pesos knows of the checkout session that it is for: how its dollars became
 /// pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForSession {
     /// The session.
     pub sale: Sale,
@@ -250,7 +249,7 @@ pub struct ForSession {
 }
 
 /// A payment in pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayment {
     /// Its name.
     pub id: Id,

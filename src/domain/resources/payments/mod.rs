@@ -27,11 +27,10 @@ use crate::values::ids::Id;
 use crate::values::money::{Rate, Usd, Usdt, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// How the money is collected. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Method {
     /// Pull from the payer's bank with a one-time code.
@@ -67,7 +66,7 @@ impl Method {
 }
 
 /// Where a payment stands. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Waits for the payer or the bank.
@@ -100,7 +99,7 @@ impl Status {
 }
 
 /// Why a payment was canceled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelReason {
     /// A newer attempt took its place.
     Superseded,
@@ -119,7 +118,7 @@ impl CancelReason {
 }
 
 /// What a bank is doing about a payment.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing.
     Idle,
@@ -176,7 +175,7 @@ impl Phase {
 }
 
 /// The seller's side of a marketplace sale.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marketplace {
     /// The seller.
     pub merchant: Id,
@@ -191,7 +190,7 @@ pub struct Marketplace {
 }
 
 /// The payer, as their bank knows them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Debtor {
     /// The bank.
     pub bank: BankCode,
@@ -202,7 +201,7 @@ pub struct Debtor {
 }
 
 /// By what a payment is made, and what only payments by it have.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Means {
     /// A pull from the payer's bank with a code.
     C2p {
@@ -263,7 +262,7 @@ impl Means {
 }
 
 /// A payment. What its sale moved is in the ledger; this is the rest.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
     /// Its name, and for C2P the intent's.
     pub id: Id,

@@ -15,7 +15,6 @@ use crate::resources::payments::charge::unknown_seller;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// A link's buyer may take at most so many at once.
 pub const QUANTITY_MAX: u16 = 999;
@@ -24,7 +23,7 @@ pub const QUANTITY_MAX: u16 = 999;
 pub const LINKS_MAX: usize = 100;
 
 /// Something that is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
     /// Its name here.
     pub id: Id,
@@ -51,7 +50,7 @@ pub struct Product {
 }
 
 /// Whether a link can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStatus {
     /// It can.
     Active,
@@ -73,7 +72,7 @@ impl LinkStatus {
 }
 
 /// An address under which a product is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its name here.
     pub id: Id,
