@@ -18,9 +18,11 @@ use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
 use std::sync::Arc;
 
 pub mod batch;
+mod commands;
 
 /// The operation that sends a payout's money.
 pub const CREDIT: u16 = 1;

@@ -14,6 +14,9 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
+
+mod commands;
 
 /// Endpoints per tenant and mode.
 pub const ENDPOINTS_MAX: usize = 20;
