@@ -6,7 +6,7 @@
 // What the macros make is not documented and writes whole paths.
 #![allow(missing_docs, unused_qualifications)]
 
-use actors::{Machine, Turn};
+use actors::{Rules, Storage, Turn};
 use api::render::render;
 use domain::bank::{Answer, RailReply};
 use domain::commands::Command;

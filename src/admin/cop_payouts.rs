@@ -122,7 +122,7 @@ async fn settle(call: &Call, verdict: Verdict) -> Outcome {
 struct Target {
     id: EntityId,
     new: bool,
-    name_held: Option<actors::Held>,
+    name_held: Option<actors::Guard>,
 }
 
 /// Has the payout decide, once per Idempotency-Key.

@@ -7,8 +7,8 @@ use api::openapi::document::{Access, Chapter, Document, ErrorShape, Row};
 use api::openapi::operation::{Operation, operation};
 use api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
 use api::openapi::values::{amount, currency, four_decimals, instant, items, page, pesos, uuid, ves};
-use api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
 use api::writer::Object;
+use api::{balance, chargebacks, cop_payments, crypto, reference};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{Mode, Scope};
 use domain::resources::banks::Service;
@@ -76,7 +76,7 @@ fn tenants() -> Chapter {
                 .example("a shop", r#"{"name":"mi tienda"}"#)
                 .example("with a fee of its own", r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#)
                 .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
-            operation("listTenants", "List accounts").pages().answers(200, "TenantPage", "MergeCursor first"),
+            operation("listTenants", "List accounts").pages().answers(200, "TenantPage", "Newest first"),
             operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
             operation("updateSettings", "Change settings")
                 .about("What is not named stays as it is; objects are merged, lists replaced.")
@@ -121,7 +121,7 @@ fn tenants() -> Chapter {
             ("Settings", settings(false)),
             ("SettingsPart", settings(true)),
             ("SettingsChange", settings(true).members_min(1)),
-            ("Error", reference::error()),
+            ("Error", reference::description::error()),
         ],
         ..Chapter::default()
     }
@@ -271,8 +271,8 @@ fn money() -> Chapter {
                     .member("externalRef", text().chars(1..=64).pattern(r"\S"))
                     .closed(),
             )],
-            vec![("Movement", balance::movement())],
-            chargebacks::schemas(),
+            vec![("Movement", balance::description::movement())],
+            chargebacks::description::schemas(),
         ]
         .concat(),
         ..Chapter::default()
@@ -288,9 +288,9 @@ fn crypto_payouts() -> Chapter {
         about: "Payouts in USDT above the limit of their account wait for a review.",
         operations: vec![
             operation("listAllCryptoPayouts", "List the USDT payouts of all accounts")
-                .query("status", crypto::payout_status())
+                .query("status", crypto::description::payout_status())
                 .pages()
-                .answers(200, "CryptoPayoutPage", "MergeCursor first"),
+                .answers(200, "CryptoPayoutPage", "Newest first"),
             review(
                 operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
             )
@@ -301,8 +301,8 @@ fn crypto_payouts() -> Chapter {
                 .example("why", r#"{"reason":"unknown wallet"}"#),
         ],
         schemas: vec![
-            ("CryptoPayout", crypto::payout()),
-            ("AccountCryptoPayout", crypto::payout().member("tenantId", uuid().or_null())),
+            ("CryptoPayout", crypto::description::payout()),
+            ("AccountCryptoPayout", crypto::description::payout().member("tenantId", uuid().or_null())),
             ("CryptoPayoutPage", page("AccountCryptoPayout")),
             (
                 "Rejection",
@@ -329,7 +329,7 @@ fn orders() -> Chapter {
                 .query("rail", text())
                 .query("tenantId", uuid())
                 .pages()
-                .answers(200, "OperationPage", "MergeCursor first"),
+                .answers(200, "OperationPage", "Newest first"),
             operation("resolveOperation", "Say what became of an order that no bank has answered")
                 .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, and if it says the opposite that is a contradiction, which moves no money.")
                 .body("OperationResolution")
@@ -419,14 +419,14 @@ fn cop_payouts() -> Chapter {
                     .member("accountNumber", text())
                     .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
                     .member("holderName", name())
-                    .member("documentType", cop_payments::document_type())
+                    .member("documentType", cop_payments::description::document_type())
                     .member("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$"))
                     .member("externalRef", text().chars(1..=64).pattern(r"\S"))
                     .closed(),
             ),
             ("CopPayoutCompletion", object().member("reference", word()).closed()),
             ("CopPayoutFailure", object().member("failureCode", word()).closed()),
-            ("CopPayout", cop_payments::payout()),
+            ("CopPayout", cop_payments::description::payout()),
         ],
         ..Chapter::default()
     }
@@ -527,7 +527,8 @@ fn rates_and_banks() -> Chapter {
             ),
             (
                 "BankEntry",
-                reference::bank().member("hidden", boolean().about("Whether tenants do not see it.")),
+                reference::description::bank()
+                    .member("hidden", boolean().about("Whether tenants do not see it.")),
             ),
         ],
         ..Chapter::default()

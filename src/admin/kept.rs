@@ -37,9 +37,9 @@ pub struct Slot(Mutex<Option<Use>>);
 
 impl Slot {
     /// Takes it: which answer is to be kept, and what is held until it is.
-    pub fn take(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Held>) {
+    pub fn take(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Guard>) {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        used.map(|Use { keep, held }| (KeepRef { shape, ..keep }, Box::new(held) as actors::Held)).unzip()
+        used.map(|Use { keep, held }| (KeepRef { shape, ..keep }, Box::new(held) as actors::Guard)).unzip()
     }
 }
 

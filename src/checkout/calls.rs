@@ -13,13 +13,13 @@ use crate::http::respond::Reply;
 use crate::network::Client;
 use crate::store::history::{self, Unreadable};
 use actors::Settled;
+use api::checkout::sessions::{address, client_secret};
 use api::checkout::{
     address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity,
     read_request, state as show_state,
 };
 use api::problem::Problem;
 use api::refusals::problem;
-use api::sessions::{address, client_secret};
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::machine::Domain;

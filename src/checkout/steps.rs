@@ -312,7 +312,7 @@ impl Visit {
         ask: Command,
         held: Option<NameHeld>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
-        let held = held.map(|held| Box::new(held) as actors::Held);
+        let held = held.map(|held| Box::new(held) as actors::Guard);
         services.disk.admit()?;
         services.may_decide(self.shop.tenant_key)?;
         services

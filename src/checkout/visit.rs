@@ -3,9 +3,9 @@
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
+use api::checkout::sessions::secret;
 use api::checkout::{Attempt, Market, Offer, offers};
 use api::problem::Problem;
-use api::sessions::secret;
 use domain::index::{self, Space};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{PLATFORM, Tenant, is_live};

@@ -18,7 +18,7 @@ use crate::values::date::Date;
 use crate::values::ids::{EntityId, Kind};
 use crate::values::time::Timestamp;
 use crate::view::{Query, View, balance, cop_balance};
-use actors::{Decision, Machine};
+use actors::{Decision, Rules, Schedule, Storage};
 use std::sync::Arc;
 use wal::IndexOps;
 
@@ -63,7 +63,7 @@ pub enum AnyBook {
     Tenant(Box<Book>),
 }
 
-impl Machine for Domain {
+impl Rules for Domain {
     type EntityId = EntityId;
     type Entity = Entity;
     type Book = AnyBook;
@@ -90,30 +90,6 @@ impl Machine for Domain {
         } else {
             AnyBook::Tenant(Box::default())
         }
-    }
-
-    fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
-        match book {
-            AnyBook::Platform(book) => book.last.unix_ms().max(wall_ms),
-            AnyBook::Tenant(book) => book.last.unix_ms().max(wall_ms.saturating_add(book.offset_ms)),
-        }
-    }
-
-    fn wall_ms(&self, book: &AnyBook, tenant_ms: i64) -> i64 {
-        match book {
-            AnyBook::Platform(_) => tenant_ms,
-            AnyBook::Tenant(book) => tenant_ms.saturating_sub(book.offset_ms),
-        }
-    }
-
-    fn may_reach(&self, now_ms: i64) -> Result<(), Refusal> {
-        if now_ms < Timestamp::CLOCKS_END.unix_ms() {
-            return Ok(());
-        }
-        Err(Refusal::Invalid {
-            field: "advanceSeconds",
-            message: "must leave the test clock before the year 9000",
-        })
     }
 
     fn settle(&self, book: &mut AnyBook, now_ms: i64) {
@@ -171,32 +147,12 @@ impl Machine for Domain {
         }
     }
 
-    fn encode(&self, record: &Record) -> Vec<u8> {
-        codec::encode(record)
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
-        codec::decode(bytes)
-    }
-
-    fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
-        crate::index::entries(tenant, Timestamp::from_unix_ms(time_ms), record, ops);
-    }
-
-    fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
-        crate::index::entity(tenant, id)
-    }
-
     fn entity_in(&self, record: &Record, id: EntityId) -> Option<Arc<Entity>> {
         record.entity(id).cloned()
     }
 
     fn entities_in(&self, record: &Record) -> impl Iterator<Item = (EntityId, Arc<Entity>)> {
         record.entities.iter().map(|written| (written.state.id(), Arc::clone(&written.state)))
-    }
-
-    fn is_open(&self, entity: &Entity) -> bool {
-        dispatch::is_open(entity)
     }
 
     fn is_gone(&self, record: &Record, id: EntityId) -> bool {
@@ -229,6 +185,50 @@ impl Machine for Domain {
         }
     }
 
+    fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
+        match (book, query) {
+            (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
+            (AnyBook::Tenant(book), Query::Crypto) => View::Crypto(crypto::balance(book)),
+            (AnyBook::Tenant(book), Query::Seller(merchant)) => {
+                View::Seller(sellers::balance(book, merchant))
+            }
+            (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
+            (AnyBook::Tenant(book), Query::Agenda) => {
+                View::Agenda { now: Timestamp::from_unix_ms(now_ms), due: book.agenda.clone() }
+            }
+            (AnyBook::Platform(book), Query::Platform) => {
+                View::Platform { tenants: book.tenants.clone(), keys: book.keys.clone() }
+            }
+            (AnyBook::Platform(book), Query::Key(id)) => View::Key(book.keys.get(&id).cloned()),
+            (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),
+            // The platform has no balance and a tenant's book no tenants: the clock is all that
+            // both have.
+            _ => View::Clock(Timestamp::from_unix_ms(now_ms)),
+        }
+    }
+}
+
+impl Storage for Domain {
+    fn encode(&self, record: &Record) -> Vec<u8> {
+        codec::encode(record)
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
+        codec::decode(bytes)
+    }
+
+    fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
+        crate::index::entries(tenant, Timestamp::from_unix_ms(time_ms), record, ops);
+    }
+
+    fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
+        crate::index::entity(tenant, id)
+    }
+
+    fn is_open(&self, entity: &Entity) -> bool {
+        dispatch::is_open(entity)
+    }
+
     fn is_large(&self, book: &AnyBook) -> bool {
         match book {
             AnyBook::Platform(book) => book.is_large(),
@@ -250,6 +250,32 @@ impl Machine for Domain {
             codec::decode(bytes).map(|book| AnyBook::Tenant(Box::new(book)))
         }
     }
+}
+
+impl Schedule for Domain {
+    fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
+        match book {
+            AnyBook::Platform(book) => book.last.unix_ms().max(wall_ms),
+            AnyBook::Tenant(book) => book.last.unix_ms().max(wall_ms.saturating_add(book.offset_ms)),
+        }
+    }
+
+    fn wall_ms(&self, book: &AnyBook, tenant_ms: i64) -> i64 {
+        match book {
+            AnyBook::Platform(_) => tenant_ms,
+            AnyBook::Tenant(book) => tenant_ms.saturating_sub(book.offset_ms),
+        }
+    }
+
+    fn may_reach(&self, now_ms: i64) -> Result<(), Refusal> {
+        if now_ms < Timestamp::CLOCKS_END.unix_ms() {
+            return Ok(());
+        }
+        Err(Refusal::Invalid {
+            field: "advanceSeconds",
+            message: "must leave the test clock before the year 9000",
+        })
+    }
 
     fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
         match book {
@@ -260,28 +286,6 @@ impl Machine for Domain {
 
     fn deadline(&self, _id: EntityId) -> KeyedCommand {
         Command::Deadline.into()
-    }
-
-    fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
-        match (book, query) {
-            (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
-            (AnyBook::Tenant(book), Query::Crypto) => View::Crypto(crypto::balance(book)),
-            (AnyBook::Tenant(book), Query::Seller(merchant)) => {
-                View::Seller(sellers::balance(book, merchant))
-            }
-            (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
-            (AnyBook::Tenant(book), Query::Agenda) => {
-                View::Agenda { now: Timestamp::from_unix_ms(now_ms), due: book.agenda.clone() }
-            }
-            (AnyBook::Platform(book), Query::Platform) => {
-                View::Platform { tenants: book.tenants.clone(), keys: book.keys.clone() }
-            }
-            (AnyBook::Platform(book), Query::Key(id)) => View::Key(book.keys.get(&id).cloned()),
-            (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),
-            // The platform has no balance and a tenant's book no tenants: the clock is all that
-            // both have.
-            _ => View::Clock(Timestamp::from_unix_ms(now_ms)),
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::http::respond::Trace;
 use crate::store::history;
-use actors::{Failure, Outcome, Settled};
+use actors::{CommandReply, Failure, Settled};
 use api::problem::Problem;
 use api::refusals;
 use domain::commands::{Command, KeyedCommand};
@@ -86,7 +86,7 @@ pub async fn entity_patiently(
     id: EntityId,
     since: Instant,
     ask: impl Fn() -> KeyedCommand,
-) -> Outcome<Domain> {
+) -> CommandReply<Domain> {
     loop {
         match services.engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
             Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {

@@ -6,8 +6,8 @@ use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::store::history::{self, Entities, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::Held;
-use api::batches::{mark_as_first_written, show};
+use actors::Guard;
+use api::payouts::batches::{mark_as_first_written, show};
 use api::problem::Problem;
 use domain::commands::KeyedCommand;
 use domain::index::Space;
@@ -31,7 +31,7 @@ pub async fn carry_out(
     tenant: u64,
     batch: Box<NewBatch>,
     keep: Option<KeepRef>,
-    (slot, key_held): (Option<Held>, Option<Held>),
+    (slot, key_held): (Option<Guard>, Option<Guard>),
     request_id: RequestId,
 ) -> Result<Reply, Problem> {
     let engine = &services.engine;
@@ -53,7 +53,7 @@ pub async fn carry_out(
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
     let command = KeyedCommand { command: batch::Command::Pay(batch).into(), keep };
-    let until_record: Held = Box::new((names, slot));
+    let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
     let mut settled = outcome.map_err(failure)?;
     let performed = settled.performed.take();

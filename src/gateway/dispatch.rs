@@ -18,7 +18,7 @@ use crate::http::router::{BadRoute, Lookup, Parameters, Router};
 use crate::http::unexpected_parameters::{self, unexpected_parameters, without_unexpected};
 use crate::rails::simulator::MICRO_DEPOSITS;
 use crate::store::history::{self, Unreadable};
-use actors::{Failure, Outcome, Settled};
+use actors::{CommandReply, Failure, Settled};
 use api::openapi;
 use api::plan::{Call, Caller, Plan};
 use api::problem::{BadField, Problem};
@@ -383,7 +383,7 @@ impl Gateway {
 pub fn reply(
     tenant: u64,
     shape: Shape,
-    outcome: Outcome<Domain>,
+    outcome: CommandReply<Domain>,
     request_id: &RequestId,
 ) -> Result<Reply, Problem> {
     let settled: Box<Settled<Domain>> = outcome.map_err(failure)?;

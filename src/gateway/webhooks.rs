@@ -9,7 +9,7 @@ use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
-use actors::{Failure, Held};
+use actors::{Failure, Guard};
 use api::events::test_envelope;
 use api::page::{Page, bad_cursor, list_json, page_json};
 use api::problem::Problem;
@@ -181,7 +181,7 @@ pub async fn resend(
     tenant: u64,
     id: Id,
     keep: Option<KeepRef>,
-    _key_held: Option<Held>,
+    _key_held: Option<Guard>,
 ) -> Result<Reply, Problem> {
     let engine = &services.engine;
     let happened =

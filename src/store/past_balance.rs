@@ -3,7 +3,7 @@
 use crate::store::history::{Position, Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::Machine;
+use actors::{Rules, Storage};
 use domain::index::{self, LedgerKey, OTHER};
 use domain::ledger::MovementKind;
 use domain::machine::{AnyBook, Domain};

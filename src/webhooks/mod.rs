@@ -23,7 +23,7 @@ use crate::outbound::Outbound;
 use crate::store::history::Unreadable;
 use actors::Clock;
 use api::events::World;
-use api::targets::is_public;
+use api::webhooks::targets::is_public;
 use dashmap::DashMap;
 use domain::index;
 use domain::platform::is_live;

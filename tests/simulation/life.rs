@@ -3,7 +3,7 @@
 use crate::acts::{Made, What};
 use crate::bank::Bank;
 use crate::witness::{Look, Witness};
-use actors::{Engine, Failure, Machine, Outcome};
+use actors::{CommandReply, Engine, Failure, Rules, Storage};
 use domain::commands::Command;
 use domain::platform::is_live;
 use domain::record::Entity;
@@ -105,7 +105,7 @@ impl Life {
         &self,
         tenant: u64,
         id: Option<EntityId>,
-        outcome: Outcome<Witness>,
+        outcome: CommandReply<Witness>,
     ) -> Option<Box<actors::Settled<Witness>>> {
         let settled = match outcome {
             Ok(settled) => settled,

@@ -2,7 +2,7 @@
 //! the books took them: what the model then judges, however many requests were under way at once.
 
 use crate::bank::Bank;
-use actors::{Decision, Effects, Machine, Turn as Instant};
+use actors::{Decision, Effects, Rules, Schedule, Storage, Turn as Instant};
 use api::refusals::problem;
 use domain::bank::{Effect, Order, RailReply};
 use domain::commands::{Command, KeyedCommand};
@@ -267,7 +267,7 @@ pub struct Witness {
     pub diary: Diary,
 }
 
-impl Machine for Witness {
+impl Rules for Witness {
     type EntityId = EntityId;
     type Entity = Entity;
     type Book = AnyBook;
@@ -284,18 +284,6 @@ impl Machine for Witness {
 
     fn empty(&self, tenant: u64) -> AnyBook {
         self.domain.empty(tenant)
-    }
-
-    fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
-        self.domain.now_ms(book, wall_ms)
-    }
-
-    fn wall_ms(&self, book: &AnyBook, tenant_ms: i64) -> i64 {
-        self.domain.wall_ms(book, tenant_ms)
-    }
-
-    fn may_reach(&self, now_ms: i64) -> Result<(), Refusal> {
-        self.domain.may_reach(now_ms)
     }
 
     fn settle(&self, book: &mut AnyBook, now_ms: i64) {
@@ -334,32 +322,12 @@ impl Machine for Witness {
         self.domain.check(book, record)
     }
 
-    fn encode(&self, record: &Record) -> Vec<u8> {
-        self.domain.encode(record)
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
-        self.domain.decode(bytes)
-    }
-
-    fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
-        self.domain.index(tenant, time_ms, record, ops);
-    }
-
-    fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
-        self.domain.entity_key(tenant, id)
-    }
-
     fn entity_in(&self, record: &Record, id: EntityId) -> Option<Arc<Entity>> {
         self.domain.entity_in(record, id)
     }
 
     fn entities_in(&self, record: &Record) -> impl Iterator<Item = (EntityId, Arc<Entity>)> {
         self.domain.entities_in(record)
-    }
-
-    fn is_open(&self, entity: &Entity) -> bool {
-        self.domain.is_open(entity)
     }
 
     fn is_gone(&self, record: &Record, id: EntityId) -> bool {
@@ -378,6 +346,35 @@ impl Machine for Witness {
         self.domain.is_awaited(book, record)
     }
 
+    fn view(&self, book: &AnyBook, Look { tenant, query }: Look, now_ms: i64) -> View {
+        if let (AnyBook::Tenant(book), Query::Balance) = (book, query) {
+            self.diary.note(Seen::View { tenant, now: now_ms, book: book.clone() });
+        }
+        self.domain.view(book, query, now_ms)
+    }
+}
+
+impl Storage for Witness {
+    fn encode(&self, record: &Record) -> Vec<u8> {
+        self.domain.encode(record)
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
+        self.domain.decode(bytes)
+    }
+
+    fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
+        self.domain.index(tenant, time_ms, record, ops);
+    }
+
+    fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
+        self.domain.entity_key(tenant, id)
+    }
+
+    fn is_open(&self, entity: &Entity) -> bool {
+        self.domain.is_open(entity)
+    }
+
     fn is_large(&self, book: &AnyBook) -> bool {
         self.domain.is_large(book)
     }
@@ -389,6 +386,20 @@ impl Machine for Witness {
     fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, String> {
         self.domain.restore(tenant, bytes)
     }
+}
+
+impl Schedule for Witness {
+    fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
+        self.domain.now_ms(book, wall_ms)
+    }
+
+    fn wall_ms(&self, book: &AnyBook, tenant_ms: i64) -> i64 {
+        self.domain.wall_ms(book, tenant_ms)
+    }
+
+    fn may_reach(&self, now_ms: i64) -> Result<(), Refusal> {
+        self.domain.may_reach(now_ms)
+    }
 
     fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
         self.domain.next_due(book, skip)
@@ -396,13 +407,6 @@ impl Machine for Witness {
 
     fn deadline(&self, id: EntityId) -> KeyedCommand {
         self.domain.deadline(id)
-    }
-
-    fn view(&self, book: &AnyBook, Look { tenant, query }: Look, now_ms: i64) -> View {
-        if let (AnyBook::Tenant(book), Query::Balance) = (book, query) {
-            self.diary.note(Seen::View { tenant, now: now_ms, book: book.clone() });
-        }
-        self.domain.view(book, query, now_ms)
     }
 }
 

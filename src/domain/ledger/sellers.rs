@@ -105,7 +105,7 @@ mod tests {
     use crate::resources::merchants::Registration;
     use crate::resources::payments::sale::HOLD_MS;
     use crate::values::external_ref::ExternalRef;
-    use actors::Machine;
+    use actors::{Rules, Schedule};
     use std::sync::Arc;
 
     struct World {

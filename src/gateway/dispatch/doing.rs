@@ -13,16 +13,16 @@ use crate::http::respond::{Reply, RequestId};
 use crate::store::history::{self, Position, Unreadable};
 use crate::store::past_balance;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::{Held, Outcome};
+use actors::{CommandReply, Guard};
 use api::balance;
+use api::checkout::sessions;
 use api::conversions;
 use api::crypto;
-use api::links;
-use api::operations;
 use api::page::bad_cursor;
+use api::payments::operations;
 use api::plan::{Caller, Plan};
 use api::problem::Problem;
-use api::sessions;
+use api::products::links;
 use api::testing;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
@@ -93,7 +93,7 @@ impl Gateway {
                     (known, _) => known,
                 };
                 let (command, slot, held) = doing.command(ask, shape);
-                let until_record: Held = Box::new((held_name, slot));
+                let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(
@@ -337,7 +337,7 @@ impl Gateway {
                     products::Command::AddLink(Box::new(NewLink { slug, ..*link })).into(),
                     Shape::LinkCreated,
                 );
-                let until_record: Held = Box::new((held_slug, slot));
+                let until_record: Guard = Box::new((held_slug, slot));
                 reply(
                     tenant,
                     Shape::LinkCreated,
@@ -469,15 +469,15 @@ impl Gateway {
 
 impl Doing<'_> {
     /// The command, what is held until its first record, and until it is answered.
-    fn command(self, ask: Command, shape: Shape) -> (KeyedCommand, Option<Held>, Option<Held>) {
+    fn command(self, ask: Command, shape: Shape) -> (KeyedCommand, Option<Guard>, Option<Guard>) {
         let (keep, slot, held) = self.keep(shape);
         (KeyedCommand { command: ask, keep }, slot, held)
     }
 
     /// Which answer is kept for which key, what is held until the first record, and until it is
     /// answered.
-    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Held>, Option<Held>) {
-        let slot = self.slot.map(|slot| Box::new(slot) as Held);
+    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
+        let slot = self.slot.map(|slot| Box::new(slot) as Guard);
         let Some(Use { key, path, body_hash, held }) = self.used else { return (None, slot, None) };
         // The decision fills in when the key was first seen, on the tenant's clock.
         let first_seen = Timestamp::from_unix_ms(0);
@@ -500,7 +500,7 @@ fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
 
 /// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds
 /// what became of the part of it that is converted by itself.
-async fn others_done(outcome: &mut Outcome<Domain>) {
+async fn others_done(outcome: &mut CommandReply<Domain>) {
     if let Ok(settled) = outcome
         && let Some(mut performed) = settled.performed.take()
     {

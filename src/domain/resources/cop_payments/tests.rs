@@ -29,7 +29,7 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
 use crate::values::token::Token;
-use actors::Machine;
+use actors::{Rules, Schedule};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 

@@ -25,7 +25,7 @@ use crate::values::ids::Id;
 use crate::values::money::{Currency, Rate, Usd, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use actors::Machine;
+use actors::{Rules, Storage};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! Conversions of a share of each payment, tried until there is a rate.
 
 use super::*;
+use actors::Schedule;
 
 /// The record of a peso payment of this net, with what it arranges.
 fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<Entity>> {
