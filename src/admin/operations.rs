@@ -22,7 +22,7 @@ use api::refusals;
 use api::writer::Object;
 use api::{crypto, merchants, payments, payouts};
 use domain::bank::Answer;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
@@ -300,7 +300,7 @@ pub async fn resolve(call: Call) -> Outcome {
     services.may_decide(tenant_key)?;
     let done = matches!(answer, Answer::Done { .. });
     let act = call.act(Deed::Resolved { operation, done, note });
-    let command = Command::from(Ask::Resolve(Box::new(Resolution { operation, answer, act })));
+    let command = KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer, act })));
     let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
     let settled = asked.map_err(failure)?;
     if let Some(refusal) = &settled.refusal {

@@ -20,12 +20,12 @@ use api::checkout::{
 };
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::commands::Ask;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::platform::PLATFORM;
 use domain::record::Entity;
+use domain::resources::checkout;
 use domain::resources::checkout::{Bought, NewSession, Offered};
 use domain::resources::cop_payments::Channel;
 use domain::resources::products::{Link, Product, product_of};
@@ -298,7 +298,7 @@ pub async fn open(
             sale.shop.tenant_key,
             EntityId::session(id),
             true,
-            Ask::OpenSession(Box::new(new)).into(),
+            checkout::Command::Open(Box::new(new)).into(),
             None,
             None,
         )

@@ -9,10 +9,10 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Entity;
+use domain::resources::chargebacks;
 use domain::resources::chargebacks::{Chargeback, NewChargeback, Reason, Status, Verdict};
 use domain::resources::payments::Payment;
 use domain::values::ids::{EntityId, Id, Kind};
@@ -68,7 +68,11 @@ pub fn open(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let id = call.new_id();
     let (payment, new) = new.get(&sound, id);
-    Ok(Plan::OfPayment(payment, Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)))
+    Ok(Plan::OfPayment(
+        payment,
+        chargebacks::Command::Open(Box::new(new)).into(),
+        Shape::ChargebackOpened(id),
+    ))
 }
 
 /// POST /v1/test/chargebacks/:id/close
@@ -77,7 +81,11 @@ pub fn close(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let verdict = read_verdict(&mut fields);
     let sound = fields.finish()?;
-    Ok(Plan::OfChargeback(id, Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id)))
+    Ok(Plan::OfChargeback(
+        id,
+        chargebacks::Command::Close(id, verdict.get(&sound)).into(),
+        Shape::Chargeback(id),
+    ))
 }
 
 /// GET /v1/chargebacks/:id

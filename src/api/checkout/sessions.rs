@@ -9,8 +9,8 @@ use crate::query::Query;
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
-use domain::commands::Ask;
 use domain::kept::Shape;
+use domain::resources::checkout;
 use domain::resources::checkout::{NewSession, Offered, Sale, Session, Status, Way};
 use domain::values::ids::{EntityId, Id};
 
@@ -64,7 +64,7 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Signing {
         id: EntityId::session(id),
         new: true,
-        ask: Ask::OpenSession(Box::new(new)),
+        ask: checkout::Command::Open(Box::new(new)).into(),
         shape: Shape::SessionOpened,
     })
 }

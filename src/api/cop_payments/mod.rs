@@ -14,12 +14,13 @@ use crate::problem::{BadField, Problem};
 use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::events::EventKind;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Entity;
 use domain::resources::conversions::price::with_four_decimals;
+use domain::resources::cop_payments;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
 use domain::resources::payments::{Method, Status};
@@ -67,7 +68,11 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: None,
         checkout: None,
     };
-    Ok(Plan::New(EntityId::cop_payment(id), Ask::CollectCop(Box::new(new)), Shape::CopPaymentCreated))
+    Ok(Plan::New(
+        EntityId::cop_payment(id),
+        cop_payments::Command::Collect(Box::new(new)).into(),
+        Shape::CopPaymentCreated,
+    ))
 }
 
 fn whole_pesos() -> Bad {
@@ -150,31 +155,35 @@ pub fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     // What is no code is a wrong one.
     let code = fields.required("otp", |value| value.string().map(|text| Token::parse_debit(&text).ok()));
     let sound = fields.finish()?;
-    Ok(Plan::Entity(EntityId::cop_payment(id), Ask::SubmitCopCode(code.get(&sound)), Shape::CopPayment))
+    Ok(Plan::Entity(
+        EntityId::cop_payment(id),
+        cop_payments::Command::SubmitCode(code.get(&sound)).into(),
+        Shape::CopPayment,
+    ))
 }
 
 /// POST /v1/cop/payments/:id/cancel
 pub fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::CancelCop)
+    act(call, cop_payments::Command::Cancel.into())
 }
 
 /// POST /v1/cop/payments/:id/refund
 pub fn refund(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::RefundCop)
+    act(call, cop_payments::Command::Refund.into())
 }
 
 /// POST /v1/test/cop/payments/:id/pay
 pub fn play_paying(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::PlayCopBuyer { pays: true })
+    act(call, cop_payments::Command::PlayBuyer { pays: true }.into())
 }
 
 /// POST /v1/test/cop/payments/:id/decline
 pub fn play_declining(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::PlayCopBuyer { pays: false })
+    act(call, cop_payments::Command::PlayBuyer { pays: false }.into())
 }
 
 /// What takes no body.
-fn act(call: &Call<'_>, ask: Ask) -> Result<Plan, Problem> {
+fn act(call: &Call<'_>, ask: Command) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(EntityId::cop_payment(id), ask, Shape::CopPayment))

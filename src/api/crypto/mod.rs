@@ -10,12 +10,12 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::events::Extra;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
+use domain::resources::crypto;
 use domain::resources::crypto::CryptoBalance;
 use domain::resources::crypto::address::{ACCOUNT_BYTES, Network, canonical};
 use domain::resources::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
@@ -79,7 +79,7 @@ pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
         network,
         address: address.get(&sound),
     };
-    let ask = Ask::PayCrypto(Box::new(new));
+    let ask = crypto::payouts::Command::Pay(Box::new(new)).into();
     Ok(Plan::Create {
         space: Space::CryptoPayout,
         name,
@@ -135,14 +135,22 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
 pub fn approve(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     read_approval(call.body)?;
-    Ok(Plan::Entity(EntityId::crypto_payout(id), Ask::ReviewCrypto(Verdict::Approve), Shape::CryptoPayout))
+    Ok(Plan::Entity(
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(Verdict::Approve).into(),
+        Shape::CryptoPayout,
+    ))
 }
 
 /// POST /v1/test/crypto/payouts/:id/reject
 pub fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let verdict = read_rejection(call.body)?;
-    Ok(Plan::Entity(EntityId::crypto_payout(id), Ask::ReviewCrypto(verdict), Shape::CryptoPayout))
+    Ok(Plan::Entity(
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(verdict).into(),
+        Shape::CryptoPayout,
+    ))
 }
 
 /// Reads the body of an approval, which says nothing.
@@ -213,14 +221,15 @@ pub fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
         (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
     let name = DepositAddress::name(network, asset, &customer_ref);
     let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
-    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress {
+    let ask = crypto::deposits::Command::Open(Box::new(NewDepositAddress {
         id,
         customer_ref,
         network,
         asset,
         address,
         till: None,
-    }));
+    }))
+    .into();
     Ok(Plan::Create {
         space: Space::DepositAddress,
         name,
@@ -277,7 +286,7 @@ pub fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
         space: Space::DepositTo,
         name: address,
         kind: Kind::DepositAddress,
-        ask: Ask::Deposit(Box::new(incoming)),
+        ask: crypto::deposits::Command::Receive(Box::new(incoming)).into(),
         shape: Shape::Deposit,
     })
 }

@@ -11,12 +11,12 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Entity;
 use domain::resources::banks::{BankCode, Catalogue, Service};
+use domain::resources::payouts;
 use domain::resources::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
 use domain::values::account::AccountNumber;
 use domain::values::external_ref::ExternalRef;
@@ -128,7 +128,7 @@ fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
         space: Space::Payout,
         name,
         id: EntityId::payout(new.id),
-        ask: Ask::Pay(Box::new(new)),
+        ask: payouts::Command::Pay(Box::new(new)).into(),
         shape: Shape::PayoutCreated,
     };
     Ok(match of {

@@ -8,10 +8,10 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
+use domain::resources::own_account;
 use domain::resources::own_account::{Held, OwnAccount};
 use domain::resources::verification::TRIES;
 use domain::values::identity::IdentityDocument;
@@ -28,7 +28,7 @@ pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let held =
         Held { bank: bank.get(&sound), phone: phone.get(&sound), identification: identification.get(&sound) };
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::SetOwnAccount(held), Shape::OwnAccount))
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into(), Shape::OwnAccount))
 }
 
 /// GET /v1/payouts/account
@@ -42,7 +42,7 @@ pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
         EntityId::OWN_ACCOUNT,
-        Ask::StartOwnVerification(call.micro_deposits),
+        own_account::Command::StartVerification(call.micro_deposits).into(),
         Shape::OwnVerificationStarted,
     ))
 }
@@ -54,7 +54,7 @@ pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let second = fields.required("amount2", Value::amount);
     let sound = fields.finish()?;
     let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::VerifyOwn(seen), Shape::OwnAccount))
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Verify(seen).into(), Shape::OwnAccount))
 }
 
 /// The account after a change: 201 when it is the first.

@@ -9,10 +9,10 @@ use crate::query::Query;
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Entity;
+use domain::resources::products;
 use domain::resources::products::{
     Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug,
 };
@@ -91,13 +91,17 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
         max_quantity: max_quantity.get(&sound),
         redirect_url: redirect_url.get(&sound),
     };
-    Ok(Plan::Entity(product_of(id), Ask::ChangeLink(id, Box::new(change)), Shape::Link(id)))
+    Ok(Plan::Entity(
+        product_of(id),
+        products::Command::ChangeLink(id, Box::new(change)).into(),
+        Shape::Link(id),
+    ))
 }
 
 /// DELETE /v1/payment-links/:id
 pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
-    Ok(Plan::Entity(product_of(id), Ask::DeleteLink(id), Shape::LinkDeleted(id)))
+    Ok(Plan::Entity(product_of(id), products::Command::DeleteLink(id).into(), Shape::LinkDeleted(id)))
 }
 
 /// The id of a link; a product's own is none.

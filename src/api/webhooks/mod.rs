@@ -12,10 +12,10 @@ use crate::query::Query;
 use crate::value::Value;
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Entity;
+use domain::resources::webhooks;
 use domain::resources::webhooks::{
     Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
 };
@@ -50,7 +50,8 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let id = call.new_id();
     let (url, target) = url.get(&sound);
-    let ask = Ask::RegisterWebhook(Box::new(NewWebhook { id, url, events: events.get(&sound) }));
+    let ask =
+        webhooks::Command::Register(Box::new(NewWebhook { id, url, events: events.get(&sound) })).into();
     Ok(Plan::Aimed(
         target,
         Box::new(Plan::Signing { id: EntityId::webhook(id), new: true, ask, shape: Shape::WebhookCreated }),
@@ -81,7 +82,7 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let (url, target) = url.get(&sound).unzip();
     let change = WebhookChange { url, events: events.get(&sound), enabled: enabled.get(&sound) };
-    let plan = Plan::Entity(id, Ask::ChangeWebhook(Box::new(change)), Shape::Webhook);
+    let plan = Plan::Entity(id, webhooks::Command::Change(Box::new(change)).into(), Shape::Webhook);
     Ok(match target {
         Some(target) => Plan::Aimed(target, Box::new(plan)),
         None => plan,
@@ -90,14 +91,23 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// DELETE /v1/webhooks/:id
 pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::webhook(call.id("id")?), Ask::DeleteWebhook, Shape::WebhookDeleted))
+    Ok(Plan::Entity(
+        EntityId::webhook(call.id("id")?),
+        webhooks::Command::Delete.into(),
+        Shape::WebhookDeleted,
+    ))
 }
 
 /// POST /v1/webhooks/:id/rotate-secret
 pub fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Signing { id, new: false, ask: Ask::RotateSecret, shape: Shape::SecretRotated })
+    Ok(Plan::Signing {
+        id,
+        new: false,
+        ask: webhooks::Command::RotateSecret.into(),
+        shape: Shape::SecretRotated,
+    })
 }
 
 /// GET /v1/webhooks/:id/deliveries

@@ -1,6 +1,10 @@
 //! What an operator sets per tenant (`docs/contract.md, 3.5`), and the tenant's settings by which a book
 //! learns of it.
 
+use crate::decision::{Draft, Outcome};
+use crate::events::{EventKind, Extra};
+use crate::ledger::book::Book;
+use crate::record::Cause;
 use crate::values::money::{Rate, Usdt, Ves};
 use rust_decimal::Decimal;
 use std::sync::{Arc, LazyLock};
@@ -171,6 +175,25 @@ pub struct TenantSettings {
     pub live_status: LiveStatus,
     /// Why it last changed.
     pub reason: Option<String>,
+}
+
+/// A new version of the settings reaches the tenant's book; an older one changes nothing.
+pub fn renew(book: &Book, new: TenantSettings) -> Outcome {
+    let known = &book.tenant_settings;
+    if new.version <= known.version {
+        return Outcome::unchanged();
+    }
+    let mut draft = Draft::new(Cause::TenantSettingsChanged);
+    if new.live_status != known.live_status {
+        let extra = Extra::LiveStatus {
+            status: new.live_status.name().to_owned(),
+            previous: known.live_status.name().to_owned(),
+            reason: new.reason.clone(),
+        };
+        draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
+    }
+    draft.tenant_settings = Some(new);
+    Outcome::write(draft)
 }
 
 #[cfg(test)]

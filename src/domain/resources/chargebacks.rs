@@ -150,6 +150,23 @@ pub enum Verdict {
     Lost,
 }
 
+/// A command about the chargebacks of a payment.
+pub enum Command {
+    /// A bank takes the payment back.
+    Open(Box<NewChargeback>),
+    /// The dispute about this one is decided.
+    Close(Id, Verdict),
+}
+
+/// The ruling on a command, by the payment that it is about.
+pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, payment) {
+        (Command::Open(new), Some(payment)) => open(book, payment, *new, turn),
+        (Command::Close(id, verdict), Some(payment)) => close(payment, id, verdict, turn),
+        (Command::Open(_) | Command::Close(..), None) => Outcome::refuse(Refusal::NotFound),
+    }
+}
+
 /// What the open and lost ones took of the payment, in cents: never more than its amount.
 fn taken(chargebacks: &[Chargeback]) -> i64 {
     chargebacks

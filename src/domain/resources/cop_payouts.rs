@@ -142,6 +142,24 @@ pub enum Verdict {
     Failed(String),
 }
 
+/// A command to a payout in pesos.
+pub enum Command {
+    /// A new one; the payout is the one on its reference, if there is one.
+    Pay(Box<NewCopPayout>),
+    /// The operator says what became of it.
+    Settle(Verdict),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, payout) {
+        (Command::Pay(new), None) => create(book, *new, turn),
+        (Command::Pay(new), Some(payout)) => repeat(payout, &new),
+        (Command::Settle(verdict), Some(payout)) => settle(payout, verdict, turn),
+        (Command::Settle(_), None) => Outcome::refuse(Refusal::NotFound),
+    }
+}
+
 /// Debits it.
 pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Outcome {
     let free = book.account(Currency::Cop).free();

@@ -24,13 +24,15 @@ use api::plan::{Caller, Plan};
 use api::problem::Problem;
 use api::products::links;
 use api::testing;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::{KeepRef, Shape};
 use domain::machine::Domain;
 use domain::platform::PLATFORM;
 use domain::record::Entity;
+use domain::resources::payments;
 use domain::resources::payments::Method as PaymentMethod;
+use domain::resources::products;
 use domain::resources::products::{NewLink, product_of};
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
@@ -85,7 +87,7 @@ impl Gateway {
                 let known = match (history::named(reader, tenant, space, &name)?, &ask) {
                     // C2P attempts may have come after it on the same reference; it is a repeat all
                     // the same.
-                    (Some(newest), Ask::Charge(charge)) => {
+                    (Some(newest), Command::Payments(payments::Command::Charge(charge))) => {
                         Some(history::attempt_by(reader, tenant, newest, charge.means.method())?)
                     }
                     (known, _) => known,
@@ -185,7 +187,7 @@ impl Gateway {
             Plan::Advance(advance_ms) => {
                 // It takes as long as what falls due on the way.
                 doing.slot = None;
-                let (command, _, held) = doing.command(Ask::MoveClock, Shape::Clock);
+                let (command, _, held) = doing.command(Command::MoveClock, Shape::Clock);
                 reply(
                     tenant,
                     Shape::Clock,
@@ -331,8 +333,10 @@ impl Gateway {
                     }
                 }
                 let (slug, held_slug) = free.unzip();
-                let (command, slot, held) =
-                    doing.command(Ask::AddLink(Box::new(NewLink { slug, ..*link })), Shape::LinkCreated);
+                let (command, slot, held) = doing.command(
+                    products::Command::AddLink(Box::new(NewLink { slug, ..*link })).into(),
+                    Shape::LinkCreated,
+                );
                 let until_record: Guard = Box::new((held_slug, slot));
                 reply(
                     tenant,
@@ -465,9 +469,9 @@ impl Gateway {
 
 impl Doing<'_> {
     /// The command, what is held until its first record, and until it is answered.
-    fn command(self, ask: Ask, shape: Shape) -> (Command, Option<Guard>, Option<Guard>) {
+    fn command(self, ask: Command, shape: Shape) -> (KeyedCommand, Option<Guard>, Option<Guard>) {
         let (keep, slot, held) = self.keep(shape);
-        (Command { ask, keep }, slot, held)
+        (KeyedCommand { command: ask, keep }, slot, held)
     }
 
     /// Which answer is kept for which key, what is held until the first record, and until it is

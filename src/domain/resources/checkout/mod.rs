@@ -139,6 +139,21 @@ pub struct NewSession {
     pub bought: Option<Bought>,
 }
 
+/// A command to a session.
+pub enum Command {
+    /// A new one.
+    Open(Box<NewSession>),
+}
+
+/// The ruling on a command.
+pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, session) {
+        (Command::Open(new), None) => open(*new, turn),
+        // A session never changes.
+        (Command::Open(_), Some(_)) => Outcome::refuse(Refusal::NotFound),
+    }
+}
+
 /// A new session.
 pub fn open(new: NewSession, turn: &Turn) -> Outcome {
     let NewSession {

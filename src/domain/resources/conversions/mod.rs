@@ -13,10 +13,12 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp, Zone};
+pub use commands::{Command, decide};
 use price::{Amount, Price};
 use spend::Taken;
 
 pub mod auto;
+mod commands;
 pub mod price;
 pub mod spend;
 #[cfg(test)]
@@ -435,7 +437,7 @@ pub enum Decision {
 }
 
 /// The end of a conversion that waits.
-pub fn decide(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
+pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
     let Some(accepted) = conversion.accepted() else { return Outcome::refuse(Refusal::NotFound) };
     match (decision, &accepted.end) {
         (Decision::Cancel, End::Open) => cancel(conversion, accepted, CANCELED_BY_TENANT.to_owned(), turn),

@@ -7,6 +7,7 @@
 //! place, by the processor, and none of them can be lost.
 
 pub mod collect;
+mod commands;
 pub mod refund;
 pub mod sale;
 
@@ -23,6 +24,7 @@ use crate::values::buyer::Buyer;
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
+pub use commands::{Command, deadline, decide, on_rail_reply, refuse_chargeback, refuse_payments_command};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 

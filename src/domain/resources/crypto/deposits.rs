@@ -129,6 +129,24 @@ pub struct NewDepositAddress {
     pub till: Option<Box<Till>>,
 }
 
+/// A command to a deposit address.
+pub enum Command {
+    /// A new one; the address is that of the same customer, network and asset, if there is one.
+    Open(Box<NewDepositAddress>),
+    /// Something came to it.
+    Receive(Box<Incoming>),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, address) {
+        (Command::Open(new), None) => open(book, *new, turn),
+        (Command::Open(new), Some(known)) => open_again(book, known, *new, turn),
+        (Command::Receive(incoming), Some(address)) => receive(book, address, *incoming, turn),
+        (Command::Receive(_), None) => Outcome::refuse(Refusal::NotFound),
+    }
+}
+
 /// An address that nobody had before.
 pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Outcome {
     if let Err(refusal) = can_open(book, &new, turn) {

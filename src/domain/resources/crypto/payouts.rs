@@ -144,6 +144,30 @@ pub struct NewCryptoPayout {
     pub address: String,
 }
 
+/// A command to a payout in USDT.
+pub enum Command {
+    /// A new one; the payout is the one on its reference, if there is one.
+    Pay(Box<NewCryptoPayout>),
+    /// An operator has looked at it.
+    Review(Verdict),
+}
+
+/// The ruling on a command.
+pub fn decide(
+    book: &Book,
+    payout: Option<&CryptoPayout>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Outcome {
+    match (command, payout) {
+        (Command::Pay(new), None) => create(book, *new, keep, turn),
+        (Command::Pay(new), Some(payout)) => repeat(payout, &new),
+        (Command::Review(verdict), Some(payout)) => review(payout, verdict, keep, turn),
+        (Command::Review(_), None) => Outcome::refuse(Refusal::NotFound),
+    }
+}
+
 /// The reference is known: the same payout is answered again, another is a conflict. A fee that was
 /// changed meanwhile makes no difference.
 pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Outcome {

@@ -7,6 +7,7 @@
 pub mod asked_on;
 pub mod c2p;
 pub mod charge;
+mod commands;
 pub mod otp;
 pub mod reversal;
 pub mod sale;
@@ -14,6 +15,7 @@ pub mod sale;
 #[cfg(test)]
 mod tests;
 
+use crate::bank::Order;
 use crate::decision::Turn;
 use crate::kept::KeepRef;
 use crate::resources::banks::BankCode;
@@ -27,6 +29,7 @@ use crate::values::ids::Id;
 use crate::values::money::{Rate, Usd, Usdt, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
+pub use commands::{Command, deadline, decide, on_rail_reply};
 use std::sync::Arc;
 
 /// How the money is collected. The number is part of list facets.
@@ -364,6 +367,12 @@ impl Payment {
             available_at: None,
             checkout: None,
         }
+    }
+
+    /// Whether an order that an earlier record asked for is still to be sent: the intent that this
+    /// one supersedes was asked, and the payer needs a code while the new one waits for it.
+    pub fn wants(&self, order: &Order) -> bool {
+        self.awaits_otp() && matches!(order, Order::RequestOtp { .. })
     }
 
     /// Whether the payer needs a code now that the bank sends at our word.

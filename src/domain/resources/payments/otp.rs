@@ -87,6 +87,20 @@ pub struct NewOtp {
     pub amount: Ves,
 }
 
+/// A command to a request for a code.
+pub enum Command {
+    /// A new one.
+    Request(Box<NewOtp>),
+}
+
+/// The ruling on a command.
+pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+    match (command, otp) {
+        (Command::Request(new), None) => request(*new, keep, turn),
+        (Command::Request(_), Some(_)) => Outcome::refuse(Refusal::NotFound),
+    }
+}
+
 /// Tells the bank to send a code.
 pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     if !turn.has_rail {

@@ -88,6 +88,31 @@ impl NewBatch {
     }
 }
 
+/// A command to a batch.
+pub enum Command {
+    /// A new one; the batch is the one on its reference, if there is one.
+    Pay(Box<NewBatch>),
+    /// The answer that a batch got in the end, for the key under which it was asked for.
+    Answered {
+        /// The use of the key.
+        kept: Arc<KeepRef>,
+        /// The status.
+        status: u16,
+        /// The body, byte by byte.
+        body: Vec<u8>,
+    },
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, batch: Option<&Batch>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, batch) {
+        (Command::Pay(new), None) => create(book, *new, turn),
+        (Command::Pay(new), Some(batch)) => repeat(batch, &new),
+        (Command::Answered { kept, status, body }, Some(_)) => answered(kept, status, body),
+        (Command::Answered { .. }, None) => Outcome::refuse(Refusal::NotFound),
+    }
+}
+
 /// The reference of the batch is known.
 pub fn repeat(batch: &Batch, again: &NewBatch) -> Outcome {
     if batch.mark == again.mark {

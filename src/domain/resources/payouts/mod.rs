@@ -17,9 +17,11 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
+pub use commands::{Command, decide};
 use std::sync::Arc;
 
 pub mod batch;
+mod commands;
 
 /// The operation that sends a payout's money.
 pub const CREDIT: u16 = 1;

@@ -5,6 +5,7 @@
 //! it leads back to the product without an index. What was sold is in the book, because a sale is a
 //! payment's record.
 
+mod commands;
 pub mod slug;
 
 use crate::decision::{Draft, Outcome, Turn};
@@ -15,6 +16,7 @@ use crate::resources::payments::charge::unknown_seller;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
 use crate::values::time::Timestamp;
+pub use commands::{Command, decide};
 
 /// A link's buyer may take at most so many at once.
 pub const QUANTITY_MAX: u16 = 999;

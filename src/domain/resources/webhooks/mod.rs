@@ -13,6 +13,9 @@ use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
+pub use commands::{Command, decide};
+
+mod commands;
 
 /// Endpoints per tenant and mode.
 pub const ENDPOINTS_MAX: usize = 20;

@@ -58,7 +58,7 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
         assert!(world.say(told(code), T0 + 6).is_none());
         assert_eq!(world.refusal, Some(Refusal::OtpAttemptsExhausted));
     }
-    assert!(world.say(Ask::CancelCop, T0 + 6).is_none());
+    assert!(world.say(cop_payments::Command::Cancel, T0 + 6).is_none());
     assert_eq!(world.refusal, Some(Refusal::PaymentNotPending));
 }
 
@@ -66,16 +66,16 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
 fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     let mut world = tried_too_often();
     assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 5).is_none());
-    for ask in [told("123456"), Ask::CancelCop] {
-        let wanted = if matches!(ask, Ask::CancelCop) {
+    for command in [told("123456"), cop_payments::Command::Cancel.into()] {
+        let wanted = if matches!(command, Command::CopPayments(cop_payments::Command::Cancel)) {
             Refusal::ChargeInProgress
         } else {
             Refusal::OtpAttemptsExhausted
         };
-        assert!(world.say(ask, T0 + 6).is_none());
+        assert!(world.say(command, T0 + 6).is_none());
         assert_eq!(world.refusal, Some(wanted));
     }
-    world.say(Ask::Deadline, T0 + 60_000);
+    world.say(Command::Deadline, T0 + 60_000);
     assert!(matches!(
         world.effects.as_slice(),
         [Effect { order: Order::TellCop { instruction: Instruction::Cancel, .. }, .. }]

@@ -17,7 +17,10 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
+pub use commands::{Command, decide};
 use std::sync::Arc;
+
+mod commands;
 
 /// Payout methods that a merchant may have: each record of the merchant holds all of them, and so
 /// does its book.
