@@ -265,7 +265,7 @@ async fn start(
     let clock = Clock::system();
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = data.join(SIMULATOR_DIRECTORY);
-    let simulator = Simulator::open(&books, delay, config.rails.simulator_fault)
+    let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|error| format!("{}: {error}", books.display()))?;
     let simulator = Arc::new(simulator);
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
@@ -364,7 +364,7 @@ async fn start(
     admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;
     services
         .webhooks
-        .attach(&services)
+        .attach(Arc::<Services>::clone(&services))
         .map_err(|unreadable| format!("the webhook endpoints could not be read: {unreadable}"))?;
     admin::push_pending(&services).await.map_err(failed)?;
     Ok((services, feeds))

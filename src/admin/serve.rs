@@ -7,6 +7,7 @@ use super::guard::Guard;
 use super::kept::{self, Reservation, Sent};
 use super::routes::{Route, routes};
 use crate::gateway::ask;
+use crate::gateway::dispatch::document;
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
@@ -34,7 +35,7 @@ pub struct AdminApi {
     router: Router<(Route, Arc<Meter>)>,
     guard: Guard,
     token: Option<Token>,
-    documents: Documents,
+    documents: Documents<Arc<Meter>>,
     metrics: Metrics,
     /// Of everything that is not in the table.
     unrouted: Arc<Meter>,
@@ -55,7 +56,8 @@ impl AdminApi {
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
-        let documents = Documents::new(|| description::document().to_json(), &meters);
+        let documents =
+            Documents::new(|| description::document().to_json(), |path| meters.of(&Method::GET, path));
         let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
         Ok(AdminApi {
             services,
@@ -81,7 +83,7 @@ impl AdminApi {
         let path = head.uri.path();
         // What the API looks like is no secret: a page must be there before a token can be typed
         // into it.
-        if let Some(answer) = self.documents.answer(&head.method, path, &head.headers, measuring) {
+        if let Some(answer) = document(&self.documents, arrival, measuring) {
             return answer;
         }
         if path == metrics::PATH {

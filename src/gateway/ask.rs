@@ -3,7 +3,7 @@
 
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
-use crate::http::respond::Trace;
+use crate::http::respond::{Timing, Trace};
 use crate::store::history;
 use actors::{Failure, Outcome, Settled};
 use api::problem::Problem;
@@ -94,6 +94,13 @@ pub async fn entity_patiently(
             }
             outcome => return outcome,
         }
+    }
+}
+
+impl From<actors::Timing> for Timing {
+    fn from(timing: actors::Timing) -> Timing {
+        let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        Timing { queue_us: micros(timing.queue), apply_us: micros(timing.apply), wal_us: micros(timing.wal) }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::gateway::public::Public;
 use crate::gateway::reservations::KeyHeld;
 use crate::gateway::secrets;
 use crate::gateway::services::{Services, random_id};
+use crate::gateway::shares::Share;
 use crate::gateway::throttle::Throttle;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
@@ -48,7 +49,7 @@ pub struct Gateway {
     services: Arc<Services>,
     router: Router<(Route, Arc<Meter>)>,
     throttle: Throttle<Id>,
-    documents: Documents,
+    documents: Documents<Arc<Meter>>,
     public: Public,
     unrouted: Unrouted,
 }
@@ -78,13 +79,6 @@ struct Routed<'m, 'a> {
 impl Routed<'_, '_> {
     fn writes(&self) -> bool {
         self.route.method != Method::GET
-    }
-}
-
-impl From<Unreadable> for Problem {
-    fn from(unreadable: Unreadable) -> Problem {
-        tracing::error!(%unreadable, "what is stored cannot be read");
-        Problem::internal_error()
     }
 }
 
@@ -122,7 +116,8 @@ impl Gateway {
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
-        let documents = Documents::new(|| openapi::public().to_json(), &meters).with_home(home, &meters);
+        let documents = Documents::new(|| openapi::public().to_json(), |path| meters.of(&Method::GET, path))
+            .with_home(home, |path| meters.of(&Method::GET, path));
         let unrouted = Unrouted {
             none: meters.of_none(),
             health: meters.of(&Method::GET, "/healthz"),
@@ -156,7 +151,7 @@ impl Gateway {
             }
             let share = self.services.shares.of(routed.caller.tenant_key);
             let bytes = if routed.writes() {
-                body.charge_to(&share);
+                body.charge_to(Arc::<Share>::clone(&share));
                 body.json(&arrival.head.headers).await?
             } else {
                 Bytes::new()
@@ -183,9 +178,8 @@ impl Gateway {
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
         let (method, path) = (&arrival.head.method, arrival.head.uri.path());
-        let answer = self
-            .health(method, path, measuring)
-            .or_else(|| self.documents.answer(method, path, &arrival.head.headers, measuring));
+        let answer =
+            self.health(method, path, measuring).or_else(|| document(&self.documents, arrival, measuring));
         answer.or_else(|| {
             Public::is_meant(path).then(|| Ok(self.public.answer(&self.services, arrival, measuring)))
         })
@@ -377,6 +371,20 @@ impl Gateway {
         };
         (route.handler)(&call)
     }
+}
+
+/// The answer to a request for a document, which is counted.
+pub fn document<'m>(
+    documents: &'m Documents<Arc<Meter>>,
+    arrival: &Arrival,
+    measuring: &mut Measuring<'m>,
+) -> Option<Result<Reply, Problem>> {
+    let head = &arrival.head;
+    let answer = documents.answer(&head.method, head.uri.path(), &head.headers)?;
+    Some(answer.map(|(meter, reply)| {
+        measuring.found(meter);
+        reply
+    }))
 }
 
 /// What is answered to a tenant's command.

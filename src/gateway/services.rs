@@ -14,9 +14,10 @@ use crate::rails::simulator::Simulator;
 use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use crate::store::read_pool::ReadPool;
 use crate::telemetry::spans::Spans;
-use crate::webhooks::Webhooks;
 use crate::webhooks::secret::Secret;
+use crate::webhooks::{Tenants, Webhooks};
 use actors::Engine;
+use api::events::World;
 use api::plan::{BankRate, Official};
 use api::problem::Problem;
 use dashmap::DashMap;
@@ -180,6 +181,21 @@ impl Services {
 
     fn keyed_hash(&self, parts: &[&[u8]]) -> [u8; 32] {
         keyed_hash(&self.mark_key, parts)
+    }
+}
+
+impl Tenants for Services {
+    fn engine(&self) -> &Engine<Domain> {
+        &self.engine
+    }
+
+    fn world(&self, tenant: u64) -> Option<World> {
+        let number = u32::try_from(tenant / 2).ok()?;
+        Some(World { tenant: self.directory.tenant_numbered(number)?.id, livemode: is_live(tenant) })
+    }
+
+    fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {
+        self.webhook_secret(tenant, webhook, version)
     }
 }
 

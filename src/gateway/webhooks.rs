@@ -7,6 +7,7 @@ use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::webhooks::Tenants as _;
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
 use actors::{Failure, Held};
@@ -242,7 +243,7 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
         View::Clock(now) => now,
         _ => return Err(Problem::internal_error()),
     };
-    let world = crate::webhooks::world(services, tenant).ok_or_else(Problem::internal_error)?;
+    let world = services.world(tenant).ok_or_else(Problem::internal_error)?;
     let (event, body) = (services.fresh_id(tenant), test_envelope(now, world));
     let mut sending = Vec::new();
     for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {

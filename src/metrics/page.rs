@@ -6,6 +6,7 @@ use super::process::Process;
 use super::text::{Page, Value};
 use crate::gateway::services::Services;
 use crate::rates::FeedState;
+use crate::store::history;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
@@ -339,7 +340,7 @@ fn rails(page: &mut Page, services: &Services) {
         "pasarela_rail_contradicted_total",
         "Operations of which a bank said both that they were done and that they were not, over all runs; GET /admin/operations lists them.",
     )
-    .is(crate::admin::operations::contradicted(services));
+    .is(history::contradictions(services.engine.reader()));
     page.gauge(
         "pasarela_rail_unresolved",
         "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them.",

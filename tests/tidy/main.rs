@@ -6,6 +6,7 @@ mod citations;
 mod documents;
 mod files;
 mod licences;
+mod rooms;
 mod words;
 
 use std::fs;

@@ -42,16 +42,6 @@ pub enum Fault {
     OneTransfer,
 }
 
-impl Fault {
-    /// All of them, with their names.
-    pub const ALL: [(&'static str, Fault); 4] = [
-        ("none", Fault::None),
-        ("contradicts", Fault::Contradicts),
-        ("loses", Fault::Loses),
-        ("one_transfer", Fault::OneTransfer),
-    ];
-}
-
 /// The simulated bank.
 pub struct Simulator {
     books: Books,
