@@ -22,7 +22,6 @@ use crate::gateway::banks::Banks;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::dispatch::Gateway;
-use crate::gateway::meter::Meters;
 use crate::gateway::public::Public;
 use crate::gateway::reservations::Reservations;
 use crate::gateway::services::{Ids, Services, system_now};
@@ -142,7 +141,7 @@ pub async fn run(
     let counting = tokio::spawn(admin::operations::keep_counted(Arc::clone(&services)));
     let home = home::page(&services.base_url, config.demo_key())
         .map_err(|error| format!("the page at /: {error}"))?;
-    let public = public(&config, &services.meters)?;
+    let public = public(&config, &services)?;
     let gateway = Gateway::new(
         Arc::clone(&services),
         config.limits.requests_per_second,
@@ -237,13 +236,14 @@ async fn until(mut stopped: watch::Receiver<bool>) {
 }
 
 /// What everybody may ask.
-fn public(config: &Config, meters: &Meters) -> Result<Public, String> {
+fn public(config: &Config, services: &Arc<Services>) -> Result<Public, String> {
     let withdrawals = translate::withdrawals(&config.withdraw)?;
     let policy = withdrawals
         .policy(config.tenant_defaults.withdraw_fee_policy)
         .cloned()
         .ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
-    Public::new(&config.public_allowed_origins, withdrawals, policy, meters).map_err(|bad| bad.to_string())
+    Public::new(Arc::clone(services), &config.public_allowed_origins, withdrawals, policy)
+        .map_err(|bad| bad.to_string())
 }
 
 /// Everything behind the listeners.

@@ -76,7 +76,7 @@ fn tenants() -> Chapter {
                 .example("a shop", r#"{"name":"mi tienda"}"#)
                 .example("with a fee of its own", r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#)
                 .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
-            operation("listTenants", "List accounts").pages().answers(200, "TenantPage", "MergeCursor first"),
+            operation("listTenants", "List accounts").pages().answers(200, "TenantPage", "Newest first"),
             operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
             operation("updateSettings", "Change settings")
                 .about("What is not named stays as it is; objects are merged, lists replaced.")
@@ -290,7 +290,7 @@ fn crypto_payouts() -> Chapter {
             operation("listAllCryptoPayouts", "List the USDT payouts of all accounts")
                 .query("status", crypto::payout_status())
                 .pages()
-                .answers(200, "CryptoPayoutPage", "MergeCursor first"),
+                .answers(200, "CryptoPayoutPage", "Newest first"),
             review(
                 operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
             )
@@ -329,7 +329,7 @@ fn orders() -> Chapter {
                 .query("rail", text())
                 .query("tenantId", uuid())
                 .pages()
-                .answers(200, "OperationPage", "MergeCursor first"),
+                .answers(200, "OperationPage", "Newest first"),
             operation("resolveOperation", "Say what became of an order that no bank has answered")
                 .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, and if it says the opposite that is a contradiction, which moves no money.")
                 .body("OperationResolution")

@@ -3,16 +3,16 @@
 //! an answer here, the repeated one too, and nowhere else.
 
 use crate::gateway::dispatch::reply;
+use crate::gateway::idempotency::KeptAnswer;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId};
-use crate::store::history::{self, Unreadable};
+use crate::store::history::Unreadable;
 use actors::Outcome;
 use api::problem::Problem;
 use api::{sessions, webhooks};
-use domain::kept::{Kept, Shape};
+use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::record::Entity;
-use wal::Seq;
 
 /// The answer that shows an endpoint or a session with its secret.
 pub fn reply_with_secret(
@@ -38,13 +38,13 @@ pub fn reply_with_secret(
 }
 
 /// The body of a kept answer, with the secret that was in it: the record says which one that was.
-pub fn replayed(services: &Services, tenant: u64, kept: Kept, seq: Seq) -> Result<Vec<u8>, Unreadable> {
+pub fn replayed(services: &Services, tenant: u64, answer: KeptAnswer) -> Result<Vec<u8>, Unreadable> {
+    let KeptAnswer { seq, kept, record, .. } = answer;
     if !matches!(kept.of.shape, Shape::WebhookCreated | Shape::SecretRotated | Shape::SessionOpened)
         || kept.status >= 300
     {
         return Ok(kept.body);
     }
-    let record = history::record(services.engine.reader(), seq)?.record;
     let whose = record
         .entities
         .iter()

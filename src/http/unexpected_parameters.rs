@@ -73,13 +73,13 @@ mod tests {
         let plan = || Ok(200);
         assert!(without_unexpected(plan(), unexpected_parameters(None)).is_ok());
         assert_eq!(fields(without_unexpected(plan(), unexpected()).err().expect("refused")), ["amount", "x"]);
-        let inside = Err(Problem::invalid_field("monto", "is required"));
+        let inside: Result<u16, _> = Err(Problem::invalid_field("monto", "is required"));
         assert_eq!(
             fields(without_unexpected(inside, unexpected()).err().expect("refused")),
             ["amount", "x", "monto"]
         );
         let no_json =
-            without_unexpected(Err(Problem::invalid_json("no")), unexpected()).err().expect("refused");
+            without_unexpected::<u16>(Err(Problem::invalid_json("no")), unexpected()).err().expect("refused");
         assert_eq!(no_json.code, "invalid_json");
     }
 }
