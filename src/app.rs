@@ -22,9 +22,12 @@ use crate::gateway::banks::Banks;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::dispatch::Gateway;
+use crate::gateway::ids::Ids;
+use crate::gateway::prices::Prices;
 use crate::gateway::public::Public;
 use crate::gateway::reservations::Reservations;
-use crate::gateway::services::{Ids, Services, system_now};
+use crate::gateway::server_keys::ServerKeys;
+use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, system_now};
 use crate::gateway::shares::{self, Shares};
 use crate::http::body::Budget;
 use crate::http::documents::home;
@@ -33,6 +36,7 @@ use crate::http::open_files;
 use crate::http::tls::{self, Certificates, Files};
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
+use crate::rails::registry::Registry;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
 use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
@@ -139,7 +143,7 @@ pub async fn run(
     let sweeping = tokio::spawn(async move { asking.shares.sweep().await });
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let counting = tokio::spawn(admin::operations::keep_counted(Arc::clone(&services)));
-    let home = home::page(&services.base_url, config.demo_key())
+    let home = home::page(&services.site.base_url, config.demo_key())
         .map_err(|error| format!("the page at /: {error}"))?;
     let public = public(&config, &services)?;
     let gateway = Gateway::new(
@@ -267,8 +271,8 @@ async fn start(
     let books = data.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|error| format!("{}: {error}", books.display()))?;
-    let simulator = Arc::new(simulator);
-    let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
+    let rails = Arc::new(Registry::new(Arc::new(simulator)));
+    let machine = Domain { live_rails: rails.has_live(), holidays: translate::holidays(config), render };
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = Webhooks::new(webhooks::Options {
@@ -278,15 +282,9 @@ async fn start(
         clock: clock.clone(),
     })?;
     let outbox = Arc::new(
-        Outbox::new(
-            Arc::<Simulator>::clone(&simulator),
-            market.clone(),
-            Arc::clone(&webhooks),
-            clock.clone(),
-        )
-        .within(world.outbound.clone()),
+        Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone())
+            .within(world.outbound.clone()),
     );
-    let outcomes = vec![outbox.outcomes()];
     let engine = Engine::start(
         machine,
         Arc::clone(&outbox) as Arc<dyn Effects<Domain>>,
@@ -323,34 +321,37 @@ async fn start(
     })?;
     let services = Arc::new(Services {
         engine,
-        shares: Shares::new(share_bounds(config)),
         read_pool,
-        directory: Directory::default(),
         reservations: Arc::new(Reservations::default()),
-        board,
-        rates,
-        feeds: feeds.health(),
-        bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
-        banks: Banks::default(),
-        bank_feed,
-        market,
-        network_fees: translate::network_fees(&config.crypto)?,
         ids: Ids::default(),
-        turns: Arc::default(),
-        simulator,
-        base_url: config.server.base_url(),
-        tenant_defaults: translate::settings(&config.tenant_defaults)?,
-        mark_key,
-        card_key,
-        outbound: world.outbound.clone(),
-        data: data.clone(),
-        disk: Arc::clone(disk),
+        shares: Shares::new(share_bounds(config)),
+        callers: Callers {
+            directory: Directory::default(),
+            turns: Arc::default(),
+            tenant_defaults: translate::settings(&config.tenant_defaults)?,
+        },
+        prices: Prices {
+            board,
+            history: rates,
+            feeds: feeds.health(),
+            bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
+            market,
+            network_fees: translate::network_fees(&config.crypto)?,
+        },
+        banks: Banks::new(bank_feed),
+        rails,
+        unresolved: Unresolved {
+            after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
+            count: AtomicU64::new(0),
+        },
         webhooks,
-        meters: Arc::default(),
-        outcomes,
-        spans,
-        unresolved_after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
-        unresolved: AtomicU64::new(0),
+        keys: ServerKeys::new(mark_key, card_key),
+        observed: Observed { meters: Arc::default(), spans },
+        site: Site {
+            base_url: config.server.base_url(),
+            disk: Arc::clone(disk),
+            outbound: world.outbound.clone(),
+        },
     });
     outbox.attach(&services);
     compare_with_the_log(&services);

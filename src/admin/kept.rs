@@ -39,11 +39,12 @@ pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAn
     if let Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) =
         record.platform.as_deref()
     {
-        let _turn = services.turns.of(tenant.number).await;
+        let _turn = services.callers.turns.of(tenant.number).await;
         push_tenant_settings(services, tenant.number).await?;
     }
-    let reveal =
-        |key: &ApiKey| Secret::again(services, key, idempotency_key).map(|secret| secret.reveal().to_owned());
+    let reveal = |key: &ApiKey| {
+        Secret::again(&services.keys, key, idempotency_key).map(|secret| secret.reveal().to_owned())
+    };
     let body = match kept.of.shape {
         Shape::TenantOpened => tenants::opened(&record, &reveal),
         Shape::KeyMade(id) => tenants::made(&record, id, &reveal),

@@ -52,7 +52,7 @@ impl AdminApi {
         metrics: Metrics,
         guard: Guard,
     ) -> Result<AdminApi, BadRoute> {
-        let meters = Arc::clone(&services.meters);
+        let meters = Arc::clone(&services.observed.meters);
         let row = |route: Route| {
             let meter = meters.of(&route.method, route.path);
             (route.method.clone(), route.path, (route, meter))
@@ -138,7 +138,7 @@ impl Surface for AdminApi {
         let key = asked.key.map_err(|bad| Problem::invalid_data(vec![bad]))?;
         let call = Call {
             services: Arc::clone(&self.services),
-            turns: Arc::clone(&self.services.turns),
+            turns: Arc::clone(&self.services.callers.turns),
             path: head.uri.path().to_owned(),
             parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
             query: head.uri.query().map(str::to_owned),

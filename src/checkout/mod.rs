@@ -90,7 +90,7 @@ pub struct Front<G> {
 impl<G: Answer> Front<G> {
     /// Before this gateway.
     pub fn new(services: Arc<Services>, gateway: G, limits: Limits) -> Result<Front<G>, BadRoute> {
-        let meters = Arc::clone(&services.meters);
+        let meters = Arc::clone(&services.observed.meters);
         let places = [
             (Method::GET, "/checkout/:id", Place::Session),
             (Method::GET, "/checkout/:id/embed", Place::Embedded),

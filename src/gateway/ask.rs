@@ -158,7 +158,7 @@ fn learned(services: &Services, settled: Settled<Domain>) -> Changed {
         trace: Trace { seq: settled.seq, timing: Some(settled.timing.into()) },
     };
     if let Some(change) = changed.change() {
-        services.directory.learn(change);
+        services.callers.directory.learn(change);
     }
     changed
 }

@@ -5,11 +5,12 @@
 mod doing;
 
 use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
+use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::pipeline::{self, Asked, Columns, Proof, Surface, document};
 use crate::gateway::public::Public;
 use crate::gateway::secrets;
-use crate::gateway::services::{Services, random_id};
+use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
 use crate::gateway::throttle::Throttle;
 use crate::http::body::Inbound;
@@ -18,7 +19,6 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::http::router::{BadRoute, Parameters, Router};
 use crate::http::unexpected_parameters::without_unexpected;
-use crate::rails::simulator::MICRO_DEPOSITS;
 use actors::{Failure, Outcome, Settled};
 use api::openapi;
 use api::plan::{Call, Caller, Plan};
@@ -96,7 +96,7 @@ impl Gateway {
         public: Public,
         home: Vec<u8>,
     ) -> Result<Gateway, BadRoute> {
-        let meters = Arc::clone(&services.meters);
+        let meters = Arc::clone(&services.observed.meters);
         let row = |route: Route| {
             let meter = meters.of(&route.method, route.path);
             (route.method.clone(), route.path, (route, meter))
@@ -154,6 +154,7 @@ impl Gateway {
         let key = headers.get(API_KEY).and_then(|key| key.to_str().ok()).ok_or_else(Problem::unauthorized)?;
         let caller = self
             .services
+            .callers
             .directory
             .authenticate(key, self.services.now())
             .ok_or_else(Problem::unauthorized)?;
@@ -194,7 +195,7 @@ impl Gateway {
                 Reserved::New(new) => used = Some(new),
                 Reserved::Answered(answer) => {
                     let (status, seq) = (answer.kept.status, answer.seq);
-                    let body = secrets::replayed(&self.services, caller.tenant_key, *answer)?;
+                    let body = secrets::replayed(&self.services.keys, caller.tenant_key, *answer)?;
                     return Ok(ControlFlow::Break(Reply::json(status, body).wal_seq(seq).replayed()));
                 }
             }
@@ -220,18 +221,18 @@ impl Gateway {
             query,
             body,
             banks: &banks,
-            bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
-            official: &|| services.official(now),
-            has_rail: !caller.livemode() || services.engine.machine().live_rails,
+            bcv_rate: services.prices.board.bcv_in_force(now).map(|sample| sample.price),
+            official: &|| services.prices.official(now),
+            has_rail: services.rails.serves(caller.tenant_key),
             now,
             fresh_id: &|| services.fresh_id(caller.tenant_key),
             random_id: &random_id,
-            micro_deposits: MICRO_DEPOSITS,
-            base_url: &services.base_url,
-            market_rate: &|currency| services.market.rate(currency, now),
-            network_fees: &services.network_fees,
-            mark: &|parts| services.mark(parts),
-            card_mark: &|parts| services.card_mark(parts),
+            micro_deposits: services.rails.micro_deposits(caller.tenant_key),
+            base_url: &services.site.base_url,
+            market_rate: &|currency| services.prices.market.rate(currency, now),
+            network_fees: &services.prices.network_fees,
+            mark: &|parts| services.keys.mark(parts),
+            card_mark: &|parts| services.keys.card_mark(parts),
             private_targets: services.webhooks.allows_private_targets(),
         };
         (route.handler)(&call)

@@ -85,7 +85,7 @@ pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Resu
     let (tenant, key) = match owner {
         Owner::Tenant(tenant) => (tenant, sent.key.to_owned()),
         Owner::Operators => {
-            (PLATFORM, hex::encode(services.mark(&[b"operators' idempotency key", sent.key.as_bytes()])))
+            (PLATFORM, hex::encode(services.keys.mark(&[b"operators' idempotency key", sent.key.as_bytes()])))
         }
     };
     let held = services
@@ -95,8 +95,8 @@ pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Resu
     // Under a key of the server's: a body may hold a code or a card, and a bare hash of one can be
     // tried out.
     let body_hash = match sent.has_card {
-        true => services.card_mark(&[b"body", sent.body]),
-        false => services.mark(&[b"body", sent.body]),
+        true => services.keys.card_mark(&[b"body", sent.body]),
+        false => services.keys.mark(&[b"body", sent.body]),
     };
     let found = find(services, owner, &key, sent.path)?;
     if !found.is_empty() {

@@ -138,7 +138,7 @@ pub trait Surface: Sized + Send + Sync {
 /// Answers a request to a surface, and counts it.
 pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut Inbound) -> Reply {
     let mut measuring = Measuring::begin(surface.unrouted())
-        .traced(surface.services().spans.as_deref(), &arrival.head.headers);
+        .traced(surface.services().observed.spans.as_deref(), &arrival.head.headers);
     let reply = match steps(surface, arrival, inbound, &mut measuring).await {
         Ok(reply) => reply,
         Err(problem) => surface.refused(&problem, arrival),
@@ -211,7 +211,7 @@ fn admit(services: &Services, columns: Columns, tenant: Option<u64>) -> Result<(
     if let Some(refused) = tenant.and_then(|tenant| services.engine.refuses(tenant)) {
         return Err(failure(refused));
     }
-    services.disk.admit()?;
+    services.site.disk.admit()?;
     tenant.map_or(Ok(()), |tenant| services.may_decide(tenant))
 }
 

@@ -5,6 +5,7 @@
 
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::pipeline::{Anybody, Asked, Columns, Surface};
+use crate::gateway::prices::Prices;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
@@ -61,7 +62,7 @@ impl Public {
         withdrawals: Withdrawals,
         policy: Policy,
     ) -> Result<Public, BadRoute> {
-        let meters = &services.meters;
+        let meters = &services.observed.meters;
         let rows = routes().into_iter().map(|route| {
             let meter = meters.of(&Method::GET, route.path);
             (Method::GET, route.path, (route, meter))
@@ -94,7 +95,7 @@ impl Public {
     fn policy_of(&self, headers: &HeaderMap) -> Result<Option<&Policy>, Problem> {
         let Some(named) = headers.get(X_TENANT_ID) else { return Ok(None) };
         let tenant =
-            named.to_str().ok().and_then(Id::parse).and_then(|id| self.services.directory.tenant(id));
+            named.to_str().ok().and_then(Id::parse).and_then(|id| self.services.callers.directory.tenant(id));
         let tenant =
             tenant.ok_or_else(|| Problem::refused(404, "not_found", "x-tenant-id names no tenant"))?;
         let policy = self.withdrawals.policy(&tenant.tenant_settings.settings.withdraw_fee_policy);
@@ -145,19 +146,19 @@ impl Surface for Public {
             query: head.uri.query(),
             now,
             latest: &|pair, filter| {
-                services.board.latest_of(
+                services.prices.board.latest_of(
                     pair,
-                    |series| filter.admits(series) && is_public(services, series),
+                    |series| filter.admits(series) && services.prices.is_public(series),
                     now,
                 )
             },
-            floor: &|| services.market.sample(Currency::Ves, now),
+            floor: &|| services.prices.market.sample(Currency::Ves, now),
             withdrawals: &self.withdrawals,
             policy: named.unwrap_or(&self.policy),
         };
         let body = match (route.handler)(&call)? {
             PublicPlan::Answer(body) => body,
-            PublicPlan::History(ask) => read_history(services, &ask)?,
+            PublicPlan::History(ask) => read_history(&services.prices, &ask)?,
         };
         Ok(fresh(route, &head.headers, body))
     }
@@ -190,27 +191,21 @@ const PAIRS: [Pair; 3] = [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP];
 /// Sources and sides that `docs/contract.md, 14.1` names.
 const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
 
-/// What a bank tells us is between it and us.
-fn is_public(services: &Services, series: &Series) -> bool {
-    services.bank_source.as_deref().is_none_or(|bank| series.pair != Pair::USD_VES || *series.source != *bank)
-}
-
-fn read_history(services: &Services, ask: &history::Ask) -> Result<Vec<u8>, Problem> {
-    let mut lines = services.rates.lines(ask.pair, ask.filter());
-    lines.retain(|line| is_public(services, &line.series));
+fn read_history(prices: &Prices, ask: &history::Ask) -> Result<Vec<u8>, Problem> {
+    let mut lines = prices.history.lines(ask.pair, ask.filter());
+    lines.retain(|line| prices.is_public(&line.series));
     // What is documented and has no sample yet has an empty history; what nobody knows has none.
     let bears = |series: &Series, name: &str| *series.source == *name || series.side.as_deref() == Some(name);
     let is_known = |name: &str| {
-        NAMES.contains(&name)
-            || services.rates.has(|series| is_public(services, series) && bears(series, name))
+        NAMES.contains(&name) || prices.history.has(|series| prices.is_public(series) && bears(series, name))
     };
     if lines.is_empty() && !(PAIRS.contains(&ask.pair) && ask.names().all(is_known)) {
         return Err(latest::no_rate());
     }
     let read = || {
-        let window = ask.window(services.rates.begins(&lines)?);
+        let window = ask.window(prices.history.begins(&lines)?);
         let step = ask.step(window);
-        let points = services.rates.history(&lines, step, window, ask.newest_first, ask.limit)?;
+        let points = prices.history.history(&lines, step, window, ask.newest_first, ask.limit)?;
         Ok(history::show(ask, step, &points))
     };
     read().map_err(|why: crate::rates::RateStoreError| {

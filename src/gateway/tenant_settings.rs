@@ -57,7 +57,7 @@ pub async fn set_tenant_settings(
     let changed = ask::platform(services, ask, keep).await?;
     // Also when nothing changed: a push that failed before is made up for by the same call.
     push_tenant_settings(services, number).await?;
-    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    let tenant = services.callers.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
     Ok((tenant, changed.trace))
 }
 
@@ -68,8 +68,8 @@ pub async fn change_settings(
     number: u32,
     change: impl FnOnce(&mut Settings) + Send,
 ) -> Result<(Arc<Tenant>, Trace), Problem> {
-    let _turn = services.turns.of(number).await;
-    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    let _turn = services.callers.turns.of(number).await;
+    let tenant = services.callers.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
     let mut settings = (*tenant.tenant_settings.settings).clone();
     change(&mut settings);
     set_tenant_settings(
@@ -86,7 +86,9 @@ pub async fn change_settings(
 /// Gives the newest tenant's settings of a tenant to both of its books; they have it, durably, when this
 /// returns.
 pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<(), Problem> {
-    let Some(tenant) = services.directory.tenant_numbered(number) else { return Err(Problem::not_found()) };
+    let Some(tenant) = services.callers.directory.tenant_numbered(number) else {
+        return Err(Problem::not_found());
+    };
     if tenant.pushed >= tenant.tenant_settings.version {
         return Ok(());
     }
@@ -120,7 +122,7 @@ async fn push_to(services: &Services, tenant: &Tenant, mode: Mode) -> Result<(),
 
 /// At a start: pushes what the last run left unpushed.
 pub async fn push_pending(services: &Services) -> Result<(), Problem> {
-    for tenant in services.directory.tenants() {
+    for tenant in services.callers.directory.tenants() {
         let goes_on = |mode: &Mode| !services.engine.is_halted(tenant_key(tenant.number, *mode));
         let going_on: Vec<Mode> = Mode::ALL.into_iter().filter(goes_on).collect();
         if going_on.len() == Mode::ALL.len() {

@@ -248,7 +248,7 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
     let mut sending = Vec::new();
     for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
         let message = Message {
-            secret: services.webhook_secret(tenant, webhook.id, webhook.secret_version),
+            secret: services.keys.webhook_secret(tenant, webhook.id, webhook.secret_version),
             url: webhook.url,
             livemode: world.livemode,
             event,

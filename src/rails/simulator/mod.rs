@@ -67,12 +67,6 @@ impl Simulator {
         Simulator::with(Books::in_memory())
     }
 
-    /// How many sends came for an operation that was already here: 0, unless the gateway is wrong.
-    /// Counts on over restarts.
-    pub fn duplicate_calls(&self) -> u64 {
-        self.books.duplicates()
-    }
-
     fn with(books: Books) -> Simulator {
         Simulator {
             books,
@@ -184,6 +178,15 @@ impl Rail for Simulator {
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
         Box::pin(async move { answer_of(self.look_up(call), call) })
+    }
+
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        MICRO_DEPOSITS
+    }
+
+    /// Counts on over restarts.
+    fn duplicate_calls(&self) -> u64 {
+        self.books.duplicates()
     }
 }
 
