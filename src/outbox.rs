@@ -10,7 +10,7 @@ use crate::rates::Market;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
 use domain::bank::{Answer, Effect, How, Order, POLL_MS, RailReply};
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
 use domain::record::Record;
@@ -61,11 +61,12 @@ impl Outbox {
 }
 
 impl Effects<Domain> for Outbox {
-    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
+    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         if let Order::PriceUsdt { currency } = effect.order {
             // Rates are the server's, whatever a tenant's clock says.
             return Box::pin(std::future::ready(
-                Ask::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms()))).into(),
+                Command::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms())))
+                    .into(),
             ));
         }
         // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
@@ -93,7 +94,7 @@ impl Effects<Domain> for Outbox {
                 Some(transfer) => {
                     transfer.claim(&services, (tenant, entity.id), operation, how, answer).await
                 }
-                None => Ask::RailReply(RailReply { operation, how, answer }),
+                None => Command::RailReply(RailReply { operation, how, answer }),
             }
             .into()
         })
@@ -133,27 +134,27 @@ impl Transfer {
         operation: Id,
         how: How,
         answer: Answer,
-    ) -> Ask {
+    ) -> Command {
         let heard = |answer| RailReply { operation, how, answer };
-        let Answer::Done { reference } = &answer else { return Ask::RailReply(heard(answer)) };
+        let Answer::Done { reference } = &answer else { return Command::RailReply(heard(answer)) };
         let full = without_zeros(reference);
         if full == self.given {
             // Its name from the beginning.
-            return Ask::RailReply(heard(answer));
+            return Command::RailReply(heard(answer));
         }
         let name = transfer_name(self.bank, self.date, full);
         let Some(services) = services.get().and_then(Weak::upgrade) else {
-            return Ask::RailReply(heard(Answer::Silent));
+            return Command::RailReply(heard(Answer::Silent));
         };
         let held = services.reservations.hold_name(tenant, Space::Transfer, &name).await;
         match ask::named_now(&services, tenant, Space::Transfer, &name).await {
             Ok(Some(other)) if other != payment => {
-                Ask::RailReply(heard(Answer::Refused { code: USED.to_owned() }))
+                Command::RailReply(heard(Answer::Refused { code: USED.to_owned() }))
             }
-            Ok(_) => Ask::Found(heard(answer), Box::new(held)),
+            Ok(_) => Command::Found(heard(answer), Box::new(held)),
             Err(problem) => {
                 tracing::error!(%problem, %operation, "whether a transfer has paid cannot be read");
-                Ask::RailReply(heard(Answer::Silent))
+                Command::RailReply(heard(Answer::Silent))
             }
         }
     }

@@ -9,11 +9,12 @@ use api::fields::{Bad, Fields};
 use api::number;
 use api::problem::Problem;
 use api::value::Value;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::resources::cop_payments::AMOUNT_MAX;
+use domain::resources::cop_payouts;
 use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout, Verdict};
 use domain::values::buyer::{DocumentNumber, DocumentType};
 use domain::values::external_ref::ExternalRef;
@@ -42,7 +43,7 @@ pub async fn create(call: Call) -> Outcome {
         &call,
         tenant_key,
         Target { id, new: known.is_none(), name_held: Some(Box::new(name_held)) },
-        Ask::PayCop(Box::new(new)),
+        cop_payouts::Command::Pay(Box::new(new)).into(),
         Shape::CopPayoutCreated,
     )
     .await
@@ -114,21 +115,21 @@ async fn settle(call: &Call, verdict: Verdict) -> Outcome {
         .map(u64::from_be_bytes)
         .map_err(|_| ask::defect("a payout in pesos of no tenant"))?;
     let target = Target { id: EntityId::cop_payout(id), new: false, name_held: None };
-    tell(call, tenant_key, target, Ask::SettleCopPayout(verdict), Shape::CopPayout).await
+    tell(call, tenant_key, target, cop_payouts::Command::Settle(verdict).into(), Shape::CopPayout).await
 }
 
 /// Which payout is told something.
 struct Target {
     id: EntityId,
     new: bool,
-    name_held: Option<actors::Held>,
+    name_held: Option<actors::Guard>,
 }
 
 /// Has the payout decide, once per Idempotency-Key.
-async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Ask, shape: Shape) -> Outcome {
+async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command, shape: Shape) -> Outcome {
     call.services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(shape);
-    let command = Command { ask, keep };
+    let command = KeyedCommand { command: ask, keep };
     let settled = call
         .services
         .engine

@@ -11,11 +11,11 @@ use api::page::page_json;
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
-use domain::commands::Ask;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::PLATFORM;
 use domain::record::Entity;
+use domain::resources::crypto;
 use domain::resources::crypto::payouts::Verdict;
 use domain::values::ids::{EntityId, Id, Kind};
 
@@ -82,5 +82,12 @@ pub async fn reject(call: Call) -> Outcome {
 async fn review(call: &Call, verdict: Verdict) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_of(call, id)?.ok_or_else(Problem::not_found)?;
-    tell(call, tenant_key, EntityId::crypto_payout(id), Ask::ReviewCrypto(verdict), Shape::CryptoPayout).await
+    tell(
+        call,
+        tenant_key,
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(verdict).into(),
+        Shape::CryptoPayout,
+    )
+    .await
 }

@@ -7,8 +7,8 @@ use api::openapi::document::{Access, Chapter, Document, ErrorShape, Row};
 use api::openapi::operation::{Operation, operation};
 use api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
 use api::openapi::values::{amount, currency, four_decimals, instant, items, page, pesos, uuid, ves};
-use api::openapi::{balance, chargebacks, cop_payments, crypto, reference};
 use api::writer::Object;
+use api::{balance, chargebacks, cop_payments, crypto, reference};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{Mode, Scope};
 use domain::resources::banks::Service;
@@ -121,7 +121,7 @@ fn tenants() -> Chapter {
             ("Settings", settings(false)),
             ("SettingsPart", settings(true)),
             ("SettingsChange", settings(true).members_min(1)),
-            ("Error", reference::error()),
+            ("Error", reference::description::error()),
         ],
         ..Chapter::default()
     }
@@ -271,8 +271,8 @@ fn money() -> Chapter {
                     .member("externalRef", text().chars(1..=64).pattern(r"\S"))
                     .closed(),
             )],
-            vec![("Movement", balance::movement())],
-            chargebacks::schemas(),
+            vec![("Movement", balance::description::movement())],
+            chargebacks::description::schemas(),
         ]
         .concat(),
         ..Chapter::default()
@@ -288,7 +288,7 @@ fn crypto_payouts() -> Chapter {
         about: "Payouts in USDT above the limit of their account wait for a review.",
         operations: vec![
             operation("listAllCryptoPayouts", "List the USDT payouts of all accounts")
-                .query("status", crypto::payout_status())
+                .query("status", crypto::description::payout_status())
                 .pages()
                 .answers(200, "CryptoPayoutPage", "Newest first"),
             review(
@@ -301,8 +301,8 @@ fn crypto_payouts() -> Chapter {
                 .example("why", r#"{"reason":"unknown wallet"}"#),
         ],
         schemas: vec![
-            ("CryptoPayout", crypto::payout()),
-            ("AccountCryptoPayout", crypto::payout().member("tenantId", uuid().or_null())),
+            ("CryptoPayout", crypto::description::payout()),
+            ("AccountCryptoPayout", crypto::description::payout().member("tenantId", uuid().or_null())),
             ("CryptoPayoutPage", page("AccountCryptoPayout")),
             (
                 "Rejection",
@@ -419,14 +419,14 @@ fn cop_payouts() -> Chapter {
                     .member("accountNumber", text())
                     .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
                     .member("holderName", name())
-                    .member("documentType", cop_payments::document_type())
+                    .member("documentType", cop_payments::description::document_type())
                     .member("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$"))
                     .member("externalRef", text().chars(1..=64).pattern(r"\S"))
                     .closed(),
             ),
             ("CopPayoutCompletion", object().member("reference", word()).closed()),
             ("CopPayoutFailure", object().member("failureCode", word()).closed()),
-            ("CopPayout", cop_payments::payout()),
+            ("CopPayout", cop_payments::description::payout()),
         ],
         ..Chapter::default()
     }
@@ -527,7 +527,8 @@ fn rates_and_banks() -> Chapter {
             ),
             (
                 "BankEntry",
-                reference::bank().member("hidden", boolean().about("Whether tenants do not see it.")),
+                reference::description::bank()
+                    .member("hidden", boolean().about("Whether tenants do not see it.")),
             ),
         ],
         ..Chapter::default()

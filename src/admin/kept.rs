@@ -25,7 +25,7 @@ impl Slot {
     }
 
     /// Takes it: which answer is to be kept, and what is held until it is.
-    pub fn take(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Held>) {
+    pub fn take(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Guard>) {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         used.map(|used| used.keep(shape)).unzip()
     }

@@ -14,13 +14,15 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Failure;
 use api::fields::{Bad, Fields};
 use api::page::page_json;
+use api::payments::operations as shown;
+use api::payouts::own_account;
 use api::problem::Problem;
 use api::query::Query;
 use api::refusals;
 use api::writer::Object;
-use api::{crypto, merchants, operations as shown, own_account, payments, payouts};
+use api::{crypto, merchants, payments, payouts};
 use domain::bank::Answer;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
@@ -301,7 +303,7 @@ pub async fn resolve(call: Call) -> Outcome {
     services.may_decide(tenant_key)?;
     let done = matches!(answer, Answer::Done { .. });
     let act = call.act(Deed::Resolved { operation, done, note });
-    let command = Command::from(Ask::Resolve(Box::new(Resolution { operation, answer, act })));
+    let command = KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer, act })));
     let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
     let settled = asked.map_err(failure)?;
     if let Some(refusal) = &settled.refusal {

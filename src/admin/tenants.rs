@@ -10,7 +10,7 @@ use api::fields::Fields;
 use api::page::{bad_cursor, page_json};
 use api::problem::Problem;
 use api::query::Query;
-use api::{settings, tenants};
+use api::tenants::{self, settings};
 use domain::kept::{KeepRef, Shape};
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};

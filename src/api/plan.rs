@@ -3,7 +3,7 @@
 
 use crate::events::World;
 use crate::page::Page;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::index::{LedgerKey, Space};
 use domain::kept::Shape;
 use domain::platform::{ApiKey, Tenant, is_live};
@@ -120,9 +120,9 @@ pub enum Plan {
     /// The answer is known.
     Answer(u16, Vec<u8>),
     /// A command to the book itself.
-    Book(Ask, Shape),
+    Book(Command, Shape),
     /// A command to an entity.
-    Entity(EntityId, Ask, Shape),
+    Entity(EntityId, Command, Shape),
     /// Something new under a reference, unless the reference is known.
     Create {
         /// The space of its reference.
@@ -132,7 +132,7 @@ pub enum Plan {
         /// Its id, if it is new.
         id: EntityId,
         /// What to do.
-        ask: Ask,
+        ask: Command,
         /// What the answer shows.
         shape: Shape,
     },
@@ -190,7 +190,7 @@ pub enum Plan {
     /// The same, if there is such an entity.
     Knowing(EntityId, Box<Plan>),
     /// Something new that has no reference.
-    New(EntityId, Ask, Shape),
+    New(EntityId, Command, Shape),
     /// A payment under a reference, by a transfer that pays once.
     CreateOnce {
         /// Its reference.
@@ -200,12 +200,12 @@ pub enum Plan {
         /// Its id, if it is new.
         id: EntityId,
         /// What to do, given whether the transfer pays for something already.
-        ask: Box<dyn FnOnce(bool) -> Ask + Send>,
+        ask: Box<dyn FnOnce(bool) -> Command + Send>,
         /// What the answer shows.
         shape: Shape,
     },
     /// A command to the payment of a chargeback.
-    OfChargeback(Id, Ask, Shape),
+    OfChargeback(Id, Command, Shape),
     /// A page of events, oldest first.
     Events {
         /// Those after this number.
@@ -245,7 +245,7 @@ pub enum Plan {
         /// What it names.
         kind: Kind,
         /// What to do.
-        ask: Ask,
+        ask: Command,
         /// What the answer shows.
         shape: Shape,
     },
@@ -258,7 +258,7 @@ pub enum Plan {
         /// Whether it is new.
         new: bool,
         /// What to do.
-        ask: Ask,
+        ask: Command,
         /// What the answer shows.
         shape: Shape,
     },
@@ -271,7 +271,7 @@ pub enum Plan {
     /// A payment of this name, in whatever it was collected.
     ReadPayment(Id, Show),
     /// A command to the payment of this name, in whatever it was collected.
-    OfPayment(Id, Ask, Shape),
+    OfPayment(Id, Command, Shape),
     /// A page of entities of several kinds, each with facets of its own.
     ListKinds {
         /// Which of which kind; none of them is an empty page.

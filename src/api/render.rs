@@ -1,11 +1,15 @@
 //! From what was decided to what is answered. The same function makes the answer that is sent and
 //! the one that is kept for an Idempotency-Key.
 
+use crate::checkout::sessions;
+use crate::cop_payments::payouts as cop_payouts;
+use crate::payments::debits;
+use crate::payouts::{batches, own_account};
+use crate::products::links;
 use crate::{
-    balance, batches, chargebacks, conversions, crypto, debits, links, merchants, own_account, payments,
-    payouts, products, refusals, sessions, testing,
+    balance, chargebacks, conversions, cop_payments, crypto, merchants, payments, payouts, products,
+    refusals, tenants, testing, webhooks,
 };
-use crate::{cop_payments, cop_payouts, tenants, webhooks};
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
 use domain::record::Entity;

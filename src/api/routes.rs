@@ -1,14 +1,17 @@
 //! The table of interface B: a row per endpoint with its policy. Everything that is said about an
 //! endpoint elsewhere (metrics, documentation, the golden list) comes from here.
 
+use crate::checkout::sessions;
+use crate::cop_payments::payouts as cop_payouts;
+use crate::payments::{cards, debits, methods, transfers};
+use crate::payouts::{batches, own_account};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
+use crate::products::links;
 use crate::{
-    balance, batches, cards, chargebacks, debits, events, links, merchants, methods, own_account, payments,
-    payouts,
+    balance, chargebacks, conversions, cop_payments, crypto, events, merchants, payments, payouts, products,
+    reference, testing, webhooks,
 };
-use crate::{conversions, cop_payments, cop_payouts, crypto};
-use crate::{products, reference, sessions, testing, transfers, webhooks};
 use domain::platform::Scope;
 use hyper::Method;
 

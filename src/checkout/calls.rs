@@ -15,19 +15,19 @@ use crate::http::respond::Reply;
 use crate::network::Client;
 use crate::store::history::{self, Unreadable};
 use actors::Settled;
+use api::checkout::sessions::{address, client_secret};
 use api::checkout::{
     address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity,
     read_request, state as show_state,
 };
 use api::problem::Problem;
 use api::refusals::problem;
-use api::sessions::{address, client_secret};
-use domain::commands::Ask;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::platform::PLATFORM;
 use domain::record::Entity;
+use domain::resources::checkout;
 use domain::resources::checkout::{Bought, NewSession, Offered};
 use domain::resources::cop_payments::Channel;
 use domain::resources::products::{Link, Product, product_of};
@@ -297,7 +297,7 @@ pub async fn open(
             sale.shop.tenant_key,
             EntityId::session(id),
             true,
-            Ask::OpenSession(Box::new(new)).into(),
+            checkout::Command::Open(Box::new(new)).into(),
             None,
             None,
         )

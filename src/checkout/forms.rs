@@ -17,8 +17,8 @@ use crate::network::Client;
 use api::merchants::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::commands::Ask;
 use domain::resources::banks::{BankCode, Service};
+use domain::resources::checkout;
 use domain::resources::checkout::Way;
 use domain::resources::cop_payments::Channel;
 use domain::resources::crypto::address::Network;
@@ -303,7 +303,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
             sale.shop.tenant_key,
             EntityId::session(id),
             true,
-            Ask::OpenSession(Box::new(new)).into(),
+            checkout::Command::Open(Box::new(new)).into(),
             None,
             None,
         )

@@ -5,10 +5,10 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::http::respond::{Timing, Trace};
 use crate::store::history;
-use actors::{Failure, Outcome, Settled};
+use actors::{CommandReply, Failure, Settled};
 use api::problem::Problem;
 use api::refusals;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
@@ -36,7 +36,7 @@ pub fn defect(what: &'static str) -> Problem {
 pub async fn book(
     services: &Services,
     tenant_key: u64,
-    command: Command,
+    command: KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
     let settled = services.engine.ask_book(tenant_key, command, None).await.map_err(failure)?;
     match &settled.refusal {
@@ -61,7 +61,7 @@ pub async fn named_now(
 pub async fn book_patiently(
     services: &Services,
     tenant_key: u64,
-    ask: impl Fn() -> Command,
+    ask: impl Fn() -> KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
     let since = Instant::now();
     loop {
@@ -85,8 +85,8 @@ pub async fn entity_patiently(
     tenant_key: u64,
     id: EntityId,
     since: Instant,
-    ask: impl Fn() -> Command,
-) -> Outcome<Domain> {
+    ask: impl Fn() -> KeyedCommand,
+) -> CommandReply<Domain> {
     loop {
         match services.engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
             Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
@@ -125,7 +125,8 @@ pub async fn platform(
     ask: PlatformAsk,
     keep: Option<KeepRef>,
 ) -> Result<Changed, Problem> {
-    let settled = book(services, PLATFORM, Command { ask: Ask::Platform(Box::new(ask)), keep }).await?;
+    let settled =
+        book(services, PLATFORM, KeyedCommand { command: Command::Platform(Box::new(ask)), keep }).await?;
     Ok(learned(services, *settled))
 }
 
@@ -134,7 +135,7 @@ pub async fn platform_patiently(
     services: &Services,
     ask: impl Fn() -> PlatformAsk,
 ) -> Result<Changed, Problem> {
-    let settled = book_patiently(services, PLATFORM, || Ask::Platform(Box::new(ask())).into()).await?;
+    let settled = book_patiently(services, PLATFORM, || Command::Platform(Box::new(ask())).into()).await?;
     Ok(learned(services, *settled))
 }
 
@@ -146,9 +147,11 @@ pub async fn answered(
     keep: Option<KeepRef>,
     (status, body): (u16, &[u8]),
 ) -> Result<Trace, Problem> {
-    let ask =
-        || Ask::Platform(Box::new(PlatformAsk::Answered { act: act.clone(), status, body: body.to_vec() }));
-    let settled = book_patiently(services, PLATFORM, || Command { ask: ask(), keep: keep.clone() }).await?;
+    let ask = || {
+        Command::Platform(Box::new(PlatformAsk::Answered { act: act.clone(), status, body: body.to_vec() }))
+    };
+    let settled =
+        book_patiently(services, PLATFORM, || KeyedCommand { command: ask(), keep: keep.clone() }).await?;
     Ok(learned(services, *settled).trace)
 }
 

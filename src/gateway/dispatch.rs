@@ -19,7 +19,7 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::http::router::{BadRoute, Parameters, Router};
 use crate::http::unexpected_parameters::without_unexpected;
-use actors::{Failure, Outcome, Settled};
+use actors::{CommandReply, Failure, Settled};
 use api::openapi;
 use api::plan::{Call, Caller, Plan};
 use api::problem::Problem;
@@ -243,7 +243,7 @@ impl Gateway {
 pub fn reply(
     tenant: u64,
     shape: Shape,
-    outcome: Outcome<Domain>,
+    outcome: CommandReply<Domain>,
     request_id: &RequestId,
 ) -> Result<Reply, Problem> {
     let settled: Box<Settled<Domain>> = outcome.map_err(failure)?;

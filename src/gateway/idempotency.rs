@@ -11,7 +11,7 @@ use crate::gateway::reservations::KeyHeld;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::Held;
+use actors::Guard;
 use api::fields::Fields;
 use api::problem::Problem;
 use api::writer::Object;
@@ -54,7 +54,7 @@ pub struct KeyUse {
 
 impl KeyUse {
     /// Which answer is to be kept, for the command that decides; and what is held until it is.
-    pub fn keep(self, shape: Shape) -> (KeepRef, Held) {
+    pub fn keep(self, shape: Shape) -> (KeepRef, Guard) {
         (KeepRef { shape, ..self.keep }, Box::new(self.held))
     }
 }

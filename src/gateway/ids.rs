@@ -16,11 +16,11 @@ pub fn random_id() -> Id {
 /// anew at random in every millisecond and go on in random steps, each tenant's apart from the
 /// others': so an id tells nothing of its neighbours, nor of how many there are.
 #[derive(Default)]
-pub struct Ids(DashMap<u64, Newest>);
+pub struct Ids(DashMap<u64, NewestId>);
 
 /// The newest id of a tenant: its millisecond and its random bits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Newest {
+struct NewestId {
     ms: i64,
     bits: u64,
 }
@@ -40,10 +40,10 @@ impl Ids {
 
     fn next(&self, tenant: u64, now_ms: i64, random: u64) -> Id {
         let mut newest = self.0.entry(tenant).or_default();
-        let start = |ms| Newest { ms, bits: random >> (64 - START_BITS) };
+        let start = |ms| NewestId { ms, bits: random >> (64 - START_BITS) };
         *newest = match newest.bits + 1 + (random >> (64 - STEP_BITS)) {
             _ if now_ms > newest.ms => start(now_ms),
-            bits if bits >> RANDOM_BITS == 0 => Newest { bits, ..*newest },
+            bits if bits >> RANDOM_BITS == 0 => NewestId { bits, ..*newest },
             // The millisecond is full, or the clock stands still.
             _ => start(newest.ms + 1),
         };

@@ -8,9 +8,10 @@ use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId};
 use crate::store::history::Unreadable;
-use actors::Outcome;
+use actors::CommandReply;
+use api::checkout::sessions;
 use api::problem::Problem;
-use api::{sessions, webhooks};
+use api::webhooks;
 use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::record::Entity;
@@ -20,7 +21,7 @@ pub fn reply_with_secret(
     services: &Services,
     tenant: u64,
     shape: Shape,
-    outcome: Outcome<Domain>,
+    outcome: CommandReply<Domain>,
     request_id: &RequestId,
 ) -> Result<Reply, Problem> {
     let shown = match &outcome {

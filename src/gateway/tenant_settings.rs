@@ -8,7 +8,7 @@ use super::ask;
 use crate::gateway::services::Services;
 use crate::http::respond::Trace;
 use api::problem::Problem;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::kept::KeepRef;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
@@ -116,7 +116,7 @@ pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<()
 
 /// Gives the tenant's settings to one of the tenant's books.
 async fn push_to(services: &Services, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
-    let tenant_settings = || Ask::TenantSettings(tenant.tenant_settings.clone()).into();
+    let tenant_settings = || Command::TenantSettings(tenant.tenant_settings.clone()).into();
     ask::book_patiently(services, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)
 }
 

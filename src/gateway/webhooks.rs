@@ -10,18 +10,19 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::webhooks::Tenants as _;
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
-use actors::{Failure, Held};
+use actors::{Failure, Guard};
 use api::events::test_envelope;
 use api::page::{Page, bad_cursor, list_json, page_json};
 use api::problem::Problem;
 use api::refusals;
 use api::webhooks::{show, show_delivered, show_deliveries, show_pending, status};
 use api::writer::Object;
-use domain::commands::{Ask, Command};
+use domain::commands::KeyedCommand;
 use domain::index;
 use domain::kept::KeepRef;
 use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
+use domain::resources::webhooks;
 use domain::resources::webhooks::Webhook;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
@@ -166,7 +167,7 @@ fn ended(
     Ok(found)
 }
 
-fn outcomes_in(record: &Record, webhook: Id) -> &[domain::resources::webhooks::Delivered] {
+fn outcomes_in(record: &Record, webhook: Id) -> &[webhooks::Delivered] {
     match record.entity(EntityId::webhook(webhook)).map(|entity| &**entity) {
         Some(Entity::Webhook(webhook)) => &webhook.outcomes,
         _ => &[],
@@ -181,7 +182,7 @@ pub async fn resend(
     tenant: u64,
     id: Id,
     keep: Option<KeepRef>,
-    _key_held: Option<Held>,
+    _key_held: Option<Guard>,
 ) -> Result<Reply, Problem> {
     let engine = &services.engine;
     let happened =
@@ -192,7 +193,7 @@ pub async fn resend(
     let (mut items, mut last, mut full) = (Vec::new(), None, None);
     for webhook in endpoints(engine.reader(), tenant)? {
         let target = EntityId::webhook(webhook.id);
-        let ask = || Ask::Resend(event).into();
+        let ask = || webhooks::Command::Resend(event).into();
         let outcome = match last {
             None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
             // To give up now would have the caller ask again, and those before this one would be
@@ -224,7 +225,10 @@ pub async fn resend(
     // With no endpoint to send to nothing was written, and nothing is kept.
     let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
     if keep.is_some() {
-        let keeping = || Command { ask: Ask::KeepResent(202, body.clone()), keep: keep.clone() };
+        let keeping = || KeyedCommand {
+            command: webhooks::Command::KeepResent(202, body.clone()).into(),
+            keep: keep.clone(),
+        };
         let kept =
             entity_patiently(&services, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);

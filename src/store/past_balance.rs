@@ -4,7 +4,7 @@ use crate::store::history::{Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::movements::Position;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::Machine;
+use actors::{Rules, Storage};
 use domain::index::{self, LedgerKey, OTHER};
 use domain::ledger::MovementKind;
 use domain::machine::{AnyBook, Domain};

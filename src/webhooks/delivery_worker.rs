@@ -17,9 +17,9 @@ use crate::store::history::{self, Unreadable};
 use actors::Failure;
 use api::events::{World, envelope};
 use counted::{Counted, Presence};
-use domain::commands::Ask;
 use domain::record::Entity;
 use domain::refusal::Refusal;
+use domain::resources::webhooks;
 use domain::resources::webhooks::{Delivered, EventRef, Progress, Webhook};
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
@@ -438,7 +438,7 @@ impl DeliveryWorker {
                 reached: self.position,
                 open: self.open.iter().copied().collect(),
             };
-            let ask = Ask::WebhookProgress(Box::new(progress));
+            let command = webhooks::Command::Progress(Box::new(progress));
             let counted = Counted::new(&self.webhooks, |webhooks| &webhooks.writing);
             let outcome = self
                 .tenants
@@ -447,7 +447,7 @@ impl DeliveryWorker {
                     self.queue.tenant,
                     EntityId::webhook(self.queue.id),
                     false,
-                    ask.into(),
+                    command.into(),
                     None,
                     None,
                 )

@@ -23,7 +23,7 @@ use crate::store::history::Unreadable;
 use crate::webhooks::secret::Secret;
 use actors::{Clock, Engine};
 use api::events::World;
-use api::targets::is_public;
+use api::webhooks::targets::is_public;
 use dashmap::DashMap;
 use domain::index;
 use domain::machine::Domain;

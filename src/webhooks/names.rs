@@ -5,7 +5,7 @@
 //! everybody who asked has. So a name is looked up once at a time, whoever asks for it meanwhile,
 //! and the threads that wait are bounded: in all, and for those who register endpoints, per tenant.
 
-use api::targets::is_public;
+use api::webhooks::targets::is_public;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::collections::HashMap;
 use std::fmt;

@@ -4,7 +4,7 @@
 use super::names::{CheckedNames, Lookups, NoAddress};
 use super::secret::Secret;
 use actors::Clock;
-use api::targets::{self, Allowed};
+use api::webhooks::targets::{self, Allowed};
 use bytes::Bytes;
 use domain::values::ids::Id;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};

@@ -8,7 +8,7 @@ use crate::disk::Disk;
 use crate::life::{Life, Memory};
 use crate::steps::{Act, Step, Who};
 use crate::witness::{Diary, Outside, Witness};
-use actors::{Config, Engine, Machine};
+use actors::{Config, Engine, Rules};
 use api::render::render;
 use domain::machine::{AnyBook, Domain};
 use domain::platform::{Mode, tenant_key};

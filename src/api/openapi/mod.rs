@@ -8,30 +8,19 @@
 //! `document.rs` puts them together. A row without a description does not pass the tests, nor does
 //! an example that does not fit its schema.
 
-pub mod balance;
-pub mod chargebacks;
-mod checkout;
 mod codes;
-mod conversions;
-pub mod cop_payments;
-pub mod crypto;
 pub mod document;
-mod events;
-mod merchants;
 pub mod operation;
-mod payments;
-mod payouts;
-mod products;
-mod public;
-pub mod reference;
 pub mod schema;
-mod testing;
 pub mod values;
-mod webhooks;
 
 use crate::checkout::{OPEN_LINK_SESSION, calls as checkout_calls};
 use crate::routes::{Modes, routes};
 use crate::writer::Object;
+use crate::{
+    balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
+    products, public, reference, testing, webhooks,
+};
 use document::{Access, Document, ErrorShape, Row};
 use hyper::Method;
 
@@ -55,7 +44,7 @@ pub fn public() -> Document {
         access: Access::Key { scope: route.scope.name(), test_only: route.modes == Modes::TestOnly },
         errors: ErrorShape::Gateway,
     });
-    let public = crate::public::routes::routes().into_iter().map(|route| Row {
+    let public = public::routes::routes().into_iter().map(|route| Row {
         method: Method::GET,
         path: route.path,
         operation: route.operation,
@@ -86,27 +75,27 @@ pub fn public() -> Document {
             .chain([open("/healthz", "getHealth"), open("/readyz", "getReadiness")])
             .collect(),
         chapters: vec![
-            payments::chapter(),
-            balance::chapter(),
-            merchants::chapter(),
-            payouts::chapter(),
-            chargebacks::chapter(),
-            conversions::chapter(),
-            crypto::chapter(),
-            cop_payments::chapter(),
-            products::chapter(),
-            products::sessions(),
-            checkout::chapter(),
-            events::chapter(),
-            webhooks::chapter(),
-            reference::chapter(),
-            public::quote(),
-            public::chapter(),
-            testing::chapter(),
-            conversions::test_calls(),
-            crypto::test_calls(),
-            cop_payments::test_calls(),
-            reference::health(),
+            payments::description::chapter(),
+            balance::description::chapter(),
+            merchants::description::chapter(),
+            payouts::description::chapter(),
+            chargebacks::description::chapter(),
+            conversions::description::chapter(),
+            crypto::description::chapter(),
+            cop_payments::description::chapter(),
+            products::description::chapter(),
+            products::description::sessions(),
+            checkout::description::chapter(),
+            events::description::chapter(),
+            webhooks::description::chapter(),
+            reference::description::chapter(),
+            public::description::quote(),
+            public::description::chapter(),
+            testing::description::chapter(),
+            conversions::description::test_calls(),
+            crypto::description::test_calls(),
+            cop_payments::description::test_calls(),
+            reference::description::health(),
         ],
         security: vec![("apiKey", api_key), ("clientSecret", client_secret)],
     }

@@ -4,6 +4,8 @@
 //! In reading order: [`routes`] is the table, then a file per resource: [`latest`], [`history`],
 //! [`fees`]. A failure is a [`Problem`] that `server/public.rs` writes in the public shape.
 
+pub mod description;
+
 pub mod fees;
 pub mod history;
 pub mod latest;

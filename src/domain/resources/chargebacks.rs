@@ -16,14 +16,13 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// Chargebacks that a payment may have, won ones included: each record of the payment holds all of
 /// them.
 const CHARGEBACKS_MAX: usize = 100;
 
 /// Where a dispute stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// The money is gone; the dispute is not decided.
@@ -49,7 +48,7 @@ impl Status {
 }
 
 /// Why the cardholder's bank took the money back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Somebody else used the card.
     Fraud,
@@ -81,7 +80,7 @@ impl Reason {
 }
 
 /// A chargeback.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chargeback {
     /// Its name.
     pub id: Id,
@@ -149,6 +148,23 @@ pub enum Verdict {
     Won,
     /// Against the tenant.
     Lost,
+}
+
+/// A command about the chargebacks of a payment.
+pub enum Command {
+    /// A bank takes the payment back.
+    Open(Box<NewChargeback>),
+    /// The dispute about this one is decided.
+    Close(Id, Verdict),
+}
+
+/// The ruling on a command, by the payment that it is about.
+pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, payment) {
+        (Command::Open(new), Some(payment)) => open(book, payment, *new, turn),
+        (Command::Close(id, verdict), Some(payment)) => close(payment, id, verdict, turn),
+        (Command::Open(_) | Command::Close(..), None) => Outcome::refuse(Refusal::NotFound),
+    }
 }
 
 /// What the open and lost ones took of the payment, in cents: never more than its amount.

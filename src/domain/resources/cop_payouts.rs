@@ -13,11 +13,10 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::fmt;
 
 /// What kind of account is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountType {
     /// Savings.
     Savings,
@@ -42,8 +41,8 @@ impl AccountType {
 }
 
 /// The number of an account in Colombia, which no check digit guards. Personal data: shown masked.
-#[derive(Clone, PartialEq, Eq, Encode, Decode)]
-pub struct ColombianAccount(Box<str>);
+#[derive(Clone, PartialEq, Eq)]
+pub struct ColombianAccount(pub(crate) Box<str>);
 
 impl ColombianAccount {
     /// Reads one: 5 to 20 digits.
@@ -70,7 +69,7 @@ impl fmt::Debug for ColombianAccount {
 }
 
 /// Where the money goes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beneficiary {
     /// The bank, as the operator calls it.
     pub bank: String,
@@ -87,7 +86,7 @@ pub struct Beneficiary {
 }
 
 /// A payout in pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayout {
     /// Its name.
     pub id: Id,
@@ -141,6 +140,24 @@ pub enum Verdict {
     Completed(String),
     /// It did not, for this reason.
     Failed(String),
+}
+
+/// A command to a payout in pesos.
+pub enum Command {
+    /// A new one; the payout is the one on its reference, if there is one.
+    Pay(Box<NewCopPayout>),
+    /// The operator says what became of it.
+    Settle(Verdict),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, payout) {
+        (Command::Pay(new), None) => create(book, *new, turn),
+        (Command::Pay(new), Some(payout)) => repeat(payout, &new),
+        (Command::Settle(verdict), Some(payout)) => settle(payout, verdict, turn),
+        (Command::Settle(_), None) => Outcome::refuse(Refusal::NotFound),
+    }
 }
 
 /// Debits it.

@@ -13,24 +13,26 @@ use crate::http::respond::{Reply, RequestId};
 use crate::store::history::{self, Position, Unreadable};
 use crate::store::past_balance;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::{Held, Outcome};
+use actors::{CommandReply, Guard};
 use api::balance;
+use api::checkout::sessions;
 use api::conversions;
 use api::crypto;
-use api::links;
-use api::operations;
 use api::page::bad_cursor;
+use api::payments::operations;
 use api::plan::{Caller, Plan};
 use api::problem::Problem;
-use api::sessions;
+use api::products::links;
 use api::testing;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::{KeepRef, Shape};
 use domain::machine::Domain;
 use domain::platform::PLATFORM;
 use domain::record::Entity;
+use domain::resources::payments;
 use domain::resources::payments::Method as PaymentMethod;
+use domain::resources::products;
 use domain::resources::products::{NewLink, product_of};
 use domain::values::ids::{EntityId, Id};
 use domain::view::{Query, View};
@@ -84,13 +86,13 @@ impl Gateway {
                 let known = match (history::named(reader, tenant, space, &name)?, &ask) {
                     // C2P attempts may have come after it on the same reference; it is a repeat all
                     // the same.
-                    (Some(newest), Ask::Charge(charge)) => {
+                    (Some(newest), Command::Payments(payments::Command::Charge(charge))) => {
                         Some(history::attempt_by(reader, tenant, newest, charge.means.method())?)
                     }
                     (known, _) => known,
                 };
                 let (command, slot, held) = doing.command(ask, shape);
-                let until_record: Held = Box::new((held_name, slot));
+                let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(
@@ -184,7 +186,7 @@ impl Gateway {
             Plan::Advance(advance_ms) => {
                 // It takes as long as what falls due on the way.
                 doing.slot = None;
-                let (command, _, held) = doing.command(Ask::MoveClock, Shape::Clock);
+                let (command, _, held) = doing.command(Command::MoveClock, Shape::Clock);
                 reply(
                     tenant,
                     Shape::Clock,
@@ -330,9 +332,11 @@ impl Gateway {
                     }
                 }
                 let (slug, held_slug) = free.unzip();
-                let (command, slot, held) =
-                    doing.command(Ask::AddLink(Box::new(NewLink { slug, ..*link })), Shape::LinkCreated);
-                let until_record: Held = Box::new((held_slug, slot));
+                let (command, slot, held) = doing.command(
+                    products::Command::AddLink(Box::new(NewLink { slug, ..*link })).into(),
+                    Shape::LinkCreated,
+                );
+                let until_record: Guard = Box::new((held_slug, slot));
                 reply(
                     tenant,
                     Shape::LinkCreated,
@@ -464,15 +468,15 @@ impl Gateway {
 
 impl Doing<'_> {
     /// The command, what is held until its first record, and until it is answered.
-    fn command(self, ask: Ask, shape: Shape) -> (Command, Option<Held>, Option<Held>) {
+    fn command(self, ask: Command, shape: Shape) -> (KeyedCommand, Option<Guard>, Option<Guard>) {
         let (keep, slot, held) = self.keep(shape);
-        (Command { ask, keep }, slot, held)
+        (KeyedCommand { command: ask, keep }, slot, held)
     }
 
     /// Which answer is kept for which key, what is held until the first record, and until it is
     /// answered.
-    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Held>, Option<Held>) {
-        let slot = self.slot.map(|slot| Box::new(slot) as Held);
+    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
+        let slot = self.slot.map(|slot| Box::new(slot) as Guard);
         let Some(used) = self.used else { return (None, slot, None) };
         let (keep, held) = used.keep(shape);
         (Some(keep), slot, Some(held))
@@ -486,7 +490,7 @@ fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
 
 /// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds
 /// what became of the part of it that is converted by itself.
-async fn others_done(outcome: &mut Outcome<Domain>) {
+async fn others_done(outcome: &mut CommandReply<Domain>) {
     if let Ok(settled) = outcome
         && let Some(mut performed) = settled.performed.take()
     {

@@ -13,11 +13,12 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp, Zone};
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
 use price::{Amount, Price};
 use spend::Taken;
 
 pub mod auto;
+mod commands;
 pub mod price;
 pub mod spend;
 #[cfg(test)]
@@ -34,7 +35,7 @@ const WAITS: &str = "test_pending";
 pub const UNLISTED: u8 = 0xFF;
 
 /// What is converted. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Source {
     /// Bolívares.
@@ -119,7 +120,7 @@ impl Status {
 }
 
 /// How an accepted conversion ended, if it has.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// Not yet.
     Open,
@@ -138,7 +139,7 @@ pub enum End {
 }
 
 /// What makes a conversion of a quote.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// How many were accepted before it: those of one millisecond are listed in this order.
     pub nth: u64,
@@ -167,7 +168,7 @@ impl Accepted {
 }
 
 /// How far it has come.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// A price that can be accepted before it expires.
     Quoted {
@@ -185,7 +186,7 @@ pub enum Stage {
 }
 
 /// A quote, and the conversion that it becomes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversion {
     /// Its name: of the quote and of the conversion.
     pub id: Id,
@@ -436,7 +437,7 @@ pub enum Decision {
 }
 
 /// The end of a conversion that waits.
-pub fn decide(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
+pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
     let Some(accepted) = conversion.accepted() else { return Outcome::refuse(Refusal::NotFound) };
     match (decision, &accepted.end) {
         (Decision::Cancel, End::Open) => cancel(conversion, accepted, CANCELED_BY_TENANT.to_owned(), turn),

@@ -7,16 +7,17 @@ mod soundness;
 use super::price::Amount;
 use super::*;
 use crate::bank::{Effect, Order};
-use crate::commands::Ask;
+use crate::commands::Command;
 use crate::ledger::{Account, HOLDS_MAX, Release};
 use crate::machine::{AnyBook, Domain};
 use crate::platform::settings::TenantSettings;
 use crate::record::Record;
 use crate::resources::adjustments::Adjustment;
+use crate::resources::conversions;
 use crate::resources::payments::sale::HOLD_MS;
 use crate::values::money::{Cop, Usdt, Ves};
 use crate::values::time::DAY_MS;
-use actors::Machine;
+use actors::{Rules, Storage};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 use std::sync::Arc;
@@ -59,7 +60,7 @@ impl World {
         world
             .ask(
                 None,
-                Ask::TenantSettings(TenantSettings {
+                Command::TenantSettings(TenantSettings {
                     version: 1,
                     settings: Arc::new(settings),
                     ..TenantSettings::default()
@@ -79,7 +80,11 @@ impl World {
     }
 
     /// Asks, and applies what comes of it. `Ok(None)`: nothing changed.
-    fn ask(&mut self, entity: Option<&Entity>, ask: Ask) -> Result<Option<Arc<Entity>>, Refusal> {
+    fn ask(
+        &mut self,
+        entity: Option<&Entity>,
+        command: impl Into<Command>,
+    ) -> Result<Option<Arc<Entity>>, Refusal> {
         self.turns += 1;
         self.domain.settle(&mut self.book, self.now);
         let turn = actors::Turn {
@@ -88,7 +93,7 @@ impl World {
             seed: self.turns.wrapping_mul(0x9E37_79B9_7F4A_7C15),
             ahead_ms: 0,
         };
-        let decision = self.domain.decide(&self.book, entity, ask.into(), turn);
+        let decision = self.domain.decide(&self.book, entity, command.into().into(), turn);
         if let Some(refusal) = decision.refusal {
             return Err(refusal);
         }
@@ -115,7 +120,7 @@ impl World {
             description: String::new(),
             external_ref: None,
         };
-        self.ask(None, Ask::Adjust(Box::new(ask))).expect("room for it");
+        self.ask(None, Command::Adjust(Box::new(ask))).expect("room for it");
     }
 
     fn quote(&mut self, source: Source, amount: Amount, market: i64) -> Result<usize, Refusal> {
@@ -125,14 +130,14 @@ impl World {
             amount,
             market: Some(Rate(Decimal::from(market))),
         };
-        let quote = self.ask(None, Ask::Quote(Box::new(new)))?.expect("a quote");
+        let quote = self.ask(None, conversions::Command::Quote(Box::new(new)))?.expect("a quote");
         self.conversions.push(quote);
         Ok(self.conversions.len() - 1)
     }
 
-    fn tell(&mut self, n: usize, ask: Ask) -> Result<(), Refusal> {
+    fn tell(&mut self, n: usize, command: impl Into<Command>) -> Result<(), Refusal> {
         let entity = Arc::clone(&self.conversions[n]);
-        let changed = self.ask(Some(&entity), ask)?;
+        let changed = self.ask(Some(&entity), command)?;
         if let Some(changed) = changed {
             self.conversions[n] = changed;
         }
@@ -140,7 +145,7 @@ impl World {
     }
 
     fn accept(&mut self, n: usize, waits: bool) -> Result<(), Refusal> {
-        self.tell(n, Ask::Accept(waits.then(|| "test_pending-1".to_owned())))
+        self.tell(n, conversions::Command::Accept(waits.then(|| "test_pending-1".to_owned())))
     }
 
     fn conversion(&self, n: usize) -> &Conversion {
@@ -260,12 +265,12 @@ fn a_cancel_restores_the_very_holds_that_still_last() {
     world.fund(Currency::Ves, 30_000, true);
     let before = world.account(Currency::Ves);
     let n = world.convert(45_000, true);
-    world.tell(n, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+    world.tell(n, conversions::Command::End(Decision::Cancel)).expect("it waits");
     assert_eq!(world.account(Currency::Ves), before);
     let n = world.convert(45_000, true);
     // The first hold would have ended by now: its money is simply available.
     world.now = START + HOLD_MS;
-    world.tell(n, Ask::EndConversion(Decision::Reject("no_liquidity".to_owned()))).expect("it waits");
+    world.tell(n, conversions::Command::End(Decision::Reject("no_liquidity".to_owned()))).expect("it waits");
     let after = world.account(Currency::Ves);
     assert_eq!((after.net, after.held, after.holds.len()), (50_000, 30_000, 1));
     let End::Canceled { reason, .. } = &world.conversion(n).accepted().expect("accepted").end else {
@@ -273,8 +278,14 @@ fn a_cancel_restores_the_very_holds_that_still_last() {
     };
     assert_eq!(reason, "no_liquidity");
     assert_eq!(world.book().converted.ves(), 0);
-    assert_eq!(world.tell(n, Ask::EndConversion(Decision::Cancel)), Err(Refusal::ConversionNotCancelable));
-    assert_eq!(world.tell(n, Ask::EndConversion(Decision::Fulfil)), Err(Refusal::ConversionNotPending));
+    assert_eq!(
+        world.tell(n, conversions::Command::End(Decision::Cancel)),
+        Err(Refusal::ConversionNotCancelable)
+    );
+    assert_eq!(
+        world.tell(n, conversions::Command::End(Decision::Fulfil)),
+        Err(Refusal::ConversionNotPending)
+    );
 }
 
 #[test]
@@ -283,10 +294,10 @@ fn what_is_delivered_later_is_held_as_long_as_its_money_would_have_been() {
     world.fund(Currency::Ves, 30_000, true);
     let (soon, late) = (world.convert(10_150, true), world.convert(19_850, true));
     world.now += 1_000;
-    world.tell(soon, Ask::EndConversion(Decision::Fulfil)).expect("it waits");
+    world.tell(soon, conversions::Command::End(Decision::Fulfil)).expect("it waits");
     assert_eq!(world.account(Currency::Usdt).held, 100);
     world.now = START + HOLD_MS;
-    world.tell(late, Ask::EndConversion(Decision::Fulfil)).expect("it waits");
+    world.tell(late, conversions::Command::End(Decision::Fulfil)).expect("it waits");
     let usdt = world.account(Currency::Usdt);
     assert_eq!((usdt.net, usdt.held), (100 + 195, 0));
 }
@@ -329,7 +340,7 @@ fn settings_are_those_in_force() {
     world
         .ask(
             None,
-            Ask::TenantSettings(TenantSettings {
+            Command::TenantSettings(TenantSettings {
                 version: 2,
                 settings: Arc::new(settings.clone()),
                 ..TenantSettings::default()
@@ -341,7 +352,7 @@ fn settings_are_those_in_force() {
     world
         .ask(
             None,
-            Ask::TenantSettings(TenantSettings {
+            Command::TenantSettings(TenantSettings {
                 version: 3,
                 settings: Arc::new(settings),
                 ..TenantSettings::default()
@@ -378,11 +389,11 @@ fn a_day_ends_at_midnight_of_its_city() {
         world.now = at(after);
         assert_eq!(world.accept(over, false), Ok(()), "{source:?}: another day");
         // Canceled on the day after: it is taken off its own day, which is over.
-        world.tell(waiting, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+        world.tell(waiting, conversions::Command::End(Decision::Cancel)).expect("it waits");
         assert_eq!(world.book().converted.on_the_day_of(source, Timestamp::from_unix_ms(world.now)), minor);
         let waiting = convert(&mut world, 25_000 - minor, true).expect("exactly the limit");
         assert_eq!(convert(&mut world, 10_150, false), Err(exceeded), "{source:?}");
-        world.tell(waiting, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+        world.tell(waiting, conversions::Command::End(Decision::Cancel)).expect("it waits");
         assert!(
             convert(&mut world, 25_000 - minor, false).is_ok(),
             "{source:?}: what was canceled never counts"

@@ -19,11 +19,10 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate, Usd, Usdt, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// A stablecoin that is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asset {
     /// Tether.
     Usdt,
@@ -42,7 +41,7 @@ impl Asset {
 }
 
 /// Where a customer of the tenant pays.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositAddress {
     /// Its name.
     pub id: Id,
@@ -85,7 +84,7 @@ impl DepositAddress {
 }
 
 /// What is paid in USDT for a checkout session, and what has come of it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Till {
     /// The session.
     pub sale: Sale,
@@ -104,7 +103,7 @@ pub struct Till {
 }
 
 /// One more address.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The network.
     pub network: Network,
@@ -128,6 +127,24 @@ pub struct NewDepositAddress {
     pub address: String,
     /// The checkout session that it is for, of which nothing has come yet.
     pub till: Option<Box<Till>>,
+}
+
+/// A command to a deposit address.
+pub enum Command {
+    /// A new one; the address is that of the same customer, network and asset, if there is one.
+    Open(Box<NewDepositAddress>),
+    /// Something came to it.
+    Receive(Box<Incoming>),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, address) {
+        (Command::Open(new), None) => open(book, *new, turn),
+        (Command::Open(new), Some(known)) => open_again(book, known, *new, turn),
+        (Command::Receive(incoming), Some(address)) => receive(book, address, *incoming, turn),
+        (Command::Receive(_), None) => Outcome::refuse(Refusal::NotFound),
+    }
 }
 
 /// An address that nobody had before.
@@ -205,7 +222,7 @@ pub struct Incoming {
 }
 
 /// A deposit, as it is told: it has no state to change, so it is no entity.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deposit {
     /// Its name, under which it is held.
     pub id: Id,

@@ -15,7 +15,6 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// The operation that sends the money.
@@ -24,7 +23,7 @@ pub const SEND: u16 = 1;
 pub const REJECTED: &str = "rejected";
 
 /// Where a payout stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Debited; an operator looks at it first.
@@ -62,7 +61,7 @@ impl Status {
 }
 
 /// A payout.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CryptoPayout {
     /// Its name.
     pub id: Id,
@@ -143,6 +142,30 @@ pub struct NewCryptoPayout {
     pub network: Network,
     /// The wallet, which the network can send to.
     pub address: String,
+}
+
+/// A command to a payout in USDT.
+pub enum Command {
+    /// A new one; the payout is the one on its reference, if there is one.
+    Pay(Box<NewCryptoPayout>),
+    /// An operator has looked at it.
+    Review(Verdict),
+}
+
+/// The ruling on a command.
+pub fn decide(
+    book: &Book,
+    payout: Option<&CryptoPayout>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Outcome {
+    match (command, payout) {
+        (Command::Pay(new), None) => create(book, *new, keep, turn),
+        (Command::Pay(new), Some(payout)) => repeat(payout, &new),
+        (Command::Review(verdict), Some(payout)) => review(payout, verdict, keep, turn),
+        (Command::Review(_), None) => Outcome::refuse(Refusal::NotFound),
+    }
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict. A fee that was

@@ -17,16 +17,17 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
 use std::sync::Arc;
 
 pub mod batch;
+mod commands;
 
 /// The operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
 
 /// Where a payout stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Debited; the bank has not said yes or no.
@@ -52,7 +53,7 @@ impl Status {
 }
 
 /// What a payout was asked for as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayoutKind {
     /// To a merchant.
     Merchant,
@@ -80,7 +81,7 @@ impl PayoutKind {
 }
 
 /// Where the money goes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// To a phone at a bank.
     Phone {
@@ -113,7 +114,7 @@ impl Destination {
 }
 
 /// A payout.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payout {
     /// Its name.
     pub id: Id,
@@ -199,7 +200,7 @@ impl Payout {
 }
 
 /// Somebody with a phone at a bank.
-#[derive(Clone, Copy, Encode)]
+#[derive(Clone, Copy)]
 pub struct PhoneHolder {
     /// The bank.
     pub bank: BankCode,
@@ -210,7 +211,6 @@ pub struct PhoneHolder {
 }
 
 /// Who is to be paid.
-#[derive(Encode)]
 pub enum Receiver {
     /// A merchant.
     Merchant {

@@ -5,6 +5,7 @@
 //! it leads back to the product without an index. What was sold is in the book, because a sale is a
 //! payment's record.
 
+mod commands;
 pub mod slug;
 
 use crate::decision::{Draft, Outcome, Turn};
@@ -15,7 +16,7 @@ use crate::resources::payments::charge::unknown_seller;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
 
 /// A link's buyer may take at most so many at once.
 pub const QUANTITY_MAX: u16 = 999;
@@ -24,7 +25,7 @@ pub const QUANTITY_MAX: u16 = 999;
 pub const LINKS_MAX: usize = 100;
 
 /// Something that is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
     /// Its name here.
     pub id: Id,
@@ -51,7 +52,7 @@ pub struct Product {
 }
 
 /// Whether a link can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStatus {
     /// It can.
     Active,
@@ -73,7 +74,7 @@ impl LinkStatus {
 }
 
 /// An address under which a product is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its name here.
     pub id: Id,

@@ -13,7 +13,9 @@ use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
+
+mod commands;
 
 /// Endpoints per tenant and mode.
 pub const ENDPOINTS_MAX: usize = 20;
@@ -48,8 +50,8 @@ pub const EVENT_NAMES: [&str; 20] = [
 ];
 
 /// One of [`EVENT_NAMES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct EventName(u8);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventName(pub(crate) u8);
 
 impl EventName {
     /// From what the API reads.
@@ -64,7 +66,7 @@ impl EventName {
 }
 
 /// From when on an endpoint was due what.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The number of the first event under it.
     pub from: u64,
@@ -82,7 +84,7 @@ impl Term {
 }
 
 /// Which event, in a few bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRef {
     /// Its number.
     pub number: u64,
@@ -93,7 +95,7 @@ pub struct EventRef {
 }
 
 /// A delivery that was asked for again and has no outcome yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resend {
     /// The name of the new delivery.
     pub delivery: Id,
@@ -104,7 +106,7 @@ pub struct Resend {
 }
 
 /// What became of a delivery. It is complete at the time of the record that says so.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// The delivery.
     pub id: Id,
@@ -121,7 +123,7 @@ pub struct Delivered {
 }
 
 /// An endpoint. Its secret is not here: it derives from the service's key, the id and the version.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// Its name.
     pub id: Id,

@@ -1,6 +1,8 @@
 //! Codes of one use: wrong ones, those that count, and those sent too often.
 
 use super::*;
+use crate::stored::goldens::{read, written};
+use crate::stored::v1;
 
 #[test]
 fn a_wrong_code_is_counted_and_changes_nothing_else() {
@@ -56,7 +58,7 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
         assert!(world.say(told(code), T0 + 6).is_none());
         assert_eq!(world.refusal, Some(Refusal::OtpAttemptsExhausted));
     }
-    assert!(world.say(Ask::CancelCop, T0 + 6).is_none());
+    assert!(world.say(cop_payments::Command::Cancel, T0 + 6).is_none());
     assert_eq!(world.refusal, Some(Refusal::PaymentNotPending));
 }
 
@@ -64,16 +66,16 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
 fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     let mut world = tried_too_often();
     assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 5).is_none());
-    for ask in [told("123456"), Ask::CancelCop] {
-        let wanted = if matches!(ask, Ask::CancelCop) {
+    for command in [told("123456"), cop_payments::Command::Cancel.into()] {
+        let wanted = if matches!(command, Command::CopPayments(cop_payments::Command::Cancel)) {
             Refusal::ChargeInProgress
         } else {
             Refusal::OtpAttemptsExhausted
         };
-        assert!(world.say(ask, T0 + 6).is_none());
+        assert!(world.say(command, T0 + 6).is_none());
         assert_eq!(world.refusal, Some(wanted));
     }
-    world.say(Ask::Deadline, T0 + 60_000);
+    world.say(Command::Deadline, T0 + 60_000);
     assert!(matches!(
         world.effects.as_slice(),
         [Effect { order: Order::TellCop { instruction: Instruction::Cancel, .. }, .. }]
@@ -120,12 +122,13 @@ fn what_was_stored_before_codes_were_counted_stays_readable() {
     let at = Timestamp::from_unix_ms(T0);
     let phases =
         [Phase::Idle, Phase::Collecting { looks: 3, next_look: at, telling: Some(Telling::Declines) }];
-    let bytes = phases.map(|phase| codec::encode(&phase));
-    assert_eq!(bytes.clone().map(|bytes| bytes[..2].to_vec()), [vec![1, 0], vec![1, 1]]);
+    let bytes = phases.map(|phase| written::<v1::cop_payments::Phase>(&phase));
+    assert_eq!(bytes.clone().map(|bytes| bytes[0]), [0, 1]);
     assert_eq!(bytes[1].last(), Some(&3), "the last of what it is told");
     for n in [0, 7] {
         let waiting = Waiting { looks: 3, next_look: at, telling: Some(Telling::Void), codes: n };
-        let read: Phase = codec::decode(&codec::encode(&Phase::from(waiting))).expect("readable");
+        let bytes = written::<v1::cop_payments::Phase>(&Phase::from(waiting));
+        let read = read::<v1::cop_payments::Phase>(&bytes);
         assert_eq!(read.waiting(), Some(waiting));
     }
 }

@@ -1,0 +1,101 @@
+//! Balances and movements, as the description tells of them.
+
+use crate::openapi::document::Chapter;
+use crate::openapi::operation::{Operation, operation};
+use crate::openapi::schema::{Schema, integer, object, one_of, text};
+use crate::openapi::values::{
+    currency, instant, livemode, page, pesos, shown_ref, signed_pesos, signed_ves, uuid, ves,
+};
+use domain::ledger::MovementKind;
+
+/// The chapter.
+pub fn chapter() -> Chapter {
+    Chapter {
+        tag: "Balance",
+        about: "What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.",
+        operations: vec![
+            operation("getBalance", "Read the balance, now or as it was")
+                .query(
+                    "at",
+                    instant().about("A moment of the past; what had happened until then, inclusive."),
+                )
+                .answers(200, "Balance", "The balance"),
+            movements(operation("listMovements", "List movements")),
+        ],
+        schemas: schemas(),
+        ..Chapter::default()
+    }
+}
+
+/// A list of movements with its filters.
+pub(crate) fn movements(operation: Operation) -> Operation {
+    operation
+        .query_list("type", one_of(MovementKind::ALL.map(MovementKind::name)))
+        .query("paymentId", uuid())
+        .query("payoutId", uuid())
+        .query("from", instant().about("Inclusive."))
+        .query("to", instant().about("Exclusive."))
+        .pages()
+        .answers(200, "MovementPage", "Newest first; new movements never shift pages being walked")
+}
+
+fn schemas() -> Vec<(&'static str, Schema)> {
+    vec![
+        (
+            "Balance",
+            object()
+                .member("ledgerNetVes", signed_ves().about("The sum of all movements."))
+                .member("reserveVes", ves())
+                .member("heldVes", ves().about("Under a hold of 24 hours."))
+                .member("nextReleaseAt", instant().or_null().about("When the next held amount is released."))
+                .member("availableVes", signed_ves().about("What can be paid out; below zero after a chargeback at worst."))
+                .member("balanceHoldHours", integer())
+                .member("convertedVes", ves().about("Converted to USDT, less what was canceled."))
+                .member("platformAvailableVes", signed_ves().about("Equal to `availableVes`."))
+                .member("sellerPendingVes", ves())
+                .member("sellerAvailableVes", ves())
+                .member("livemode", livemode())
+                .example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#),
+        ),
+        ("Movement", movement()),
+        ("MovementPage", page("Movement")),
+    ]
+}
+
+/// A movement of any balance.
+pub fn movement() -> Schema {
+    object()
+        .member("id", uuid())
+        .member("type", one_of(MovementKind::ALL.map(MovementKind::name)))
+        .optional("amountVes", signed_ves().about("Signed; negative is money out. In bolívares."))
+        .optional("amountCop", signed_pesos().about("In pesos."))
+        .optional("amountUsdt", signed_ves().about("In USDT."))
+        .member("currency", currency())
+        .member("paymentId", uuid().or_null())
+        .member("payoutId", uuid().or_null())
+        .member("chargebackId", uuid().or_null())
+        .member("externalRef", shown_ref().or_null())
+        .member("description", text())
+        .member("livemode", livemode())
+        .member("createdAt", instant())
+        .optional("conversionId", uuid())
+        .optional("merchantId", uuid().about("On a seller's balance: whose."))
+        .optional("availableAt", instant().about("The end of the hold, while it lasts."))
+        .example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00","currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"chargebackId":null,"externalRef":"order-1","description":"C2P payment","livemode":false,"createdAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
+}
+
+/// The balance of a seller.
+pub(crate) fn of_a_merchant() -> Schema {
+    object()
+        .member("merchantId", uuid())
+        .member("externalRef", shown_ref())
+        .member("pendingVes", ves())
+        .member("availableVes", ves())
+        .optional("pendingCop", pesos().about("If there ever were pesos."))
+        .optional("availableCop", pesos())
+        .optional("pendingUsdt", ves().about("If there ever were USDT."))
+        .optional("availableUsdt", ves())
+        .member("nextReleaseAt", instant().or_null())
+        .member("livemode", livemode())
+        .example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","livemode":false}"#)
+}

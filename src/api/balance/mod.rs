@@ -1,0 +1,197 @@
+//! The balance in bolívares and its movements (`docs/contract.md, 6.1, 6.2`).
+
+pub mod description;
+
+use crate::plan::{Call, Movements, Plan};
+use crate::problem::Problem;
+use crate::query::{Query, Text};
+use crate::writer::Object;
+use domain::index::LedgerKey;
+use domain::ledger::sellers::SellerBalance;
+use domain::ledger::{Ledger, MovementKind, Row};
+use domain::machine::{Facts, Rendered};
+use domain::record::Record;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Currency, write_minor};
+use domain::values::time::Timestamp;
+use domain::view::{Balance, CopBalance};
+
+/// GET /v1/balance
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let at = query.optional("at", instant);
+    let sound = query.finish()?;
+    Ok(at.get(&sound).map_or(Plan::Balance, Plan::BalanceAt))
+}
+
+fn instant(text: Text<'_>) -> Result<Timestamp, crate::fields::Bad> {
+    text.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))
+}
+
+/// GET /v1/merchants/:id/balance
+pub fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::SellerBalance(id))
+}
+
+/// GET /v1/balance/transactions
+pub fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    movements(call, LedgerKey::Tenant(Currency::Ves), "movements")
+}
+
+/// GET /v1/cop/balance
+pub fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    Ok(Plan::CopBalance)
+}
+
+/// GET /v1/cop/balance/transactions
+pub fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    movements(call, LedgerKey::Tenant(Currency::Cop), "movements in COP")
+}
+
+/// GET /v1/merchants/:id/balance/transactions
+pub fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let plan = movements(call, LedgerKey::Seller(id), &format!("movements of {id}"))?;
+    Ok(Plan::Knowing(EntityId::merchant(id), Box::new(plan)))
+}
+
+/// GET /v1/crypto/balance/transactions
+pub fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    movements(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
+}
+
+fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let kinds = query.list("type", |text| {
+        MovementKind::from_name(text.as_str())
+            .ok_or_else(|| crate::fields::Bad::from("must be a type of movement"))
+    });
+    let payment = query.optional("paymentId", |text| text.uuid());
+    let payout = query.optional("payoutId", |text| text.uuid());
+    let from = query.optional("from", instant);
+    let to = query.optional("to", instant);
+    let page = query.page(call.mark, call.caller.tenant_key, list);
+    let sound = query.finish()?;
+    let mut kinds: Vec<u8> = kinds.get(&sound).into_iter().map(|kind| kind as u8).collect();
+    if kinds.is_empty() {
+        kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).collect();
+    }
+    let payment = payment.get(&sound).map(|id| EntityId::payment(Id::from(id)));
+    let payout_of =
+        if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
+    let payout = payout.get(&sound).map(|id| payout_of(Id::from(id)));
+    Ok(Plan::Movements(Movements {
+        ledger,
+        kinds,
+        from: from.get(&sound),
+        to: to.get(&sound),
+        subjects: payment.into_iter().chain(payout).collect(),
+        page: page.get(&sound),
+    }))
+}
+
+/// A balance, as JSON.
+pub fn show(balance: &Balance, livemode: bool) -> Vec<u8> {
+    Object::new()
+        .plain("ledgerNetVes", balance.ledger_net)
+        .plain("reserveVes", balance.reserve)
+        .plain("heldVes", balance.held)
+        .maybe_plain("nextReleaseAt", balance.next_release)
+        .plain("availableVes", balance.available)
+        .number("balanceHoldHours", 24)
+        .plain("convertedVes", balance.converted)
+        .plain("platformAvailableVes", balance.available)
+        .plain("sellerPendingVes", balance.seller_pending)
+        .plain("sellerAvailableVes", balance.seller_available)
+        .boolean("livemode", livemode)
+        .end()
+}
+
+/// The balance in pesos, as JSON.
+pub fn show_cop(balance: &CopBalance, livemode: bool) -> Vec<u8> {
+    Object::new()
+        .plain("ledgerNetCop", balance.ledger_net)
+        .plain("heldCop", balance.held)
+        .maybe_plain("nextReleaseAt", balance.next_release)
+        .plain("availableCop", balance.available)
+        .number("balanceHoldHours", 24)
+        .boolean("livemode", livemode)
+        .end()
+}
+
+/// The balance of a seller, as JSON; pesos and USDT only if there were ever any.
+pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
+    let body = Object::new()
+        .plain("merchantId", balance.merchant)
+        .text("externalRef", &balance.external_ref)
+        .plain("pendingVes", balance.pending)
+        .plain("availableVes", balance.available);
+    let body = match balance.pesos {
+        Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
+        None => body,
+    };
+    let body = match balance.usdt {
+        Some((pending, available)) => body.plain("pendingUsdt", pending).plain("availableUsdt", available),
+        None => body,
+    };
+    body.maybe_plain("nextReleaseAt", balance.next_release).boolean("livemode", livemode).end()
+}
+
+/// The movement that a fund or an adjustment is.
+pub fn new_movement(facts: &Facts<'_>) -> Rendered {
+    let Some(record) = facts.record else { return (200, b"{}".to_vec()) };
+    let owned = record.postings.iter().position(|posting| posting.row.is_some());
+    match owned.and_then(|n| show_movement(facts.livemode, record, facts.time, n, facts.time)) {
+        Some(movement) => (201, movement),
+        None => (201, b"{}".to_vec()),
+    }
+}
+
+/// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether
+/// its hold still lasts.
+pub fn show_movement(
+    livemode: bool,
+    record: &Record,
+    time: Timestamp,
+    n: usize,
+    now: Timestamp,
+) -> Option<Vec<u8>> {
+    let posting = record.postings.get(n)?;
+    let row: &Row = posting.row.as_deref()?;
+    let amount_name = match posting.currency {
+        Currency::Ves => "amountVes",
+        Currency::Cop => "amountCop",
+        Currency::Usdt => "amountUsdt",
+    };
+    let mut amount = String::new();
+    let _ = write_minor(&mut amount, posting.minor, posting.currency.decimals());
+    let subject = |kinds: &[Kind]| {
+        row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id)
+    };
+    let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
+    let mut body = Object::new()
+        .plain("id", record.movement_id(time, n))
+        .plain("type", row.kind.name())
+        .plain(amount_name, amount)
+        .plain("currency", posting.currency.code())
+        .maybe_plain("paymentId", subject(&[Kind::Payment, Kind::CopPayment]))
+        .maybe_plain("payoutId", subject(&[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]))
+        .maybe_plain("chargebackId", row.chargeback)
+        .maybe_text("externalRef", row.external_ref.as_deref())
+        .text("description", &row.description)
+        .boolean("livemode", livemode)
+        .plain("createdAt", time);
+    if let Some(conversion) = subject(&[Kind::Conversion]) {
+        body = body.plain("conversionId", conversion);
+    }
+    if let Some(merchant) = merchant {
+        body = body.plain("merchantId", merchant);
+    }
+    if let Some(at) = row.available_at.filter(|at| *at > now) {
+        body = body.plain("availableAt", at);
+    }
+    Some(body.end())
+}

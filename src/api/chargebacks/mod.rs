@@ -1,0 +1,163 @@
+//! Chargebacks: reading and listing them, and the calls by which test mode plays the bank
+//! (`docs/contract.md, 8`).
+
+pub mod description;
+
+use crate::fields::{Fields, Got, Sound};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::record::Entity;
+use domain::resources::chargebacks;
+use domain::resources::chargebacks::{Chargeback, NewChargeback, Reason, Status, Verdict};
+use domain::resources::payments::Payment;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Ves;
+use domain::values::time::Timestamp;
+
+/// What a bank says that it takes back, as it is read.
+pub struct GotChargeback {
+    payment: Got<uuid::Uuid>,
+    amount: Got<Option<i64>>,
+    fee: Got<Option<i64>>,
+    reason: Got<Reason>,
+    bank_debited_at: Got<Option<Timestamp>>,
+}
+
+impl GotChargeback {
+    /// The payment, and what is taken back of it under this name.
+    pub fn get(self, sound: &Sound, id: Id) -> (Id, NewChargeback) {
+        let new = NewChargeback {
+            id,
+            amount: self.amount.get(sound).map(Ves::from_minor),
+            fee: self.fee.get(sound).map(Ves::from_minor),
+            reason: self.reason.get(sound),
+            bank_debited_at: self.bank_debited_at.get(sound),
+        };
+        (Id::from(self.payment.get(sound)), new)
+    }
+}
+
+/// Reads what a bank takes back.
+pub fn read_new(fields: &mut Fields<'_>) -> GotChargeback {
+    GotChargeback {
+        payment: fields.required("paymentId", Value::uuid),
+        amount: fields.optional("amountVes", Value::positive_cents),
+        fee: fields.optional("feeVes", Value::amount),
+        reason: fields
+            .required("reason", |value| value.one_of(&Reason::ALL.map(|reason| (reason.name(), reason)))),
+        bank_debited_at: fields.optional("bankDebitedAt", |value| {
+            value.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))
+        }),
+    }
+}
+
+/// Reads how a dispute ends.
+pub fn read_verdict(fields: &mut Fields<'_>) -> Got<Verdict> {
+    fields.required("outcome", |value| value.one_of(&[("won", Verdict::Won), ("lost", Verdict::Lost)]))
+}
+
+/// POST /v1/test/chargebacks
+pub fn open(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let new = read_new(&mut fields);
+    let sound = fields.finish()?;
+    let id = call.new_id();
+    let (payment, new) = new.get(&sound, id);
+    Ok(Plan::OfPayment(
+        payment,
+        chargebacks::Command::Open(Box::new(new)).into(),
+        Shape::ChargebackOpened(id),
+    ))
+}
+
+/// POST /v1/test/chargebacks/:id/close
+pub fn close(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let mut fields = Fields::parse(call.body)?;
+    let verdict = read_verdict(&mut fields);
+    let sound = fields.finish()?;
+    Ok(Plan::OfChargeback(
+        id,
+        chargebacks::Command::Close(id, verdict.get(&sound)).into(),
+        Shape::Chargeback(id),
+    ))
+}
+
+/// GET /v1/chargebacks/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::chargeback(id), show_entity))
+}
+
+/// GET /v1/chargebacks
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let page = query.page(call.mark, call.caller.tenant_key, "chargebacks");
+    let sound = query.finish()?;
+    let status = status.get(&sound);
+    let facets = Status::ALL
+        .into_iter()
+        .filter(|each| status.is_none_or(|status| status == *each))
+        .map(|status| status as u8)
+        .collect();
+    Ok(Plan::List { kind: Kind::Chargeback, facets, page: page.get(&sound), show: show_entity })
+}
+
+/// The answer that shows one of a payment's chargebacks.
+pub fn one_of(payment: &Payment, id: Id, status: u16) -> Rendered {
+    (status, payment.chargeback(id).map_or_else(|| b"{}".to_vec(), show))
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Chargeback(chargeback) => show(chargeback),
+        _ => b"{}".to_vec(),
+    }
+}
+
+/// How the dispute ended, once it has.
+pub fn outcome(chargeback: &Chargeback) -> Option<&'static str> {
+    match chargeback.status {
+        Status::Open => None,
+        Status::Won | Status::Lost => Some(chargeback.status.name()),
+    }
+}
+
+/// A chargeback, as JSON.
+pub fn show(chargeback: &Chargeback) -> Vec<u8> {
+    Object::new()
+        .plain("chargebackId", chargeback.id)
+        .plain("object", "chargeback")
+        .plain("paymentId", chargeback.payment)
+        .text("externalRef", &*chargeback.external_ref)
+        .plain("status", chargeback.status.name())
+        .maybe_plain("outcome", outcome(chargeback))
+        .plain("amountVes", chargeback.amount)
+        .plain("feeVes", chargeback.fee)
+        .plain("reason", chargeback.reason.name())
+        .plain("bankDebitedAt", chargeback.bank_debited_at)
+        .boolean("livemode", chargeback.livemode)
+        .plain("createdAt", chargeback.created_at)
+        .maybe_plain("closedAt", chargeback.closed_at)
+        .end()
+}
+
+/// A chargeback within its payment, as JSON.
+pub fn show_in_payment(chargeback: &Chargeback) -> Vec<u8> {
+    Object::with_capacity(256)
+        .plain("chargebackId", chargeback.id)
+        .plain("status", chargeback.status.name())
+        .plain("amountVes", chargeback.amount)
+        .plain("feeVes", chargeback.fee)
+        .plain("reason", chargeback.reason.name())
+        .plain("bankDebitedAt", chargeback.bank_debited_at)
+        .end()
+}

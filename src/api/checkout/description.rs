@@ -1,0 +1,155 @@
+//! What the page of a checkout session calls, as the description tells of it.
+
+use crate::openapi::document::Chapter;
+use crate::openapi::operation::{Operation, operation};
+use crate::openapi::schema::{Schema, boolean, integer, list, named, object, one_of, text};
+use crate::openapi::values::{bank_number, identity, instant, phone, uuid, ves};
+use domain::resources::payments::Status;
+
+const WAYS: [&str; 3] = ["c2p", "usdt", "cop"];
+const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];
+const ASSETS: [&str; 2] = ["USDT", "USDC"];
+
+/// What is said of calls that have messages sent.
+const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the payer's bank send a code.";
+
+/// The chapter.
+pub fn chapter() -> Chapter {
+    Chapter {
+        tag: "Checkout page",
+        about: "The calls of a buyer's page, for those who build their own. `Authorization: Bearer <clientSecret>` opens one session and nothing else. One attempt at a time: a new one supersedes what is pending. A body has at most 16 KiB.",
+        operations: operations(),
+        schemas: schemas(),
+        ..Chapter::default()
+    }
+}
+
+fn pays(operation: Operation) -> Operation {
+    operation
+        .refuses(404, &["not_found"])
+        .refuses(
+            409,
+            &[
+                "session_paid",
+                "session_expired",
+                "charge_in_progress",
+                "method_not_offered",
+                "merchant_inactive",
+            ],
+        )
+        .refuses(503, &["rail_not_configured", "rate_unavailable"])
+}
+
+fn operations() -> Vec<Operation> {
+    vec![
+        operation("getCheckoutState", "Where the session stands")
+            .query("attempt", uuid().about("A payment of this session: the answer then says how that stands too."))
+            .answers(200, "CheckoutState", "Its state, and by what it can be paid now"),
+        pays(operation("requestCheckoutC2p", "Begin to pay by C2P"))
+            .body("CheckoutDebtor")
+            .example("a payer at Banesco", r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#)
+            .about(MESSAGES)
+            .answers(201, "C2pIntent", "The intent"),
+        pays(operation("payCheckoutC2p", "Pay by C2P"))
+            .body("CheckoutC2p")
+            .example("the payer's key", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#)
+            .answers(200, "CheckoutState", "The state after the charge, with `failureCode` if it failed")
+            .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed"]),
+        pays(operation("payCheckoutCop", "Pay in pesos"))
+            .body("CheckoutCop")
+            .example("by QR", r#"{"channel":"qr"}"#)
+            .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one. By push and SMS there are as many as of `requestCheckoutC2p`, together with those.")
+            .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next")
+            .refuses(400, &["amount_below_minimum"])
+            .refuses(403, &["cop_not_enabled"]),
+        pays(operation("submitCheckoutOtp", "Submit the SMS code of a payment in pesos"))
+            .body("CopOtp")
+            .example("the right one of test mode", r#"{"otp":"123456"}"#)
+            .answers(200, "CheckoutState", "The state after it")
+            .refuses(400, &["invalid_otp"])
+            .about("Five codes may be tried of an attempt; when the fifth is wrong too, it fails with `otp_attempts_exhausted`, and another may begin.")
+            .refuses(409, &["payment_not_pending", "channel_mismatch", "otp_attempts_exhausted"]),
+        pays(operation("payCheckoutUsdt", "Pay in USDT"))
+            .body("CheckoutUsdt")
+            .example("on Tron", r#"{"network":"TRC20","asset":"USDT"}"#)
+            .about("A USDT is a dollar. The session is paid when what came to its addresses reaches the amount, whatever the networks.")
+            .answers(201, "CheckoutAddress", "Where to, and how much")
+            .answers(200, "CheckoutAddress", "The same, asked for again")
+            .refuses(403, &["usdt_not_enabled"]),
+        operation("openLinkSession", "Open a session of a payment link")
+            .about("What `/pay/{slug}` does for a buyer. Needs no key. A client opens at most 50 sessions of a link in a row, and then one a second; all together 500, and then 20 a second. Links that are not there are counted too: `[limits] misses_burst`.")
+            .body_optional("LinkQuantity")
+            .example("two", r#"{"quantity":2}"#)
+            .answers(201, "CheckoutSession", "The session with its clientSecret")
+            .refuses(400, &["invalid_json", "invalid_data"])
+            .refuses(404, &["not_found"])
+            .refuses(408, &["request_timeout"])
+            .refuses(413, &["payload_too_large"])
+            .refuses(415, &["unsupported_media_type"])
+            .refuses(429, &["rate_limited"])
+            .refuses(500, &["internal_error"])
+            .refuses(503, &["overloaded", "shutting_down", "storage_unavailable"]),
+    ]
+}
+
+fn state() -> Schema {
+    let offer = object()
+        .member("method", one_of(WAYS))
+        .member("enabled", boolean())
+        .member("reason", text().or_null())
+        .member("amountCop", integer().or_null().about("The total in pesos that a start now would fix."));
+    object()
+        .member("status", one_of(["open", "processing", "paid", "expired"]))
+        .member("amountUsd", ves())
+        .member("methods", list(offer))
+        .member("paymentId", uuid().or_null())
+        .member("receivedUsdt", ves().about("What has come to the session's addresses."))
+        .optional(
+            "attemptStatus",
+            one_of(Status::ALL.map(Status::name)).about("With `failureCode`, of an attempt."),
+        )
+        .optional("failureCode", text().or_null())
+}
+
+fn schemas() -> Vec<(&'static str, Schema)> {
+    let debtor = || {
+        object()
+            .member("debtorId", identity())
+            .member("debtorCellPhone", phone())
+            .member("debtorBankCode", bank_number())
+    };
+    vec![
+        ("CheckoutState", state()),
+        ("CheckoutDebtor", debtor().closed()),
+        (
+            "CheckoutC2p",
+            object()
+                .member("intentId", uuid())
+                .and(debtor())
+                .member("token", text().pattern("^[0-9]{6,8}$"))
+                .closed(),
+        ),
+        (
+            "CheckoutCop",
+            object()
+                .member("channel", one_of(["qr", "push", "sms"]))
+                .optional("buyer", named("CopBuyer").or_null())
+                .closed(),
+        ),
+        (
+            "CheckoutUsdt",
+            object().member("network", one_of(NETWORKS)).member("asset", one_of(ASSETS)).closed(),
+        ),
+        (
+            "CheckoutAddress",
+            object()
+                .member("address", text())
+                .member("amountUsdt", ves().about("What is to come."))
+                .member("receivedUsdt", ves().about("What has come, to all addresses of the session."))
+                .member("network", one_of(NETWORKS))
+                .member("asset", one_of(ASSETS))
+                .member("expiresAt", instant()),
+        ),
+        ("LinkQuantity", object().optional("quantity", integer().range("1", "999").or_null()).closed()),
+    ]
+}

@@ -1,0 +1,304 @@
+//! What the page of a hosted checkout calls, with the session's client secret as its only key
+//! (`docs/contract.md, 12.6`): bodies in, answers out. The page itself is `checkout/`.
+
+pub mod description;
+pub mod sessions;
+
+use crate::cop_payments::{GotBuyer, below_minimum};
+use crate::fields::{Bad, Fields, Got, Sound};
+use crate::payments::c2p_bank;
+use crate::problem::Problem;
+use crate::refusals::problem;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::refusal::Refusal;
+use domain::resources::banks::{Catalogue, Service};
+use domain::resources::checkout::{InPesos, Session, Status, Way};
+use domain::resources::cop_payments::{Channel, CopPayment, Failure};
+use domain::resources::crypto::address::Network;
+use domain::resources::crypto::deposits::{Asset, Till};
+use domain::resources::payments::charge::{Price, USD_MAX};
+use domain::resources::payments::{Debtor, Payment, Status as PaymentStatus};
+use domain::resources::products::{Link, Product};
+use domain::values::buyer::Buyer;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::Id;
+use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
+use domain::values::phone::MobilePhone;
+use domain::values::token::Token;
+use hyper::Method;
+
+/// The call that needs no secret: it makes one.
+pub const OPEN_LINK_SESSION: &str = "openLinkSession";
+
+/// The calls of a page, as the description tells of them: method, path, name.
+pub fn calls() -> [(Method, &'static str, &'static str); 7] {
+    [
+        (Method::GET, "/checkout/:id/state", "getCheckoutState"),
+        (Method::POST, "/checkout/:id/c2p/request", "requestCheckoutC2p"),
+        (Method::POST, "/checkout/:id/c2p", "payCheckoutC2p"),
+        (Method::POST, "/checkout/:id/cop", "payCheckoutCop"),
+        (Method::POST, "/checkout/:id/cop/otp", "submitCheckoutOtp"),
+        (Method::POST, "/checkout/:id/usdt", "payCheckoutUsdt"),
+        (Method::POST, "/pay/:slug/sessions", OPEN_LINK_SESSION),
+    ]
+}
+
+/// What is known of the world when a session is shown, and what the tenant offers.
+pub struct Market {
+    /// Bolívares a dollar.
+    pub bcv_rate: Option<Rate>,
+    /// Pesos a dollar, on the market.
+    pub cop_rate: Option<Rate>,
+    /// Whether there is a bank to call.
+    pub has_rail: bool,
+    /// Whether the tenant takes pesos.
+    pub cop_enabled: bool,
+    /// Whether the tenant takes USDT.
+    pub usdt_enabled: bool,
+}
+
+impl Market {
+    /// The price in pesos, if they can be collected.
+    pub fn pesos(&self, amount: Usd) -> Result<InPesos, NoPesos> {
+        let price = self.cop_rate.and_then(|rate| InPesos::of(amount, rate)).ok_or(NoPesos::NoRate)?;
+        if price.is_too_little() { Err(NoPesos::TooLittle) } else { Ok(price) }
+    }
+}
+
+/// Why a price cannot be paid in pesos.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPesos {
+    /// Nobody knows what they are worth.
+    NoRate,
+    /// It is less than can be collected.
+    TooLittle,
+}
+
+impl NoPesos {
+    /// As the page's state says it.
+    const fn reason(self) -> &'static str {
+        match self {
+            NoPesos::NoRate => "rate_unavailable",
+            NoPesos::TooLittle => "amount_below_minimum",
+        }
+    }
+
+    /// As a call is refused.
+    pub fn problem(self) -> Problem {
+        match self {
+            NoPesos::NoRate => problem(&Refusal::MarketRateUnavailable),
+            NoPesos::TooLittle => below_minimum(),
+        }
+    }
+}
+
+/// A way to pay, as it can be offered now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Which.
+    pub way: Way,
+    /// Why not, if it cannot be used.
+    pub reason: Option<&'static str>,
+    /// The total in bolívares, at the rate in force.
+    pub ves: Option<Ves>,
+    /// The total in pesos: at the rate in force, or as the buyer began to pay it.
+    pub cop: Option<Cop>,
+}
+
+/// The ways to pay so much that are shown. Where the buyer `chooses` the quantity, pesos are shown
+/// also when they cannot be used (`docs/contract.md, 12.7`).
+pub fn offers(
+    amount: Usd,
+    chooses: bool,
+    includes: impl Fn(Way) -> bool,
+    market: &Market,
+    banks: &Catalogue,
+) -> Vec<Offer> {
+    let rail = || if market.has_rail { None } else { Some("rail_not_configured") };
+    let offer = |way: &Way| match way {
+        Way::C2p => {
+            let has_bank = banks.shown().any(|bank| banks.offers(bank.code, Service::C2p));
+            let ves =
+                market.bcv_rate.and_then(|rate| Price::Usd(amount).at(rate).ok()).map(|figured| figured.ves);
+            let reason = rail()
+                .or((!has_bank).then_some("no_bank_offers_it"))
+                .or(ves.is_none().then_some("rate_unavailable"));
+            Some(Offer { way: *way, reason, ves, cop: None })
+        }
+        Way::Cop if !market.cop_enabled => None,
+        Way::Cop => match market.pesos(amount) {
+            Ok(price) => Some(Offer { way: *way, reason: rail(), ves: None, cop: Some(price.total) }),
+            Err(why) => {
+                chooses.then(|| Offer { way: *way, reason: Some(why.reason()), ves: None, cop: None })
+            }
+        },
+        Way::Usdt => market.usdt_enabled.then(|| Offer { way: *way, reason: rail(), ves: None, cop: None }),
+    };
+    Way::ALL.iter().filter(|way| includes(**way)).filter_map(offer).collect()
+}
+
+/// The payer, as the page sends them.
+pub struct GotDebtor {
+    id: Got<IdentityDocument>,
+    phone: Got<MobilePhone>,
+    bank: Got<domain::resources::banks::BankCode>,
+}
+
+impl GotDebtor {
+    /// The payer.
+    pub fn get(self, sound: &Sound) -> Debtor {
+        Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) }
+    }
+}
+
+fn debtor<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> GotDebtor {
+    GotDebtor {
+        id: fields.required("debtorId", |value| value.text_as(IdentityDocument::parse)),
+        phone: fields.required("debtorCellPhone", |value| value.text_as(MobilePhone::parse)),
+        bank: fields.required("debtorBankCode", |value| c2p_bank(value, banks)),
+    }
+}
+
+/// POST /checkout/:id/c2p/request
+pub fn read_request(body: &[u8], banks: &Catalogue) -> Result<Debtor, Problem> {
+    let mut fields = Fields::parse(body)?;
+    let debtor = debtor(&mut fields, banks);
+    let sound = fields.finish()?;
+    Ok(debtor.get(&sound))
+}
+
+/// POST /checkout/:id/c2p
+pub fn read_execution(body: &[u8], banks: &Catalogue) -> Result<(Id, Debtor, Token), Problem> {
+    let mut fields = Fields::parse(body)?;
+    let intent = fields.required("intentId", Value::uuid);
+    let debtor = debtor(&mut fields, banks);
+    let token = fields.required("token", |value| value.text_as(Token::parse_c2p));
+    let sound = fields.finish()?;
+    Ok((Id::from(intent.get(&sound)), debtor.get(&sound), token.get(&sound)))
+}
+
+/// POST /checkout/:id/cop
+pub fn read_pesos(body: &[u8]) -> Result<(Channel, Option<Buyer>), Problem> {
+    let mut fields = Fields::parse(body)?;
+    let channel = fields
+        .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
+    let buyer = GotBuyer::read(&mut fields, channel.peek().copied());
+    let sound = fields.finish()?;
+    Ok((channel.get(&sound), buyer.get(&sound)))
+}
+
+/// POST /checkout/:id/cop/otp
+pub fn read_code(body: &[u8]) -> Result<Option<Token>, Problem> {
+    let mut fields = Fields::parse(body)?;
+    // What is no code is a wrong one.
+    let code = fields.required("otp", |value| value.string().map(|text| Token::parse_debit(&text).ok()));
+    let sound = fields.finish()?;
+    Ok(code.get(&sound))
+}
+
+/// POST /checkout/:id/usdt
+pub fn read_network(body: &[u8]) -> Result<(Network, Asset), Problem> {
+    let mut fields = Fields::parse(body)?;
+    let network = fields.required("network", |value| value.one_of(&Network::NAMES));
+    let asset = fields.required("asset", |value| value.one_of(&Asset::NAMES));
+    let sound = fields.finish()?;
+    Ok((network.get(&sound), asset.get(&sound)))
+}
+
+/// Where a session is paid in USDT, as JSON.
+pub fn address(session: &Session, till: &Till, network: Network, asset: Asset, address: &str) -> Vec<u8> {
+    Object::new()
+        .plain("address", address)
+        .plain("amountUsdt", session.amount)
+        .plain("receivedUsdt", till.received)
+        .plain("network", network.name())
+        .plain("asset", asset.name())
+        .plain("expiresAt", session.expires_at)
+        .end()
+}
+
+/// How many of a link's product are bought, and what that costs.
+pub fn priced(product: &Product, link: &Link, quantity: u16) -> Result<Usd, &'static str> {
+    if quantity > 1 && !link.allow_quantity {
+        return Err("must be 1: this link sells one at a time");
+    }
+    if quantity == 0 || quantity > link.max_quantity && link.allow_quantity {
+        return Err("must be at least 1 and at most the link's maxQuantity");
+    }
+    let total = product.price.minor().checked_mul(i64::from(quantity)).map(Usd::from_minor);
+    total.filter(|total| *total <= USD_MAX).ok_or("comes to more than 100000 USD")
+}
+
+/// POST /pay/:slug/sessions
+pub fn read_quantity(body: &[u8]) -> Result<u16, Problem> {
+    let mut fields = Fields::parse_optional(body)?;
+    let quantity = fields.optional("quantity", |value| {
+        let quantity = value.integer(1..=i64::from(domain::resources::products::QUANTITY_MAX))?;
+        u16::try_from(quantity).map_err(|_| Bad::from("is too large"))
+    });
+    let sound = fields.finish()?;
+    Ok(quantity.get(&sound).unwrap_or(1))
+}
+
+/// The word for where a session stands, as its page says it.
+pub const fn page_status(status: Status) -> &'static str {
+    match status {
+        Status::Processing => "processing",
+        Status::Open | Status::Paid(_) | Status::Expired => status.name(),
+    }
+}
+
+/// How an attempt to pay stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt<'a> {
+    status: PaymentStatus,
+    /// The bank's code, or the processor's, if it failed.
+    pub failure_code: Option<&'a str>,
+}
+
+impl<'a> Attempt<'a> {
+    /// From a bank, or in USDT.
+    pub fn of(payment: &'a Payment) -> Attempt<'a> {
+        Attempt {
+            status: payment.status,
+            failure_code: payment.failure_code.as_deref().filter(|_| payment.status == PaymentStatus::Failed),
+        }
+    }
+
+    /// In pesos.
+    pub fn in_pesos(payment: &'a CopPayment) -> Attempt<'a> {
+        Attempt { status: payment.status, failure_code: payment.failure.map(Failure::name) }
+    }
+}
+
+/// GET /checkout/:id/state; of an attempt also how that stands.
+pub fn state(
+    session: &Session,
+    status: Status,
+    received: Usdt,
+    offers: &[Offer],
+    attempt: Option<Attempt<'_>>,
+) -> Vec<u8> {
+    let methods = offers.iter().map(|offer| {
+        Object::new()
+            .plain("method", offer.way.name())
+            .boolean("enabled", offer.reason.is_none())
+            .maybe_plain("reason", offer.reason)
+            .maybe_number("amountCop", offer.cop)
+            .end()
+    });
+    let body = Object::new()
+        .plain("status", page_status(status))
+        .plain("amountUsd", session.amount)
+        .list("methods", methods)
+        .maybe_plain("paymentId", status.payment())
+        .plain("receivedUsdt", received);
+    match attempt {
+        None => body.end(),
+        Some(attempt) => body
+            .plain("attemptStatus", attempt.status.name())
+            .maybe_text("failureCode", attempt.failure_code)
+            .end(),
+    }
+}

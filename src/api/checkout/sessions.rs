@@ -1,0 +1,123 @@
+//! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
+//! What the buyer's page calls is `api/checkout.rs`.
+
+use crate::fields::{Bad, Fields};
+use crate::payments::{DESCRIPTION_MAX, usd_amount};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::web_address::clearable;
+use crate::writer::{Object, text};
+use domain::kept::Shape;
+use domain::resources::checkout;
+use domain::resources::checkout::{NewSession, Offered, Sale, Session, Status, Way};
+use domain::values::ids::{EntityId, Id};
+
+/// Characters of a reference.
+const REFERENCE_MAX: usize = 128;
+/// Bytes of metadata.
+const METADATA_BYTES_MAX: usize = 4096;
+
+/// The random part of a session's client secret: a keyed hash of its id, so nothing is stored that
+/// would open anything.
+pub fn secret(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], session: Id) -> [u8; 16] {
+    mark(&[b"checkout secret", session.as_bytes()])
+}
+
+/// A client secret, as it is given out: `<session id>_secret_<32 hexadecimal digits>`.
+pub fn client_secret(session: Id, secret: [u8; 16]) -> String {
+    format!("{session}_secret_{}", hex::encode(secret))
+}
+
+/// The address of a session's page.
+pub fn address(base_url: &str, session: Id) -> String {
+    format!("{base_url}/checkout/{session}")
+}
+
+/// POST /v1/checkout/sessions
+pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+    let livemode = call.caller.livemode();
+    let mut fields = Fields::parse(call.body)?;
+    let amount = fields.required("amountUsd", usd_amount);
+    let description = fields.optional("description", |value| value.trimmed(1..=DESCRIPTION_MAX));
+    let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
+    let success_url = fields.optional("successUrl", |value| clearable(value, livemode));
+    let cancel_url = fields.optional("cancelUrl", |value| clearable(value, livemode));
+    let ways = fields.optional("methods", ways);
+    let metadata = fields.optional("metadata", |value| value.metadata(METADATA_BYTES_MAX));
+    let sound = fields.finish()?;
+    // Whoever has the id has the page, and the page has the secret.
+    let id = call.random_id();
+    let new = NewSession {
+        id,
+        amount: amount.get(&sound),
+        description: description.get(&sound).map(std::borrow::Cow::into_owned),
+        reference: reference.get(&sound).map(std::borrow::Cow::into_owned),
+        success_url: success_url.get(&sound).flatten(),
+        cancel_url: cancel_url.get(&sound).flatten(),
+        offered: ways.get(&sound).into_iter().flatten().collect::<Offered>(),
+        metadata: metadata.get(&sound),
+        url: address(call.base_url, id),
+        bought: None,
+    };
+    Ok(Plan::Signing {
+        id: EntityId::session(id),
+        new: true,
+        ask: checkout::Command::Open(Box::new(new)).into(),
+        shape: Shape::SessionOpened,
+    })
+}
+
+/// Ways to pay, in any order.
+fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
+    let ways =
+        value.list(0..=Way::ALL.len(), |value| value.one_of(&Way::ALL.map(|way| (way.name(), way))))?;
+    let repeated = ways.iter().enumerate().any(|(n, way)| ways[..n].contains(way));
+    if repeated { Err(Bad::from("must name each one once")) } else { Ok(ways) }
+}
+
+/// GET /v1/checkout/sessions/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Session(id, secret(call.mark, id)))
+}
+
+/// An answer that shows a session, with its client secret, which is not in what is kept.
+pub fn with_secret(shown: Vec<u8>, session: Id, secret: [u8; 16]) -> Vec<u8> {
+    Object::reopened(shown).plain("clientSecret", client_secret(session, secret)).end()
+}
+
+/// A session, as JSON, without its client secret.
+pub fn show(session: &Session, status: Status) -> Vec<u8> {
+    let bought = session.bought.as_ref();
+    Object::with_capacity(1024)
+        .plain("id", session.id)
+        .plain("object", "checkout.session")
+        .plain("status", status.name())
+        .text("url", &session.url)
+        .plain("amountUsd", session.amount)
+        .maybe_text("description", session.description.as_deref())
+        .maybe_text("reference", session.reference.as_deref())
+        .maybe_text("successUrl", session.success_url.as_deref())
+        .maybe_text("cancelUrl", session.cancel_url.as_deref())
+        .list("methods", session.offered.named().map(|way| text(way.name())))
+        .json("metadata", session.metadata.as_deref().unwrap_or("{}").as_bytes())
+        .maybe_plain("paymentLinkId", bought.map(|bought| bought.link))
+        .maybe_number("quantity", bought.map(|bought| bought.quantity))
+        .maybe_plain("paymentId", status.payment())
+        .boolean("livemode", session.livemode)
+        .plain("createdAt", session.created_at)
+        .plain("expiresAt", session.expires_at)
+        .end()
+}
+
+/// What a payment says of its session (`docs/contract.md, 12.5`).
+pub fn show_in_payment(sale: &Sale) -> Vec<u8> {
+    Object::new()
+        .plain("id", sale.session)
+        .maybe_text("reference", sale.reference.as_deref())
+        .json("metadata", sale.metadata.as_deref().unwrap_or("{}").as_bytes())
+        .end()
+}

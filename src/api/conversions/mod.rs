@@ -1,0 +1,338 @@
+//! Conversions: quotes, accepting and ending them, reading and listing, and what of the settings a
+//! tenant may change (`docs/contract.md, 9`).
+
+pub mod description;
+
+use crate::fields::{Bad, Fields};
+use crate::number;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::tenants::settings::percentage;
+use crate::value::Value;
+use crate::writer::{Object, text};
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::platform::settings::Settings;
+use domain::record::Entity;
+use domain::resources::conversions;
+use domain::resources::conversions::price::{Amount, Price};
+use domain::resources::conversions::{Conversion, Decision, End, NewQuote, Source, Stage, Status, facet};
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Currency, Usdt, Ves, write_minor};
+
+/// Characters of the longest reference.
+const REFERENCE_MAX: usize = 128;
+/// Characters of the longest reason.
+const REASON_MAX: usize = 200;
+/// Why a conversion is not fulfilled, when nobody says.
+const NOT_FULFILLED: &str = "not_fulfilled";
+/// Where the rates come from.
+const RATE_SOURCE: &str = "market";
+
+const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
+
+/// POST /v1/conversions/quotes
+pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let source = fields.optional("sourceCurrency", |value| value.one_of(&SOURCES));
+    // An amount that is none has a code of its own, which comes after what else is wrong.
+    let ves = fields.optional("sourceAmountVes", |value| Ok(value.positive_cents().ok()));
+    let pesos = fields.optional("sourceAmount", |value| Ok(whole_pesos(value)));
+    let usdt = fields.optional("targetAmountUsdt", |value| Ok(value.positive_cents().ok()));
+    let sound = fields.finish()?;
+    let source = source.get(&sound).unwrap_or(Source::Ves);
+    let amount = match (source, ves.get(&sound), pesos.get(&sound), usdt.get(&sound)) {
+        (Source::Ves, Some(Some(minor)), None, None) | (Source::Cop, None, Some(Some(minor)), None) => {
+            Amount::Source(minor)
+        }
+        (_, None, None, Some(Some(cents))) => Amount::Target(Usdt::from_minor(cents)),
+        _ => return Err(invalid_amount()),
+    };
+    let id = call.new_id();
+    let new = NewQuote { id, source, amount, market: (call.market_rate)(source.currency()) };
+    Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into(), Shape::Quote))
+}
+
+/// What a caller is told of an amount that cannot be converted.
+pub fn invalid_amount() -> Problem {
+    Problem::refused(
+        400,
+        "invalid_amount",
+        "send exactly one positive amount: sourceAmountVes or targetAmountUsdt, as a string with at most two decimals; for pesos sourceCurrency COP with sourceAmount in whole pesos, \
+         or targetAmountUsdt",
+    )
+}
+
+/// Positive whole pesos, in a string or as a number.
+fn whole_pesos(value: Value<'_>) -> Option<i64> {
+    let range = 1..=Currency::Cop.amount_minor_max();
+    match value.string() {
+        Ok(text) => number::whole(&text).filter(|pesos| range.contains(pesos)),
+        Err(_) => value.integer(range).ok(),
+    }
+}
+
+/// POST /v1/conversions
+pub fn accept(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let quote = fields.required("quoteId", Value::uuid);
+    let reference = fields.optional("reference", |value| value.trimmed(0..=REFERENCE_MAX));
+    let sound = fields.finish()?;
+    let reference = reference
+        .get(&sound)
+        .filter(|reference| !reference.is_empty())
+        .map(|reference| reference.into_owned());
+    Ok(Plan::Entity(
+        EntityId::conversion(Id::from(quote.get(&sound))),
+        conversions::Command::Accept(reference).into(),
+        Shape::ConversionAccepted,
+    ))
+}
+
+fn end(call: &Call<'_>, decision: Decision) -> Result<Plan, Problem> {
+    Ok(Plan::Entity(
+        EntityId::conversion(call.id("id")?),
+        conversions::Command::End(decision).into(),
+        Shape::Conversion,
+    ))
+}
+
+/// POST /v1/conversions/:id/cancel
+pub fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
+    Fields::parse_optional(call.body)?.finish()?;
+    end(call, Decision::Cancel)
+}
+
+/// POST /v1/test/conversions/:id/fulfil
+pub fn fulfil(call: &Call<'_>) -> Result<Plan, Problem> {
+    Fields::parse_optional(call.body)?.finish()?;
+    end(call, Decision::Fulfil)
+}
+
+/// POST /v1/test/conversions/:id/reject
+pub fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse_optional(call.body)?;
+    let reason = read_reason(&mut fields);
+    let sound = fields.finish()?;
+    end(call, Decision::Reject(reason.get(&sound).unwrap_or_else(|| NOT_FULFILLED.to_owned())))
+}
+
+/// Why something is refused, in words.
+pub fn read_reason(fields: &mut Fields<'_>) -> crate::fields::Got<Option<String>> {
+    fields.optional("reason", |value| value.trimmed(1..=REASON_MAX).map(|reason| reason.into_owned()))
+}
+
+/// GET /v1/conversions/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::ReadShown(EntityId::conversion(id), |entity| {
+        if let Entity::Conversion(conversion) = entity { show(conversion) } else { None }
+    }))
+}
+
+/// GET /v1/conversions
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let source = query.optional("sourceCurrency", |text| text.one_of(&SOURCES));
+    let page = query.page(call.mark, call.caller.tenant_key, "conversions");
+    let sound = query.finish()?;
+    let (status, source) = (status.get(&sound), source.get(&sound));
+    let sources = Source::ALL.into_iter().filter(|each| source.is_none_or(|source| source == *each));
+    let statuses = |source| {
+        Status::ALL
+            .into_iter()
+            .filter(|each| status.is_none_or(|status| status == *each))
+            .map(move |status| facet(source, status))
+    };
+    Ok(Plan::List {
+        kind: Kind::Conversion,
+        facets: sources.flat_map(statuses).collect(),
+        page: page.get(&sound),
+        show: show_entity,
+    })
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    let shown = if let Entity::Conversion(conversion) = entity { show(conversion) } else { None };
+    shown.unwrap_or_else(|| b"{}".to_vec())
+}
+
+/// A quote, as an answer.
+pub fn quoted(quote: &Conversion) -> Rendered {
+    let Stage::Quoted { price, expires_at } = &quote.stage else { return (200, b"{}".to_vec()) };
+    let body = Object::new().plain("id", quote.id).plain("object", "conversion_quote");
+    let body = amounts(body, quote.source, price);
+    (
+        201,
+        body.boolean("livemode", quote.livemode)
+            .plain("expiresAt", expires_at)
+            .plain("createdAt", quote.created_at)
+            .end(),
+    )
+}
+
+/// A conversion, as an answer with this status.
+pub fn answered(conversion: &Conversion, status: u16) -> Rendered {
+    (status, show(conversion).unwrap_or_else(|| b"{}".to_vec()))
+}
+
+fn amounts(body: Object, source: Source, price: &Price) -> Object {
+    body.plain("rate", price.rate.0)
+        .plain("marketRate", price.market.0)
+        .plain("spreadPercent", price.spread_percent.0)
+        .plain("rateSource", RATE_SOURCE)
+        .plain("sourceCurrency", source.currency().code())
+        .plain("sourceAmount", amount(source.currency(), price.source_minor))
+        .maybe_plain("sourceAmountVes", (source == Source::Ves).then(|| Ves::from_minor(price.source_minor)))
+        .plain("targetAmountUsdt", price.target)
+}
+
+/// An amount with the decimals of its currency.
+pub fn amount(currency: Currency, minor: i64) -> String {
+    let mut text = String::with_capacity(16);
+    // Writing to memory does not fail.
+    let _ = write_minor(&mut text, minor, currency.decimals());
+    text
+}
+
+/// A conversion, as JSON; `None` for what is none yet, and for what only the gateway knows of.
+pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
+    let accepted = conversion.accepted()?;
+    let (completed_at, canceled_at, reason) = match &accepted.end {
+        End::Open => (None, None, None),
+        End::Completed { at } => (Some(at), None, None),
+        End::Canceled { at, reason } => (None, Some(at), Some(reason)),
+    };
+    let body = Object::with_capacity(768)
+        .plain("id", conversion.id)
+        .plain("object", "conversion")
+        .plain("status", accepted.status().name())
+        .maybe_text("reference", conversion.reference.as_deref());
+    let body = amounts(body, conversion.source, &accepted.price)
+        .maybe_plain("origin", conversion.payment.map(|_| "auto"))
+        .maybe_plain("paymentId", conversion.payment)
+        .boolean("livemode", conversion.livemode)
+        .plain("createdAt", conversion.created_at)
+        .maybe_plain("completedAt", completed_at)
+        .maybe_plain("canceledAt", canceled_at)
+        .maybe_text("cancelReason", reason);
+    Some(body.end())
+}
+
+/// GET /v1/conversions/settings
+pub fn settings(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Answer(200, show_settings(&call.caller.tenant.tenant_settings.settings)))
+}
+
+/// PATCH /v1/conversions/settings
+pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let percent = fields.required("autoConvert", |value| {
+        let mut fields = value.object()?;
+        let percent = fields.required("COP", |value| {
+            let mut fields = value.object()?;
+            let percent = fields.required("percent", read_percent);
+            Ok(percent.get(&fields.finish()?))
+        });
+        Ok(percent.get(&fields.finish()?))
+    });
+    Ok(Plan::SetAutoConvert(percent.get(&fields.finish()?)))
+}
+
+fn read_percent(value: Value<'_>) -> Result<u8, Bad> {
+    value.integer(0..=100).map(|percent| u8::try_from(percent).unwrap_or(0))
+}
+
+/// The settings of conversions, as JSON.
+pub fn show_settings(settings: &Settings) -> Vec<u8> {
+    let conversions = &settings.conversions;
+    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]
+        .into_iter()
+        .filter(|(_, enabled)| *enabled);
+    let (spread, limit) = (&conversions.spread_percent, &conversions.daily_limit);
+    let cop = Object::new().number("percent", conversions.auto_cop_percent).end();
+    Object::new()
+        .json("autoConvert", &Object::new().json("COP", &cop).end())
+        .list("enabledCurrencies", enabled.map(|(name, _)| text(name)))
+        .json(
+            "spreadPercent",
+            &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end(),
+        )
+        .plain("minimumUsdt", conversions.minimum)
+        .json(
+            "dailyLimit",
+            &Object::new()
+                .maybe_plain("VES", limit.ves.map(Ves::from_minor))
+                .maybe_plain("COP", limit.cop)
+                .end(),
+        )
+        .end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T>(json: &str, read: impl Fn(Value<'_>) -> Option<T>) -> Option<T> {
+        let body = format!("{{\"a\":{json}}}");
+        let mut fields = Fields::parse(body.as_bytes()).expect("JSON");
+        let got = fields.required("a", |value| Ok(read(value)));
+        got.get(&fields.finish().expect("sound"))
+    }
+
+    #[test]
+    fn amounts_have_at_most_the_decimals_of_their_currency() {
+        for (json, minor) in [
+            ("\"100\"", 10_000),
+            ("\"100.5\"", 10_050),
+            ("\"100.05\"", 10_005),
+            ("\"0.01\"", 1),
+            ("\"999999999999.99\"", 99_999_999_999_999),
+        ] {
+            assert_eq!(read(json, |value| value.positive_cents().ok()), Some(minor), "{json}");
+        }
+        for json in [
+            "\"0\"",
+            "\"0.00\"",
+            "\"-1.00\"",
+            "\"1.001\"",
+            "\"1.\"",
+            "\".5\"",
+            "\"01\"",
+            "\"1e2\"",
+            "\"\"",
+            "\" 1\"",
+            "100",
+            "true",
+            "\"1000000000000.00\"",
+        ] {
+            assert_eq!(read(json, |value| value.positive_cents().ok()), None, "{json}");
+        }
+        for (json, pesos) in
+            [("\"100000\"", 100_000), ("100000", 100_000), ("\"999999999999\"", 999_999_999_999)]
+        {
+            assert_eq!(read(json, whole_pesos), Some(pesos), "{json}");
+        }
+        for json in [
+            "\"0\"",
+            "\"1000000000000\"",
+            "1000000000000",
+            "\"1.5\"",
+            "\"1.00\"",
+            "\"-1\"",
+            "\"01\"",
+            "1.5",
+            "0",
+            "-1",
+            "\"abc\"",
+            "true",
+        ] {
+            assert_eq!(read(json, whole_pesos), None, "{json}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Colombian pesos, as the description tells of them.
+
+use crate::openapi::document::Chapter;
+use crate::openapi::operation::{Operation, operation};
+use crate::openapi::schema::{Schema, integer, named, object, one_of, text};
+use crate::openapi::values::{
+    four_decimals, instant, livemode, page, pesos, shown_ref, signed_pesos, uuid, ves,
+};
+use domain::resources::cop_payments::Channel;
+use domain::resources::cop_payouts::AccountType;
+use domain::resources::payouts;
+use domain::values::buyer::DocumentType;
+
+const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
+
+/// The chapter.
+pub fn chapter() -> Chapter {
+    Chapter {
+        tag: "Colombian pesos",
+        about: "Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. What is collected is held for 24 hours; a refund is for the whole amount and possible for 96 hours.",
+        operations: operations(),
+        schemas: schemas(),
+        ..Chapter::default()
+    }
+}
+
+fn operations() -> Vec<Operation> {
+    vec![
+        operation("createCopPayment", "Collect pesos")
+            .about("`next` says what the buyer does. The QR code is in this answer alone. Always send an Idempotency-Key: there is no externalRef here.")
+            .body("NewCopPayment")
+            .example("by QR", r#"{"amountCop":50000,"channel":"qr","reference":"pedido-1","metadata":{"cart":"81"}}"#)
+            .example("by SMS", r#"{"amountCop":50000,"channel":"sms","reference":"pedido-2","buyer":{"email":"ana@example.com","phone":"3001234567","documentType":"CC","documentNumber":"1020304050"}}"#)
+            .answers(201, "CopPayment", "The payment, with what the buyer does next")
+            .refuses(400, &["amount_below_minimum"])
+            .refuses(403, &["cop_not_enabled"])
+            .refuses(503, &["rail_not_configured"]),
+        operation("getCopPayment", "Read a payment in pesos").answers(200, "CopPayment", "The payment"),
+        settles(operation("submitCopOtp", "Submit the buyer's SMS code"))
+            .body("CopOtp")
+            .example("the right one of test mode", r#"{"otp":"123456"}"#)
+            .about("Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`.")
+            .refuses(400, &["invalid_otp"])
+            .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress", "otp_attempts_exhausted"]),
+        settles(operation("cancelCopPayment", "Cancel an unpaid payment in pesos")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
+        settles(operation("refundCopPayment", "Refund a payment in pesos"))
+            .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds.")
+            .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
+            .refuses(503, &["processor_unavailable"]),
+        operation("getCopBalance", "Read the balance in pesos").answers(200, "CopBalance", "The balance"),
+        crate::balance::description::movements(operation("listCopMovements", "List the movements in pesos")),
+        operation("listCopPayouts", "List payouts in pesos")
+            .about("They are made by the operator on request.")
+            .query("status", one_of(payouts::Status::ALL.map(payouts::Status::name)))
+            .pages()
+            .answers(200, "CopPayoutPage", "Newest first"),
+        operation("getCopPayout", "Read a payout in pesos").answers(200, "CopPayout", "The payout"),
+    ]
+}
+
+fn settles(operation: Operation) -> Operation {
+    operation.answers(200, "CopPayment", "The payment").answers(
+        202,
+        "CopPayment",
+        "The processor has not answered yet",
+    )
+}
+
+/// The calls by which test mode plays the buyer.
+pub fn test_calls() -> Chapter {
+    Chapter {
+        tag: crate::testing::description::TAG,
+        operations: vec![
+            settles(operation("playCopBuyerPaying", "Pay in pesos, as the buyer would"))
+                .refuses(409, &["payment_not_pending", "charge_in_progress"]),
+            settles(operation("playCopBuyerDeclining", "Decline to pay, as the buyer would"))
+                .refuses(409, &["payment_not_pending", "charge_in_progress"]),
+        ],
+        ..Chapter::default()
+    }
+}
+
+/// A payment in pesos, as /v1/cop and events say it.
+pub(crate) fn payment() -> Schema {
+    let next = object()
+        .member("type", one_of(["show_qr", "approve_in_app", "submit_otp"]))
+        .optional(
+            "qrPngBase64",
+            text().about("A PNG of the QR code, in base64; in the answer that creates the payment alone."),
+        )
+        .optional("transferKey", text().about("The key to paste in a bank's app; as the QR code."))
+        .optional("phoneMasked", text().or_null());
+    object()
+        .member("id", uuid())
+        .member("object", text().constant("cop_payment"))
+        .member("status", one_of(STATUSES))
+        .member("method", text().constant("COP"))
+        .member("channel", one_of(Channel::ALL.map(Channel::name)))
+        .member("amountCop", integer().at_least("0"))
+        .member("feeCop", integer().or_null().about("4.5 % and 1,500 pesos, never more than the amount; null until completed."))
+        .member("netCop", integer().or_null())
+        .member("reference", text().or_null())
+        .member("metadata", object().or_null())
+        .member("failureCode", one_of(["expired", "rejected", "otp_attempts_exhausted"]).or_null())
+        .member("next", next.or_null().about("What the buyer does next, while there is something."))
+        .member("livemode", livemode())
+        .member("createdAt", instant())
+        .member("expiresAt", instant())
+        .member("completedAt", instant().or_null())
+        .member("availableAt", instant().or_null())
+        .member("refundedAt", instant().or_null())
+        .optional("checkoutSession", object().about("With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`."))
+        .optional("amountUsd", ves())
+        .optional("copRate", four_decimals().about("What the buyer pays for a dollar."))
+        .optional("copMarketRate", four_decimals().about("What the market asked for one."))
+}
+
+/// What an event says of a payment in pesos.
+pub(crate) fn event_data() -> Schema {
+    payment()
+        .member("paymentId", uuid())
+        .member("currency", text().constant("COP"))
+        .optional("reversalType", one_of(["refund"]))
+        .optional("reversalRef", text().or_null())
+        .optional("reversedAt", instant().or_null())
+}
+
+/// A payout in pesos, which operators see too.
+pub fn payout() -> Schema {
+    object()
+        .member("id", uuid())
+        .member("payoutId", uuid().about("Equal to `id`."))
+        .member("object", text().constant("cop_payout"))
+        .member("status", one_of(payouts::Status::ALL.map(payouts::Status::name)))
+        .member("reference", text().or_null())
+        .member("failureCode", text().or_null())
+        .member("externalRef", shown_ref())
+        .member("amountCop", pesos())
+        .member("currency", text().constant("COP"))
+        .member("bank", text())
+        .member("accountNumber", text().about("Masked."))
+        .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
+        .member("holderName", text())
+        .member("documentType", one_of(DocumentType::ALL.map(DocumentType::name)))
+        .member("documentNumber", text().about("Masked."))
+        .member("livemode", livemode())
+        .member("createdAt", instant())
+        .member("settledAt", instant().or_null())
+}
+
+/// The documents of buyers and of those who are paid.
+pub fn document_type() -> Schema {
+    one_of(DocumentType::ALL.map(DocumentType::name))
+}
+
+fn schemas() -> Vec<(&'static str, Schema)> {
+    vec![
+        (
+            "NewCopPayment",
+            object()
+                .member("amountCop", integer().about("Whole pesos, at least 20000."))
+                .member("channel", one_of(Channel::ALL.map(Channel::name)))
+                .optional("reference", text().chars(1..=128).pattern(r"\S").or_null())
+                .optional("metadata", object().or_null().about("Yours, at most 8 KiB, without control characters; it comes back as it was written."))
+                .optional("buyer", named("CopBuyer").or_null().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI."))
+                .closed(),
+        ),
+        (
+            "CopBuyer",
+            object()
+                .optional("email", text().chars(3..=254).format("email").or_null())
+                .optional("phone", text().pattern(r"^(\+?57)?3[0-9]{9}$").or_null().about("A Colombian mobile phone, with +57 in front or not."))
+                .optional("documentType", document_type().or_null())
+                .optional("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$").or_null())
+                .closed(),
+        ),
+        ("CopOtp", object().member("otp", text()).closed()),
+        (
+            "CopPayment",
+            payment().example(r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","status":"pending","method":"COP","channel":"sms","amountCop":50000,"feeCop":null,"netCop":null,"reference":"pedido-2","metadata":null,"failureCode":null,"next":{"type":"submit_otp","phoneMasked":"300***4567"},"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:18:00.000Z","completedAt":null,"availableAt":null,"refundedAt":null}"#),
+        ),
+        (
+            "CopBalance",
+            object()
+                .member("ledgerNetCop", signed_pesos())
+                .member("heldCop", pesos())
+                .member("nextReleaseAt", instant().or_null())
+                .member("availableCop", signed_pesos())
+                .member("balanceHoldHours", integer())
+                .member("livemode", livemode())
+                .example(r#"{"ledgerNetCop":"46250","heldCop":"46250","nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"livemode":false}"#),
+        ),
+        ("CopPayout", payout()),
+        ("CopPayoutPage", page("CopPayout")),
+    ]
+}

@@ -1,0 +1,369 @@
+//! Payments in Colombian pesos (`docs/contract.md, 11`).
+//! Under /v1/cop they speak lower case; among all payments, upper case.
+
+pub mod description;
+pub mod payouts;
+pub mod qr;
+
+use crate::checkout::sessions;
+use crate::cop_payments::qr::png_base64;
+use crate::fields::{Bad, Fields, Got, Sound};
+use crate::merchants::email;
+use crate::plan::{Call, Plan};
+use crate::problem::{BadField, Problem};
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::commands::Command;
+use domain::events::EventKind;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::record::Entity;
+use domain::resources::conversions::price::with_four_decimals;
+use domain::resources::cop_payments;
+use domain::resources::cop_payments::collect::NewCopPayment;
+use domain::resources::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
+use domain::resources::payments::{Method, Status};
+use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::values::ids::EntityId;
+use domain::values::money::Cop;
+use domain::values::token::Token;
+
+/// Characters of a reference.
+const REFERENCE_MAX: usize = 128;
+/// Bytes of metadata, as JSON.
+const METADATA_BYTES_MAX: usize = 8 * 1024;
+
+/// POST /v1/cop/payments
+pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let amount = fields.required("amountCop", |value| {
+        value.integer(i64::MIN..=AMOUNT_MAX.minor()).map_err(|_| whole_pesos())
+    });
+    let channel = fields
+        .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
+    let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
+    let metadata = fields.optional("metadata", |value| value.metadata(METADATA_BYTES_MAX));
+    let buyer = GotBuyer::read(&mut fields, channel.peek().copied());
+    let too_little = amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor());
+    let sound = match fields.finish() {
+        Ok(_) if too_little => return Err(below_minimum()),
+        Ok(sound) => sound,
+        Err(invalid) => {
+            let mut bad = invalid.fields().to_vec();
+            if too_little {
+                bad.push(BadField::new("amountCop", format!("must be at least {AMOUNT_MIN}")));
+            }
+            return Err(Problem::invalid_data(bad));
+        }
+    };
+    let id = call.new_id();
+    let new = NewCopPayment {
+        id,
+        amount: Cop::from_minor(amount.get(&sound)),
+        channel: channel.get(&sound),
+        buyer: buyer.get(&sound),
+        reference: reference.get(&sound).map(std::borrow::Cow::into_owned),
+        metadata: metadata.get(&sound),
+        marketplace: None,
+        checkout: None,
+    };
+    Ok(Plan::New(
+        EntityId::cop_payment(id),
+        cop_payments::Command::Collect(Box::new(new)).into(),
+        Shape::CopPaymentCreated,
+    ))
+}
+
+fn whole_pesos() -> Bad {
+    Bad::from(format!("must be a whole number of pesos from {AMOUNT_MIN} to {AMOUNT_MAX}"))
+}
+
+/// Too little to be collected.
+pub fn below_minimum() -> Problem {
+    Problem::refused(400, "amount_below_minimum", format!("amountCop must be at least {AMOUNT_MIN}"))
+        .with("minimumCop", AMOUNT_MIN.minor())
+}
+
+/// Who pays, as it is read: a QR code needs nothing of it, the other channels everything.
+pub struct GotBuyer(Got<Option<Buyer>>);
+
+impl GotBuyer {
+    /// Reads the member `buyer`; what it needs depends on the channel, if that was readable.
+    pub fn read(fields: &mut Fields<'_>, channel: Option<Channel>) -> GotBuyer {
+        GotBuyer(match channel {
+            Some(Channel::Push) => required(fields, &DocumentType::ALL),
+            Some(Channel::Sms) => required(fields, &DocumentType::FOR_SMS),
+            Some(Channel::Qr) | None => {
+                fields.optional("buyer", |value| buyer(value, false, &DocumentType::ALL))
+            }
+        })
+    }
+
+    /// Who pays.
+    pub fn get(self, sound: &Sound) -> Option<Buyer> {
+        self.0.get(sound)
+    }
+}
+
+fn required(fields: &mut Fields<'_>, documents: &[DocumentType]) -> Got<Option<Buyer>> {
+    fields.required("buyer", |value| buyer(value, true, documents).map(Some))
+}
+
+fn buyer(value: Value<'_>, whole: bool, documents: &[DocumentType]) -> Result<Buyer, Bad> {
+    let mut fields = value.object()?;
+    let types: Vec<(&str, DocumentType)> =
+        documents.iter().map(|document| (document.name(), *document)).collect();
+    let phone = |value: Value<'_>| value.text_as(ColombianPhone::parse);
+    let document_type = |value: Value<'_>| value.one_of(&types);
+    let number = |value: Value<'_>| value.text_as(DocumentNumber::parse);
+    if whole {
+        let (email, phone) = (fields.required("email", email), fields.required("phone", phone));
+        let (document_type, number) =
+            (fields.required("documentType", document_type), fields.required("documentNumber", number));
+        let sound = fields.finish()?;
+        return Ok(Buyer {
+            email: Some(email.get(&sound)),
+            phone: Some(phone.get(&sound)),
+            document_type: Some(document_type.get(&sound)),
+            document_number: Some(number.get(&sound)),
+        });
+    }
+    let (email, phone) = (fields.optional("email", email), fields.optional("phone", phone));
+    let (document_type, number) =
+        (fields.optional("documentType", document_type), fields.optional("documentNumber", number));
+    let sound = fields.finish()?;
+    Ok(Buyer {
+        email: email.get(&sound),
+        phone: phone.get(&sound),
+        document_type: document_type.get(&sound),
+        document_number: number.get(&sound),
+    })
+}
+
+/// GET /v1/cop/payments/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::cop_payment(id), show_entity))
+}
+
+/// POST /v1/cop/payments/:id/otp
+pub fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let mut fields = Fields::parse(call.body)?;
+    // What is no code is a wrong one.
+    let code = fields.required("otp", |value| value.string().map(|text| Token::parse_debit(&text).ok()));
+    let sound = fields.finish()?;
+    Ok(Plan::Entity(
+        EntityId::cop_payment(id),
+        cop_payments::Command::SubmitCode(code.get(&sound)).into(),
+        Shape::CopPayment,
+    ))
+}
+
+/// POST /v1/cop/payments/:id/cancel
+pub fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
+    act(call, cop_payments::Command::Cancel.into())
+}
+
+/// POST /v1/cop/payments/:id/refund
+pub fn refund(call: &Call<'_>) -> Result<Plan, Problem> {
+    act(call, cop_payments::Command::Refund.into())
+}
+
+/// POST /v1/test/cop/payments/:id/pay
+pub fn play_paying(call: &Call<'_>) -> Result<Plan, Problem> {
+    act(call, cop_payments::Command::PlayBuyer { pays: true }.into())
+}
+
+/// POST /v1/test/cop/payments/:id/decline
+pub fn play_declining(call: &Call<'_>) -> Result<Plan, Problem> {
+    act(call, cop_payments::Command::PlayBuyer { pays: false }.into())
+}
+
+/// What takes no body.
+fn act(call: &Call<'_>, ask: Command) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Entity(EntityId::cop_payment(id), ask, Shape::CopPayment))
+}
+
+/// The answer to a new payment: with what the buyer does next.
+pub fn created(payment: &CopPayment) -> Rendered {
+    let next = match (payment.status, payment.channel) {
+        (Status::Pending, Channel::Qr) => {
+            let key = payment.transfer_key();
+            Some(
+                Object::with_capacity(2048)
+                    .plain("type", "show_qr")
+                    .plain("qrPngBase64", png_base64(&key))
+                    .plain("transferKey", key)
+                    .end(),
+            )
+        }
+        _ => next(payment),
+    };
+    (201, show_with(payment, next.as_deref()))
+}
+
+/// The answer to whatever is done to a payment: 202 while the processor has not done it.
+pub fn settled(payment: &CopPayment) -> Rendered {
+    let status = if payment.phase.is_deciding() { 202 } else { 200 };
+    (status, show(payment))
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::CopPayment(payment) => show(payment),
+        _ => b"{}".to_vec(),
+    }
+}
+
+/// As /v1/cop says it.
+pub const fn status(payment: &CopPayment) -> &'static str {
+    match payment.status {
+        Status::Pending => "pending",
+        Status::Completed => "completed",
+        Status::Failed => "failed",
+        Status::Canceled => "canceled",
+        Status::Reversed => "refunded",
+    }
+}
+
+/// What the buyer does next, while there is something; the QR code is shown once, in the answer to
+/// the request.
+fn next(payment: &CopPayment) -> Option<Vec<u8>> {
+    let kind = match payment.channel {
+        Channel::Qr => return None,
+        Channel::Push => "approve_in_app",
+        Channel::Sms => "submit_otp",
+    };
+    let phone = payment.buyer.as_ref().and_then(|buyer| buyer.phone);
+    (payment.status == Status::Pending).then(|| {
+        Object::new().plain("type", kind).maybe_plain("phoneMasked", phone.map(ColombianPhone::masked)).end()
+    })
+}
+
+/// Whether the pesos came, as the processor said first.
+const fn came(payment: &CopPayment) -> bool {
+    matches!(payment.status, Status::Completed | Status::Reversed)
+}
+
+/// Why it failed, if it did: what contradicts a completion is shown on the operation alone.
+fn failure(payment: &CopPayment) -> Option<&'static str> {
+    payment.failure.filter(|_| !came(payment)).map(Failure::name)
+}
+
+/// A payment in pesos, as JSON (`docs/contract.md, 11.1`).
+pub fn show(payment: &CopPayment) -> Vec<u8> {
+    show_with(payment, next(payment).as_deref())
+}
+
+fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
+    let body = Object::with_capacity(1024)
+        .plain("id", payment.id)
+        .plain("object", "cop_payment")
+        .plain("status", status(payment))
+        .plain("method", Method::Cop.name());
+    let body = match payment.checkout.as_deref() {
+        Some(checkout) => priced(pesos(body, payment), payment)
+            .json("checkoutSession", &sessions::show_in_payment(&checkout.sale)),
+        None => pesos(body, payment),
+    };
+    body.maybe_plain("failureCode", failure(payment))
+        .json("next", next.unwrap_or(b"null"))
+        .boolean("livemode", payment.livemode)
+        .plain("createdAt", payment.created_at)
+        .plain("expiresAt", payment.expires_at)
+        .maybe_plain("completedAt", payment.completed_at)
+        .maybe_plain("availableAt", payment.available_at)
+        .maybe_plain("refundedAt", payment.refunded_at)
+        .end()
+}
+
+/// What only payments in pesos have.
+fn pesos(body: Object, payment: &CopPayment) -> Object {
+    body.plain("channel", payment.channel.name())
+        .number("amountCop", payment.amount)
+        .maybe_number("feeCop", payment.fee)
+        .maybe_number("netCop", payment.net())
+        .maybe_text("reference", payment.reference.as_deref())
+        .json("metadata", payment.metadata.as_deref().map_or(b"null", str::as_bytes))
+}
+
+/// What one for a hosted checkout says besides: its price, and how that became pesos
+/// (`docs/contract.md, 12.7`).
+fn priced(body: Object, payment: &CopPayment) -> Object {
+    let Some(checkout) = payment.checkout.as_deref() else { return body };
+    body.plain("amountUsd", checkout.usd)
+        .plain("copRate", with_four_decimals(checkout.rate.0))
+        .plain("copMarketRate", with_four_decimals(checkout.market_rate.0))
+}
+
+/// The same among all payments: the members of every payment, and those of pesos
+/// (`docs/contract.md, 5.1`).
+pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
+    let sale = payment.marketplace.as_deref();
+    let body = Object::with_capacity(1536)
+        .plain("id", payment.id)
+        .plain("paymentId", payment.id)
+        .plain("object", "payment")
+        .null("externalRef")
+        .plain("status", payment.status.name())
+        .plain("method", Method::Cop.name())
+        .maybe_plain("failureCode", failure(payment))
+        .null("cancelReason")
+        .maybe_number("usdAmount", payment.checkout.as_ref().map(|checkout| checkout.usd))
+        .null("vesAmount")
+        .null("bcvRate")
+        .null("feeVes")
+        .null("netVes")
+        .plain("currency", "COP");
+    priced(pesos(body, payment), payment)
+        .maybe_plain("merchantId", sale.map(|sale| sale.merchant))
+        .maybe_number("applicationFeePercent", sale.map(|sale| sale.commission_percent.0.normalize()))
+        .null("applicationFeeVes")
+        .null("sellerNetVes")
+        .maybe_number("applicationFeeCop", sale.and_then(|sale| sale.commission))
+        .maybe_number("sellerNetCop", sale.and_then(|sale| sale.seller_net))
+        .null("debtorBankCode")
+        .null("debtorId")
+        .null("debtorCellPhone")
+        .null("cardLast4")
+        .null("cardBrand")
+        .maybe_text("bankReference", payment.processor_reference.as_deref().filter(|_| came(payment)))
+        .maybe_plain("operationId", payment.operation())
+        .null("description")
+        .json_or_null(
+            "checkoutSession",
+            payment.checkout.as_ref().map(|checkout| sessions::show_in_payment(&checkout.sale)),
+        )
+        .maybe_plain("reversedAt", payment.refunded_at)
+        .maybe_text(
+            "reversalRef",
+            payment.refund_reference.as_deref().filter(|_| payment.refunded_at.is_some()),
+        )
+        .maybe_plain("reversalType", payment.refunded_at.map(|_| "refund"))
+        .list("chargebacks", std::iter::empty::<Vec<u8>>())
+        .boolean("livemode", payment.livemode)
+        .plain("createdAt", payment.created_at)
+        .plain("expiresAt", payment.expires_at)
+        .maybe_plain("completedAt", payment.completed_at)
+        .maybe_plain("availableAt", payment.available_at)
+        .end()
+}
+
+/// What an event says of it: the payment in pesos, its name among all payments, and what a refund
+/// is among reversals (`docs/contract.md, 13.8`).
+pub fn event_data(payment: &CopPayment, kind: EventKind) -> Vec<u8> {
+    let body = Object::reopened(show(payment)).plain("paymentId", payment.id).plain("currency", "COP");
+    match kind {
+        EventKind::PaymentReversed => body
+            .plain("reversalType", "refund")
+            .maybe_text("reversalRef", payment.refund_reference.as_deref())
+            .maybe_plain("reversedAt", payment.refunded_at),
+        _ => body,
+    }
+    .end()
+}

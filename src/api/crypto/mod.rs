@@ -1,0 +1,319 @@
+//! USDT: its balance, payouts to wallets, deposit addresses, and the calls by which test mode plays
+//! the network and the operator (`docs/contract.md, 10`).
+
+pub mod description;
+
+use crate::conversions::read_reason;
+use crate::fields::{Bad, Fields};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::events::Extra;
+use domain::index::Space;
+use domain::kept::Shape;
+use domain::machine::{Facts, Rendered};
+use domain::record::Entity;
+use domain::resources::crypto;
+use domain::resources::crypto::CryptoBalance;
+use domain::resources::crypto::address::{ACCOUNT_BYTES, Network, canonical};
+use domain::resources::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
+use domain::resources::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
+use domain::values::external_ref::ExternalRef;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Usdt;
+use domain::values::time::Timestamp;
+
+/// Characters of the longest address.
+const ADDRESS_MAX: usize = 64;
+
+/// GET /v1/crypto/balance
+pub fn balance(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    Ok(Plan::CryptoBalance)
+}
+
+/// The balance, as JSON.
+pub fn show_balance(balance: &CryptoBalance, livemode: bool) -> Vec<u8> {
+    Object::new()
+        .plain("availableUsdt", balance.available)
+        .plain("heldUsdt", balance.held)
+        .plain("held", balance.held)
+        .plain("pendingPayoutsUsdt", balance.pending_payouts)
+        .maybe_plain("nextReleaseAt", balance.next_release)
+        .boolean("livemode", livemode)
+        .end()
+}
+
+fn network(value: Value<'_>) -> Result<Network, Bad> {
+    value.one_of(&Network::NAMES)
+}
+
+fn asset(value: Value<'_>) -> Result<Asset, Bad> {
+    value.one_of(&Asset::NAMES)
+}
+
+/// POST /v1/crypto/payouts
+pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let amount = fields.required("amountUsdt", Value::positive_cents);
+    let network = fields.required("network", network);
+    // Of an unknown network any text may be an address: the network is what is bad.
+    let of = network.peek().copied();
+    let address = fields.required("address", |value| {
+        let text = value.string()?;
+        of.map_or(Ok(()), |network| network.check(&text))?;
+        Ok(text.into_owned())
+    });
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let sound = fields.finish()?;
+    let (id, network, external_ref) = (call.new_id(), network.get(&sound), external_ref.get(&sound));
+    let name = external_ref.as_str().to_owned();
+    let fee = call.network_fees[network as usize];
+    let new = NewCryptoPayout {
+        id,
+        external_ref,
+        amount: Usdt::from_minor(amount.get(&sound)),
+        fee,
+        network,
+        address: address.get(&sound),
+    };
+    let ask = crypto::payouts::Command::Pay(Box::new(new)).into();
+    Ok(Plan::Create {
+        space: Space::CryptoPayout,
+        name,
+        id: EntityId::crypto_payout(id),
+        ask,
+        shape: Shape::CryptoPayoutCreated,
+    })
+}
+
+/// GET /v1/crypto/payouts/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::crypto_payout(id), show_entity))
+}
+
+/// GET /v1/crypto/payouts/by-ref/:externalRef
+pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
+    Ok(Plan::ReadNamed(Space::CryptoPayout, name.as_str().to_owned(), Kind::CryptoPayout, show_entity))
+}
+
+/// The facets that a list of payouts is to show, by the parameter `status`.
+pub fn read_facets(query: &mut Query<'_>) -> crate::fields::Got<Option<Status>> {
+    query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))))
+}
+
+/// The facets of payouts that stand so, or of all.
+pub fn facets(status: Option<Status>) -> Vec<u8> {
+    Status::ALL
+        .into_iter()
+        .filter(|each| status.is_none_or(|status| status == *each))
+        .map(|status| status as u8)
+        .collect()
+}
+
+/// GET /v1/crypto/payouts
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status = read_facets(&mut query);
+    let page = query.page(call.mark, call.caller.tenant_key, "crypto payouts");
+    let sound = query.finish()?;
+    Ok(Plan::List {
+        kind: Kind::CryptoPayout,
+        facets: facets(status.get(&sound)),
+        page: page.get(&sound),
+        show: show_entity,
+    })
+}
+
+/// POST /v1/test/crypto/payouts/:id/approve
+pub fn approve(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    read_approval(call.body)?;
+    Ok(Plan::Entity(
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(Verdict::Approve).into(),
+        Shape::CryptoPayout,
+    ))
+}
+
+/// POST /v1/test/crypto/payouts/:id/reject
+pub fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let verdict = read_rejection(call.body)?;
+    Ok(Plan::Entity(
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(verdict).into(),
+        Shape::CryptoPayout,
+    ))
+}
+
+/// Reads the body of an approval, which says nothing.
+pub fn read_approval(body: &[u8]) -> Result<Verdict, Problem> {
+    Fields::parse_optional(body)?.finish()?;
+    Ok(Verdict::Approve)
+}
+
+/// Reads the body of a rejection.
+pub fn read_rejection(body: &[u8]) -> Result<Verdict, Problem> {
+    let mut fields = Fields::parse_optional(body)?;
+    let reason = read_reason(&mut fields);
+    let sound = fields.finish()?;
+    Ok(Verdict::Reject(reason.get(&sound).unwrap_or_else(|| REJECTED.to_owned())))
+}
+
+/// The answer to a new payout, or to a repeat of one: 202 while the network is silent.
+pub fn created(payout: &CryptoPayout, new: bool) -> Rendered {
+    let status = match (new, payout.status) {
+        (false, _) => 200,
+        (true, Status::Processing) => 202,
+        (true, Status::PendingReview | Status::Completed | Status::Failed | Status::Rejected) => 201,
+    };
+    (status, show(payout))
+}
+
+/// The answer to a review: 202 while the network is silent.
+pub fn reviewed(payout: &CryptoPayout) -> Rendered {
+    (if payout.status == Status::Processing { 202 } else { 200 }, show(payout))
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    if let Entity::CryptoPayout(payout) = entity { show(payout) } else { b"{}".to_vec() }
+}
+
+/// A payout, as JSON.
+pub fn show(payout: &CryptoPayout) -> Vec<u8> {
+    let completed_at = payout.settled_at.filter(|_| payout.status == Status::Completed);
+    Object::with_capacity(640)
+        .plain("id", payout.id)
+        .plain("object", "crypto_payout")
+        .plain("status", payout.status.name())
+        .plain("amountUsdt", payout.amount)
+        .plain("networkFeeUsdt", payout.fee)
+        .plain("totalUsdt", payout.total())
+        .plain("address", &payout.address)
+        .plain("network", payout.network.name())
+        .maybe_text("txHash", payout.tx_hash.as_deref().filter(|_| payout.status != Status::Failed))
+        .text("externalRef", &*payout.external_ref)
+        .maybe_text(
+            "failureCode",
+            payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed),
+        )
+        .boolean("livemode", payout.livemode)
+        .plain("createdAt", payout.created_at)
+        .maybe_plain("completedAt", completed_at)
+        .end()
+}
+
+/// POST /v1/crypto/deposit-addresses
+pub fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let customer_ref = fields.required("customerRef", |value| value.text_as(ExternalRef::parse));
+    let network = fields.required("network", network);
+    let asset = fields.required("asset", asset);
+    let sound = fields.finish()?;
+    let (id, customer_ref, network, asset) =
+        (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
+    let name = DepositAddress::name(network, asset, &customer_ref);
+    let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
+    let ask = crypto::deposits::Command::Open(Box::new(NewDepositAddress {
+        id,
+        customer_ref,
+        network,
+        asset,
+        address,
+        till: None,
+    }))
+    .into();
+    Ok(Plan::Create {
+        space: Space::DepositAddress,
+        name,
+        id: EntityId::deposit_address(id),
+        ask,
+        shape: Shape::DepositAddress,
+    })
+}
+
+/// The simulated account of a customer: it follows from who it is, so it is the same whenever it is
+/// asked for.
+pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [u8; ACCOUNT_BYTES] {
+    let half = |part: &[u8]| mark(&[b"deposit address", part, tenant.as_bytes(), name.as_bytes()]);
+    let mut account = [0; ACCOUNT_BYTES];
+    account[..16].copy_from_slice(&half(b"1"));
+    account[16..].copy_from_slice(&half(b"2")[..ACCOUNT_BYTES - 16]);
+    account
+}
+
+/// The answer to a deposit address, new or known.
+pub fn opened(address: &DepositAddress, new: bool) -> Rendered {
+    let body = Object::new()
+        .plain("id", address.id)
+        .plain("object", "deposit_address")
+        .plain("address", &address.address)
+        .plain("network", address.network.name())
+        .plain("asset", address.asset.name())
+        .text("customerRef", &*address.customer_ref)
+        .boolean("livemode", address.livemode)
+        .plain("createdAt", address.created_at);
+    (if new { 201 } else { 200 }, body.end())
+}
+
+/// POST /v1/test/crypto/deposits
+pub fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let address = fields.required("address", |value| value.trimmed(1..=ADDRESS_MAX));
+    let amount = fields.required("amount", Value::positive_cents);
+    let network = fields.required("network", network);
+    let asset = fields.required("asset", asset);
+    let sound = fields.finish()?;
+    let (id, network) = (call.new_id(), network.get(&sound));
+    let tx_hash = network.transaction(id.as_bytes());
+    let address = canonical(&address.get(&sound)).into_owned();
+    let incoming = Incoming {
+        id,
+        address: address.clone(),
+        amount: Usdt::from_minor(amount.get(&sound)),
+        network,
+        asset: asset.get(&sound),
+        tx_hash,
+    };
+    Ok(Plan::EntityNamed {
+        space: Space::DepositTo,
+        name: address,
+        kind: Kind::DepositAddress,
+        ask: crypto::deposits::Command::Receive(Box::new(incoming)).into(),
+        shape: Shape::Deposit,
+    })
+}
+
+/// The answer to a deposit.
+pub fn deposited(facts: &Facts<'_>) -> Rendered {
+    let extra = facts.record.and_then(|record| record.events.first()).map(|event| &event.extra);
+    let Some(Extra::Deposit(deposit)) = extra else { return (200, b"{}".to_vec()) };
+    (201, show_deposit(deposit, facts.time))
+}
+
+/// A deposit that came at `time`, as JSON.
+pub fn show_deposit(deposit: &Deposit, time: Timestamp) -> Vec<u8> {
+    let to = &deposit.to;
+    Object::new()
+        .plain("id", deposit.id)
+        .plain("object", "crypto_deposit")
+        .plain("status", "completed")
+        .plain("amountUsdt", deposit.amount)
+        .plain("address", &to.address)
+        .plain("depositAddressId", to.id)
+        .plain("network", to.network.name())
+        .plain("asset", to.asset.name())
+        .text("customerRef", &*to.customer_ref)
+        .plain("txHash", &deposit.tx_hash)
+        .plain("availableAt", deposit.available_at)
+        .boolean("livemode", to.livemode)
+        .plain("createdAt", time)
+        .end()
+}

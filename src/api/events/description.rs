@@ -1,0 +1,175 @@
+//! Events and what is sent to webhooks, as the description tells of them.
+
+use crate::openapi::document::{Chapter, Webhook, event};
+use crate::openapi::operation::operation;
+use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
+use crate::openapi::values::{figure, instant, livemode, pesos, shown_ref, uuid, ves};
+use domain::events::BalanceReason;
+use domain::platform::settings::LiveStatus;
+use domain::resources::payments::Status;
+use domain::resources::webhooks::EVENT_NAMES;
+
+/// The chapter.
+pub fn chapter() -> Chapter {
+    Chapter {
+        tag: "Events",
+        about: "What happened, numbered per account and mode without gaps, so that a receiver that was down can catch up with certainty: `GET /v1/events?after=SEQUENCE`.",
+        operations: vec![
+            operation("listEvents", "List events from a number on")
+                .query(
+                    "after",
+                    integer().at_least("0").about("The last sequence that you know; 0 is the beginning."),
+                )
+                .pages()
+                .answers(200, "EventPage", "Oldest first"),
+            operation("getEvent", "Read an event").answers(200, "Event", "The event"),
+        ],
+        schemas: vec![
+            (
+                "Event",
+                object()
+                    .member("id", uuid().about("`Svc-Event-Id` of its deliveries."))
+                    .member("sequence", integer().at_least("1"))
+                    .member("event", one_of(EVENT_NAMES))
+                    .member("data", object().about("What the event says; its members are under `webhooks`."))
+                    .member("timestamp", instant())
+                    .member("livemode", livemode())
+                    .member("createdAt", instant()),
+            ),
+            ("EventPage", crate::openapi::values::page("Event")),
+            ("CopPaymentEvent", crate::cop_payments::description::event_data()),
+            ("ChargebackEvent", chargeback()),
+            (
+                "MerchantEvent",
+                crate::merchants::description::merchant()
+                    .optional("payoutMethodId", uuid().about("The method that it is about.")),
+            ),
+        ],
+        webhooks: sent(),
+    }
+}
+
+/// What is sent about payments, payouts, merchants and the account.
+fn sent() -> Vec<Webhook> {
+    let payment = || any_of([named("Payment"), named("CopPaymentEvent")]);
+    vec![
+        event("payment.completed", "A payment completed", payment()),
+        event("payment.failed", "A payment failed; failureCode says why", payment()),
+        event(
+            "payment.canceled",
+            "An intent was superseded or expired, or a payment in pesos was canceled",
+            payment(),
+        ),
+        event(
+            "payment.reversed",
+            "A payment went back",
+            any_of([named("Payment"), named("CopPaymentEvent"), reversed()]),
+        ),
+        event("payment.chargeback", "The bank of a cardholder took money back", named("ChargebackEvent")),
+        event("payment.chargeback_closed", "A dispute is decided", named("ChargebackEvent")),
+        event("payout.completed", "A payout is paid", payout()),
+        event("payout.failed", "A payout failed; the money is back", payout()),
+        event("merchant.verified", "A payout method is verified", named("MerchantEvent")),
+        event(
+            "merchant.rejected",
+            "The bank says that a payout method is somebody else's; it is deleted",
+            rejected(),
+        ),
+        event("merchant.deactivated", "A merchant was deactivated", named("MerchantEvent")),
+        event("merchant.reactivated", "A merchant was activated again", named("MerchantEvent")),
+        event(
+            "merchant.balance.updated",
+            "A seller's sale landed, was released or went back",
+            seller_balance(),
+        ),
+        event("tenant.live_status_changed", "The operator changed what the live key may do", live_status()),
+    ]
+}
+
+fn payout() -> Schema {
+    any_of([
+        crate::payouts::description::payout().member("currency", one_of(["VES"])),
+        crate::cop_payments::description::payout(),
+    ])
+}
+
+fn rejected() -> Schema {
+    crate::merchants::description::merchant()
+        .member("payoutMethodId", uuid())
+        .member("failureCode", text().or_null())
+        .member("reason", text())
+        .member("action", text().constant("payout_method_deleted"))
+}
+
+fn seller_balance() -> Schema {
+    let reasons = [BalanceReason::Sale, BalanceReason::Release, BalanceReason::Reversal];
+    object()
+        .member("merchantId", uuid())
+        .member("externalRef", shown_ref())
+        .member("pendingVes", ves())
+        .member("availableVes", ves())
+        .optional("pendingCop", pesos())
+        .optional("availableCop", pesos())
+        .optional("pendingUsdt", ves())
+        .optional("availableUsdt", ves())
+        .member("reason", one_of(reasons.map(BalanceReason::name)))
+        .member("livemode", livemode())
+}
+
+fn live_status() -> Schema {
+    let status =
+        || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
+    object()
+        .member("tenantId", uuid())
+        .member("status", status())
+        .member("previousStatus", status())
+        .member("reason", text().or_null())
+        .member("livemode", livemode())
+}
+
+fn chargeback() -> Schema {
+    object()
+        .member("chargebackId", uuid().about("The same in both events."))
+        .member("paymentId", uuid())
+        .member("externalRef", shown_ref())
+        .member("method", text().constant("VPOS"))
+        .member("status", crate::chargebacks::description::status())
+        .member("amountVes", ves())
+        .member("feeVes", ves())
+        .member("reason", crate::chargebacks::description::reason())
+        .member("bankDebitedAt", instant())
+        .member("paymentStatus", one_of([Status::Completed.name(), Status::Reversed.name()]))
+        .member("vesAmount", ves())
+        .member("usdAmount", ves())
+        .member(
+            "ledgerEntryIds",
+            list(uuid()).about("The movements that it made; none when the dispute is lost."),
+        )
+        .member("createdAt", instant())
+        .optional("outcome", one_of(["won", "lost"]))
+        .optional("closedAt", instant())
+        .member("livemode", livemode())
+}
+
+/// A reversal says the whole payment; one by chargebacks the members that `docs/contract.md, 13.8`
+/// names.
+fn reversed() -> Schema {
+    object()
+        .member("paymentId", uuid())
+        .member("externalRef", shown_ref())
+        .member("status", text().constant("REVERSED"))
+        .member("method", text())
+        .member("usdAmount", figure())
+        .member("vesAmount", figure())
+        .member("bcvRate", figure())
+        .member("feeVes", figure().or_null())
+        .member("netVes", figure().or_null())
+        .member("cardLast4", text().or_null())
+        .member("reversedAt", instant())
+        .member("reversalRef", text().or_null())
+        .member("reversalType", one_of(["reversal", "chargeback"]))
+        .optional("chargebackId", uuid())
+        .member("chargebacks", list(named("PaymentChargeback")))
+        .member("createdAt", instant())
+        .member("livemode", livemode())
+}

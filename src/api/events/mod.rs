@@ -1,0 +1,231 @@
+//! Events: GET /v1/events and /v1/events/:id, and what each event says
+//! (`docs/contract.md, 13.5, 13.7`). The data is rendered from the record in which the event
+//! happened, so it says how things stood then, whenever it is read.
+
+pub mod description;
+
+use crate::chargebacks::{outcome, show_in_payment};
+use crate::cop_payments::payouts as cop_payouts;
+use crate::page::bad_cursor;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::writer::{Object, text};
+use crate::{conversions, cop_payments, crypto, merchants, payments, payouts};
+use domain::events::{Event, EventKind, Extra};
+use domain::ledger::Ledger;
+use domain::record::{Entity, Record};
+use domain::resources::chargebacks::Chargeback;
+use domain::resources::payments::Payment;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
+
+/// The world in which an event happened.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    /// Whose it is.
+    pub tenant: Id,
+    /// Whether real money moves in it.
+    pub livemode: bool,
+}
+
+/// The name of what POST /v1/notifications/test sends.
+const TEST_NOTIFICATION: &str = "notification.test";
+
+/// GET /v1/events
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let after = query.optional("after", |text| text.integer(0..=i64::MAX));
+    let page = query.page(call.mark, call.caller.tenant_key, "events");
+    let sound = query.finish()?;
+    let page = page.get(&sound);
+    let number =
+        |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
+    let position = page.after.as_deref().map(number).transpose()?;
+    let after = after.get(&sound).and_then(|after| u64::try_from(after).ok());
+    Ok(Plan::Events { after: position.or(after).unwrap_or(0), page, world: world(call) })
+}
+
+/// GET /v1/events/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Event(id, world(call)))
+}
+
+fn world(call: &Call<'_>) -> World {
+    World { tenant: call.caller.tenant.id, livemode: call.caller.livemode() }
+}
+
+/// The `n`-th event of a record, as JSON.
+pub fn show(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
+    let event = record.events.get(n)?;
+    let body = Object::with_capacity(2048)
+        .plain("id", record.event_id(time, n))
+        .number("sequence", record.event_number(n))
+        .plain("event", event.kind.name())
+        .json("data", &event_data(record, time, n, world)?)
+        .plain("timestamp", time)
+        .boolean("livemode", world.livemode)
+        .plain("createdAt", time);
+    Some(body.end())
+}
+
+/// What webhooks send of the `n`-th event of a record: `{event, data, timestamp}`.
+pub fn envelope(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
+    let event = record.events.get(n)?;
+    let data = event_data(record, time, n, world)?;
+    Some(
+        Object::with_capacity(data.len() + 128)
+            .plain("event", event.kind.name())
+            .json("data", &data)
+            .plain("timestamp", time)
+            .end(),
+    )
+}
+
+/// What a test notification sends. It is no event: it has no number and is nowhere kept.
+pub fn test_envelope(time: Timestamp, world: World) -> Vec<u8> {
+    let data = Object::new()
+        .plain("tenantId", world.tenant)
+        .plain("message", "this is a test")
+        .boolean("livemode", world.livemode)
+        .end();
+    Object::new().plain("event", TEST_NOTIFICATION).json("data", &data).plain("timestamp", time).end()
+}
+
+/// What the `n`-th event of a record says. It always carries `livemode` and the id of whom it
+/// happened to.
+pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
+    let event = record.events.get(n)?;
+    let subject = event.subject.and_then(|subject| record.entity(subject));
+    let data = match (subject.map(|subject| &**subject), &event.extra) {
+        (_, Extra::SellerBalance { external_ref, pending, available, pesos, usdt, reason }) => {
+            let body = Object::new()
+                .maybe_plain("merchantId", event.subject.map(|subject| subject.id))
+                .text("externalRef", external_ref)
+                .plain("pendingVes", pending)
+                .plain("availableVes", available);
+            let body = match pesos {
+                Some((pending, available)) => {
+                    body.plain("pendingCop", pending).plain("availableCop", available)
+                }
+                None => body,
+            };
+            let body = match usdt {
+                Some((pending, available)) => {
+                    body.plain("pendingUsdt", pending).plain("availableUsdt", available)
+                }
+                None => body,
+            };
+            body.plain("reason", reason.name()).boolean("livemode", world.livemode).end()
+        }
+        (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => {
+            of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?)
+        }
+        (Some(Entity::Payment(payment)), _) => of_payment(payment),
+        (Some(Entity::Payout(payout)), _) => {
+            Object::reopened(payouts::show(payout)).plain("currency", "VES").end()
+        }
+        (Some(Entity::Conversion(conversion)), _) => conversions::show(conversion)?,
+        (Some(Entity::CryptoPayout(payout)), _) => crypto::show(payout),
+        (_, Extra::Deposit(deposit)) => crypto::show_deposit(deposit, time),
+        (Some(Entity::CopPayment(payment)), _) => cop_payments::event_data(payment, event.kind),
+        (Some(Entity::CopPayout(payout)), _) => cop_payouts::show(payout),
+        (Some(Entity::Merchant(merchant)), extra) => of_merchant(merchants::show(merchant), event, extra),
+        (_, Extra::LiveStatus { status, previous, reason }) => Object::new()
+            .plain("tenantId", world.tenant)
+            .plain("status", status)
+            .plain("previousStatus", previous)
+            .maybe_text("reason", reason.as_deref())
+            .boolean("livemode", world.livemode)
+            .end(),
+        (_, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => {
+            Object::new().boolean("livemode", world.livemode).end()
+        }
+    };
+    Some(data)
+}
+
+/// A payment for a hosted checkout says besides what it was priced at; only pesos have a rate.
+fn of_payment(payment: &Payment) -> Vec<u8> {
+    let body = payments::show(payment);
+    if payment.checkout.is_none() {
+        return body;
+    }
+    Object::reopened(body).plain("amountUsd", payment.usd).null("copRate").end()
+}
+
+fn of_merchant(merchant: Vec<u8>, event: &Event, extra: &Extra) -> Vec<u8> {
+    let body = Object::reopened(merchant);
+    let Extra::Method { id, failure_code } = extra else { return body.end() };
+    let body = body.plain("payoutMethodId", id);
+    if event.kind != EventKind::MerchantRejected {
+        return body.end();
+    }
+    body.maybe_text("failureCode", failure_code.as_deref())
+        .plain("reason", "the bank says that the payout method is not the merchant's")
+        .plain("action", "payout_method_deleted")
+        .end()
+}
+
+/// What a chargeback, its end, and the reversal that it may be say; their fields are given one by
+/// one in `docs/contract.md, 13.8`.
+fn of_chargeback(
+    record: &Record,
+    time: Timestamp,
+    kind: EventKind,
+    payment: &Payment,
+    chargeback: &Chargeback,
+) -> Vec<u8> {
+    if kind == EventKind::PaymentReversed {
+        return reversed_by(payment, chargeback);
+    }
+    let moved = record.postings.iter().enumerate().filter(|(_, posting)| {
+        posting.ledger == Ledger::Tenant
+            && posting.row.as_ref().is_some_and(|row| row.chargeback == Some(chargeback.id))
+    });
+    let body = Object::with_capacity(1024)
+        .plain("chargebackId", chargeback.id)
+        .plain("paymentId", payment.id)
+        .text("externalRef", &*payment.external_ref)
+        .plain("method", payment.method().name())
+        .plain("status", chargeback.status.name())
+        .plain("amountVes", chargeback.amount)
+        .plain("feeVes", chargeback.fee)
+        .plain("reason", chargeback.reason.name())
+        .plain("bankDebitedAt", chargeback.bank_debited_at)
+        .plain("paymentStatus", payment.status.name())
+        .plain("vesAmount", payment.ves)
+        .plain("usdAmount", payment.usd)
+        .list("ledgerEntryIds", moved.map(|(n, _)| text(&record.movement_id(time, n).to_string())))
+        .plain("createdAt", chargeback.created_at);
+    match (outcome(chargeback), chargeback.closed_at) {
+        (Some(outcome), Some(closed_at)) => body.plain("outcome", outcome).plain("closedAt", closed_at),
+        _ => body,
+    }
+    .boolean("livemode", payment.livemode)
+    .end()
+}
+
+fn reversed_by(payment: &Payment, chargeback: &Chargeback) -> Vec<u8> {
+    Object::with_capacity(1024)
+        .plain("paymentId", payment.id)
+        .text("externalRef", &*payment.external_ref)
+        .plain("status", payment.status.name())
+        .plain("method", payment.method().name())
+        .number("usdAmount", payment.usd)
+        .number("vesAmount", payment.ves)
+        .number("bcvRate", payment.bcv_rate.0.normalize())
+        .maybe_number("feeVes", payment.fee)
+        .maybe_number("netVes", payment.net())
+        .maybe_plain("cardLast4", payment.card().map(|(_, last_four)| format!("{last_four:04}")))
+        .maybe_plain("reversedAt", payment.reversed_at)
+        .maybe_text("reversalRef", payment.reversal_ref.as_deref())
+        .maybe_plain("reversalType", payments::reversal_type(payment))
+        .plain("chargebackId", chargeback.id)
+        .list("chargebacks", payment.chargebacks.iter().map(show_in_payment))
+        .plain("createdAt", payment.created_at)
+        .boolean("livemode", payment.livemode)
+        .end()
+}

@@ -1,0 +1,306 @@
+//! Merchants and their payout methods (`docs/contract.md, 7.2, 7.4`).
+//! Registered data are shown in clear.
+
+pub mod description;
+
+use crate::fields::{Bad, Fields};
+use crate::page::list_json;
+use crate::payouts::credit_bank;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::index::Space;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::record::{Entity, Record};
+use domain::resources::merchants;
+use domain::resources::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
+use domain::resources::verification::TRIES;
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
+
+/// Characters of a name.
+const NAME_MAX: usize = 120;
+/// Characters of an e-mail address (RFC 5321).
+const EMAIL_MAX: usize = 254;
+
+/// An e-mail address.
+pub fn email(value: Value<'_>) -> Result<String, Bad> {
+    let text = value.trimmed(3..=EMAIL_MAX)?;
+    if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
+}
+
+/// Whether a text without white space around it can be an e-mail address.
+pub fn is_email(text: &str) -> bool {
+    let well_formed = text.split_once('@').is_some_and(|(user, host)| {
+        !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.')
+    });
+    well_formed && text.chars().count() <= EMAIL_MAX && !text.chars().any(char::is_whitespace)
+}
+
+/// POST /v1/merchants
+pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let name = fields.optional("name", |value| value.trimmed(1..=NAME_MAX));
+    let identification = fields.optional("identification", |value| value.text_as(IdentityDocument::parse));
+    let contact_email = fields.optional("contactEmail", email);
+    let contact_phone = fields.optional("contactPhone", |value| value.text_as(MobilePhone::parse));
+    let bank = fields.optional("bankCode", |value| credit_bank(value, call.banks));
+    let phone = fields.optional("phone", |value| value.text_as(MobilePhone::parse));
+    match (fields.has("bankCode"), fields.has("phone")) {
+        (true, false) => fields.bad("phone", "is required with bankCode"),
+        (false, true) => fields.bad("bankCode", "is required with phone"),
+        _ => {}
+    }
+    let sound = fields.finish()?;
+    let id = call.new_id();
+    let external_ref = external_ref.get(&sound);
+    let reference = external_ref.as_str().to_owned();
+    let registration = Registration {
+        id,
+        external_ref,
+        name: name.get(&sound).map(std::borrow::Cow::into_owned).unwrap_or_default(),
+        identification: identification.get(&sound),
+        contact_email: contact_email.get(&sound),
+        contact_phone: contact_phone.get(&sound),
+        method: bank.get(&sound).zip(phone.get(&sound)),
+    };
+    let ask = merchants::Command::Register(Box::new(registration)).into();
+    Ok(Plan::Create {
+        space: Space::Merchant,
+        name: reference,
+        id: EntityId::merchant(id),
+        ask,
+        shape: Shape::MerchantCreated,
+    })
+}
+
+/// GET /v1/merchants: a page, or with externalRef one merchant.
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let active = query.optional("isActive", |text| text.boolean());
+    let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
+    let page = query.page(call.mark, call.caller.tenant_key, "merchants");
+    let sound = query.finish()?;
+    if let Some(name) = external_ref.get(&sound) {
+        return Ok(Plan::ReadNamed(Space::Merchant, name, Kind::Merchant, show_entity));
+    }
+    let (status, active) = (status.get(&sound), active.get(&sound));
+    let mut facets = Vec::new();
+    for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
+        facets.extend(
+            [true, false]
+                .into_iter()
+                .filter(|each| active.is_none_or(|active| active == *each))
+                .map(|active| facet(each_status, active)),
+        );
+    }
+    Ok(Plan::List { kind: Kind::Merchant, facets, page: page.get(&sound), show: show_entity })
+}
+
+/// GET /v1/merchants/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::merchant(id), show_entity))
+}
+
+/// PATCH /v1/merchants/:id
+pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let mut fields = Fields::parse(call.body)?;
+    let active = fields.required("isActive", Value::boolean);
+    let sound = fields.finish()?;
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::SetActive(active.get(&sound)).into(),
+        Shape::MerchantUpdated,
+    ))
+}
+
+/// DELETE /v1/merchants/:id
+pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+    Ok(Plan::Entity(
+        EntityId::merchant(call.id("id")?),
+        merchants::Command::Delete.into(),
+        Shape::MerchantDeleted,
+    ))
+}
+
+/// POST /v1/merchants/:id/payout-methods
+pub fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let mut fields = Fields::parse(call.body)?;
+    let bank = fields.required("bankCode", |value| credit_bank(value, call.banks));
+    let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
+    let sound = fields.finish()?;
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::AddMethod(bank.get(&sound), phone.get(&sound)).into(),
+        Shape::NewPayoutMethod,
+    ))
+}
+
+/// GET /v1/merchants/:id/payout-methods
+pub fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::merchant(id), show_methods))
+}
+
+/// POST /v1/merchants/:id/payout-methods/:methodId/default
+pub fn set_default(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::SetDefaultMethod(method).into(),
+        Shape::PayoutMethod(method),
+    ))
+}
+
+/// DELETE /v1/merchants/:id/payout-methods/:methodId
+pub fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::DeleteMethod(method).into(),
+        Shape::MerchantUpdated,
+    ))
+}
+
+/// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
+pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::StartVerification { method, amounts: call.micro_deposits }.into(),
+        Shape::VerificationStarted(method),
+    ))
+}
+
+/// POST /v1/merchants/:id/payout-methods/:methodId/verify
+pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    let mut fields = Fields::parse(call.body)?;
+    let first = fields.required("amount1", Value::amount);
+    let second = fields.required("amount2", Value::amount);
+    let sound = fields.finish()?;
+    let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::Verify { method, seen }.into(),
+        Shape::PayoutMethod(method),
+    ))
+}
+
+/// The answer to a registration: 201 for a new merchant, 200 for one whose reference was known.
+pub fn registered(merchant: &Merchant, record: Option<&Record>) -> Rendered {
+    let new =
+        record.and_then(|record| record.entities.first()).is_some_and(|written| written.indexed.is_none());
+    (if new { 201 } else { 200 }, show(merchant))
+}
+
+/// The answer to the start of a verification; a method that the bank rejected is gone by now.
+pub fn verification_started(merchant: &Merchant, method: Id) -> Rendered {
+    let body = Object::new().plain("payoutMethodId", method);
+    let body = match merchant.method(method) {
+        Some(found) => body.plain("status", found.status.name()).number("attemptsLeft", TRIES),
+        None => body
+            .plain("status", "rejected")
+            .plain("failureCode", "BE01")
+            .plain("action", "payout_method_deleted"),
+    };
+    (202, body.end())
+}
+
+/// A payout method, as an answer.
+pub fn one_method(merchant: &Merchant, method: Id) -> Rendered {
+    match merchant.method(method) {
+        Some(found) => (200, show_method(merchant, found)),
+        None => (200, show(merchant)),
+    }
+}
+
+/// The payout method that was added last: 201 when it is new.
+pub fn newest_method(merchant: &Merchant, record: Option<&Record>) -> Rendered {
+    match merchant.methods.last() {
+        Some(found) => (if record.is_some() { 201 } else { 200 }, show_method(merchant, found)),
+        None => (200, show(merchant)),
+    }
+}
+
+/// The answer to a deletion.
+pub fn deleted(merchant: &Merchant) -> Rendered {
+    (
+        200,
+        Object::new()
+            .boolean("deleted", true)
+            .plain("merchantId", merchant.id)
+            .text("externalRef", &*merchant.external_ref)
+            .end(),
+    )
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Merchant(merchant) => show(merchant),
+        _ => b"{}".to_vec(),
+    }
+}
+
+fn show_methods(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Merchant(merchant) => {
+            list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
+        }
+        _ => b"{}".to_vec(),
+    }
+}
+
+/// A merchant, as JSON.
+pub fn show(merchant: &Merchant) -> Vec<u8> {
+    let message = merchant
+        .methods
+        .is_empty()
+        .then_some("no payout method exists; add one with POST /v1/merchants/:id/payout-methods");
+    Object::new()
+        .plain("merchantId", merchant.id)
+        .plain("object", "merchant")
+        .text("externalRef", &*merchant.external_ref)
+        .maybe_text("name", Some(&merchant.name).filter(|name| !name.is_empty()))
+        .maybe_plain("identification", merchant.identification.map(IdentityDocument::clear))
+        .maybe_text("contactEmail", merchant.contact_email.as_deref())
+        .maybe_plain("contactPhone", merchant.contact_phone.map(MobilePhone::clear))
+        .plain("status", merchant.status().name())
+        .boolean("isActive", merchant.active)
+        .list("payoutMethods", merchant.methods.iter().map(|method| show_method(merchant, method)))
+        .maybe_text("message", message)
+        .boolean("livemode", merchant.livemode)
+        .plain("createdAt", merchant.created_at)
+        .plain("updatedAt", merchant.updated_at)
+        .end()
+}
+
+fn show_method(merchant: &Merchant, method: &PayoutMethod) -> Vec<u8> {
+    let verified_at = method.status.verified_at();
+    Object::new()
+        .plain("payoutMethodId", method.id)
+        .plain("identifier", method.id)
+        .plain("bankCode", method.bank)
+        .plain("phone", method.phone.clear())
+        .plain("status", method.status.name())
+        .boolean("isDefault", merchant.default_method == Some(method.id))
+        .plain("createdAt", method.created_at)
+        .maybe_plain("verifiedAt", verified_at)
+        .end()
+}

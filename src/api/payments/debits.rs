@@ -1,0 +1,125 @@
+//! POST /v1/payments/debit/otp and /v1/payments/debit: immediate debit with a code of the payer's
+//! bank (`docs/contract.md, 5.7`).
+
+use crate::fields::{Bad, Fields, Got, Sound};
+use crate::payments::create_charge;
+use crate::payouts::CONCEPT_MAX;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::resources::banks::{BankCode, Catalogue, Service};
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::otp;
+use domain::resources::payments::otp::{NewOtp, Otp, Status};
+use domain::resources::payments::{Debtor, Means};
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::EntityId;
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
+use domain::values::token::Token;
+
+/// Characters of the payer's name.
+const NAME_MAX: usize = 100;
+
+/// What both steps say.
+struct Details {
+    bank: Got<BankCode>,
+    amount: Got<Ves>,
+    phone: Got<MobilePhone>,
+    id: Got<IdentityDocument>,
+}
+
+fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
+    Details {
+        bank: fields.required("banco", |value| {
+            offering(
+                value,
+                banks,
+                Service::Debit,
+                "must be a bank that offers immediate debit; see GET /v1/banks",
+            )
+        }),
+        amount: fields.required("monto", amount),
+        phone: fields.required("telefono", |value| value.text_as(MobilePhone::parse)),
+        id: fields.required("cedula", |value| value.text_as(IdentityDocument::parse)),
+    }
+}
+
+impl Details {
+    fn get(self, sound: &Sound) -> (Debtor, Ves) {
+        (
+            Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) },
+            self.amount.get(sound),
+        )
+    }
+}
+
+/// A bank code of four digits whose bank offers `service`.
+pub fn offering(
+    value: Value<'_>,
+    banks: &Catalogue,
+    service: Service,
+    otherwise: &'static str,
+) -> Result<BankCode, Bad> {
+    let bank = value.text_as(BankCode::parse)?;
+    if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
+}
+
+fn amount(value: Value<'_>) -> Result<Ves, Bad> {
+    let amount = Ves::exact(value.number()?).filter(|amount| *amount > Ves::ZERO);
+    amount.ok_or_else(|| Bad::from("must be a number from 0.01 to 999999999999.99 with at most 2 decimals"))
+}
+
+/// POST /v1/payments/debit/otp
+pub fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let details = details(&mut fields, call.banks);
+    let sound = fields.finish()?;
+    let (debtor, amount) = details.get(&sound);
+    let id = call.new_id();
+    Ok(Plan::New(
+        EntityId::otp(id),
+        otp::Command::Request(Box::new(NewOtp { id, debtor, amount })).into(),
+        Shape::OtpRequested,
+    ))
+}
+
+/// POST /v1/payments/debit
+pub fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let details = details(&mut fields, call.banks);
+    let name = fields.required("nombre", |value| value.trimmed(1..=NAME_MAX));
+    let otp = fields.required("otp", |value| value.text_as(Token::parse_debit));
+    let concept = fields.required("concepto", |value| value.trimmed(1..=CONCEPT_MAX));
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let sound = fields.finish()?;
+    let (debtor, amount) = details.get(&sound);
+    Ok(create_charge(NewCharge {
+        id: call.new_id(),
+        external_ref: external_ref.get(&sound),
+        price: Price::Ves(amount),
+        rate: call.bcv_rate,
+        means: Means::Debit { debtor, name: name.get(&sound).into_owned() },
+        description: Some(concept.get(&sound).into_owned()),
+        marketplace: None,
+        secret: Secret::Token(otp.get(&sound)),
+        transfer_used: false,
+    }))
+}
+
+/// The answer to a request for a code: 202 while the bank is silent.
+pub fn otp_requested(otp: &Otp) -> Rendered {
+    let status = if otp.status == Status::Pending { 202 } else { 201 };
+    let body = Object::new()
+        .boolean("requested", otp.status != Status::Failed)
+        .plain("operationId", otp.operation())
+        .plain("expiresAt", otp.expires_at)
+        .maybe_text("failureCode", otp.failure_code.as_deref())
+        .boolean("livemode", otp.livemode)
+        .end();
+    (status, body)
+}

@@ -1,0 +1,369 @@
+//! Payments: C2P request, execute and reverse; reading payments of every method
+//! (`docs/contract.md, 5.4, 5.5`).
+
+pub mod cards;
+pub mod debits;
+pub mod description;
+pub mod methods;
+pub mod operations;
+pub mod transfers;
+
+use crate::chargebacks::show_in_payment;
+use crate::checkout::sessions;
+use crate::cop_payments;
+use crate::fields::{Bad, Fields, Got, Sound};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::refusals::problem;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::index::Space;
+use domain::kept::Shape;
+use domain::machine::{Facts, Rendered};
+use domain::record::Entity;
+use domain::refusal::Refusal;
+use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
+use domain::resources::payments;
+use domain::resources::payments::charge::{NewCharge, Price, USD_MAX};
+use domain::resources::payments::{CancelReason, Debtor, Means, Method, Payment, Status, c2p, facet};
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Rate, Usd};
+use domain::values::phone::MobilePhone;
+use domain::values::token::Token;
+use rust_decimal::Decimal;
+
+/// Characters of a description.
+pub const DESCRIPTION_MAX: usize = 255;
+
+/// The details that the request and the charge share.
+struct Details {
+    usd: Got<Usd>,
+    debtor: Got<IdentityDocument>,
+    phone: Got<MobilePhone>,
+    bank: Got<BankCode>,
+    external_ref: Got<ExternalRef>,
+}
+
+fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
+    Details {
+        usd: fields.required("usdAmount", usd_amount),
+        debtor: fields.required("debtorId", |value| value.text_as(IdentityDocument::parse)),
+        phone: fields.required("debtorCellPhone", |value| value.text_as(MobilePhone::parse)),
+        bank: fields.required("debtorBankCode", |value| c2p_bank(value, banks)),
+        external_ref: fields.required("externalRef", |value| value.text_as(ExternalRef::parse)),
+    }
+}
+
+/// What a price in dollars must be.
+pub const PRICE_EXPECTED: &str = "must be from 0.01 to 100000 with at most 2 decimals";
+
+/// A price: 0.01 to 100000 with at most two decimals, as a number.
+pub fn usd_amount(value: Value<'_>) -> Result<Usd, Bad> {
+    Usd::exact(value.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED))
+}
+
+/// The amount if it can be a price.
+pub fn in_price_range(usd: Usd) -> Option<Usd> {
+    (usd > Usd::ZERO && usd <= USD_MAX).then_some(usd)
+}
+
+/// A bank that a payer may be charged at, by its number.
+pub fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
+    let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
+    if banks.offers(bank, Service::C2p) {
+        Ok(bank)
+    } else {
+        Err(Bad::from("must be a bank that offers C2P; see GET /v1/banks"))
+    }
+}
+
+/// POST /v1/payments/c2p/request
+pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let details = details(&mut fields, call.banks);
+    let sound = fields.finish()?;
+    let Some(rate) = call.bcv_rate else { return Err(problem(&Refusal::RateUnavailable)) };
+    let usd = details.usd.get(&sound);
+    let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
+    let bank = details.bank.get(&sound);
+    let external_ref = details.external_ref.get(&sound);
+    let id = call.new_id();
+    let name = external_ref.as_str().to_owned();
+    let debtor = Debtor { bank, id: details.debtor.get(&sound), phone: details.phone.get(&sound) };
+    let new = c2p::NewIntent {
+        id,
+        external_ref,
+        usd,
+        rate,
+        ves,
+        debtor,
+        bank_sends_otp: sends_otp(bank),
+        checkout: None,
+    };
+    Ok(Plan::Create {
+        space: Space::Payment,
+        name,
+        id: EntityId::payment(id),
+        ask: payments::Command::RequestC2p(Box::new(new)).into(),
+        shape: Shape::Intent,
+    })
+}
+
+/// POST /v1/payments/c2p
+pub fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let intent = fields.required("intentId", Value::uuid);
+    let details = details(&mut fields, call.banks);
+    let token = fields.required("token", |value| value.text_as(Token::parse_c2p));
+    let marketplace = marketplace(&mut fields);
+    let sound = fields.finish()?;
+    let intent = Id::from(intent.get(&sound));
+    let token = token.get(&sound);
+    let token_mark = (call.mark)(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
+    let execute = c2p::Execute {
+        external_ref: details.external_ref.get(&sound),
+        usd: details.usd.get(&sound),
+        debtor: Debtor {
+            bank: details.bank.get(&sound),
+            id: details.debtor.get(&sound),
+            phone: details.phone.get(&sound),
+        },
+        token,
+        token_mark,
+        marketplace: marketplace.get(&sound),
+    };
+    Ok(Plan::Entity(
+        EntityId::payment(intent),
+        payments::Command::ExecuteC2p(Box::new(execute)).into(),
+        Shape::Executed,
+    ))
+}
+
+/// A charge without an intent, under its reference.
+pub fn create_charge(new: NewCharge) -> Plan {
+    let name = new.external_ref.as_str().to_owned();
+    Plan::Create {
+        space: Space::Payment,
+        name,
+        id: EntityId::payment(new.id),
+        ask: payments::Command::Charge(Box::new(new)).into(),
+        shape: Shape::Charged,
+    }
+}
+
+/// What is read of a marketplace sale.
+pub struct GotMarketplace {
+    merchant: Got<Option<uuid::Uuid>>,
+    percent: Got<Option<Rate>>,
+}
+
+impl GotMarketplace {
+    /// The seller and what the tenant keeps, in percent.
+    pub fn get(self, sound: &Sound) -> Option<(Id, Rate)> {
+        let percent = self.percent.get(sound).unwrap_or(Rate(Decimal::ZERO));
+        self.merchant.get(sound).map(|merchant| (Id::from(merchant), percent))
+    }
+}
+
+/// The seller of a marketplace sale, and the tenant's commission.
+pub fn marketplace(fields: &mut Fields<'_>) -> GotMarketplace {
+    let merchant = fields.optional("merchantId", Value::uuid);
+    let percent = fields.optional("applicationFeePercent", commission_percent);
+    if percent.peek_some().is_some() && merchant.peek().is_some_and(Option::is_none) {
+        fields.bad("applicationFeePercent", "needs a merchantId");
+    }
+    GotMarketplace { merchant, percent }
+}
+
+/// What the tenant keeps of a marketplace sale: 0 to 100 percent, up to four decimals.
+pub fn commission_percent(value: Value<'_>) -> Result<Rate, Bad> {
+    let percent = value.number()?.normalize();
+    let fits = percent >= Decimal::ZERO && percent <= Decimal::ONE_HUNDRED && percent.scale() <= 4;
+    if fits { Ok(Rate(percent)) } else { Err(Bad::from("must be from 0 to 100 with at most 4 decimals")) }
+}
+
+/// POST /v1/payments/:id/reverse
+pub fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let fields = Fields::parse_optional(call.body)?;
+    fields.finish()?;
+    Ok(Plan::OfPayment(id, payments::Command::Reverse.into(), Shape::Reversed))
+}
+
+/// GET /v1/payments/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::ReadPayment(id, show_entity))
+}
+
+/// GET /v1/payments/by-ref/:externalRef
+pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
+    Ok(Plan::ReadPaymentNamed(name.as_str().to_owned(), show_entity))
+}
+
+/// GET /v1/payments
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let method =
+        query.optional("method", |text| text.one_of(&Method::ALL.map(|method| (method.name(), method))));
+    let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
+    let page = query.page(call.mark, call.caller.tenant_key, "payments");
+    let sound = query.finish()?;
+    let (status, method) = (status.get(&sound), method.get(&sound));
+    let page = page.get(&sound);
+    let mut parts = Vec::new();
+    for each_method in Method::ALL.into_iter().filter(|each| method.is_none_or(|method| method == *each)) {
+        for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each))
+        {
+            parts.push(match each_method {
+                Method::Cop => (Kind::CopPayment, each_status as u8),
+                _ => (Kind::Payment, facet(each_method, each_status)),
+            });
+        }
+    }
+    Ok(match external_ref.get(&sound) {
+        // Only payments of the first kind have an externalRef.
+        Some(name) => {
+            let facets = parts
+                .into_iter()
+                .filter(|(kind, _)| *kind == Kind::Payment)
+                .map(|(_, facet)| facet)
+                .collect();
+            Plan::Attempts { name, facets, page, show: show_entity }
+        }
+        None => Plan::ListKinds { parts, page, show: show_entity },
+    })
+}
+
+/// GET /v1/payments/operations/:id
+pub fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Operation(id))
+}
+
+/// The answer to a request for an intent.
+pub fn intent(facts: &Facts<'_>) -> Rendered {
+    // The intent is the first entity of its record, also when it took the place of the one that was
+    // asked.
+    let Some(Entity::Payment(payment)) =
+        facts.record.and_then(|record| record.entities.first()).map(|written| &*written.state)
+    else {
+        return (200, b"{}".to_vec());
+    };
+    let otp_requested = matches!(payment.means, Means::C2p { otp_requested: true, .. });
+    let body = Object::new()
+        .plain("intentId", payment.id)
+        .boolean("otpRequested", otp_requested)
+        .plain("status", payment.status.name())
+        .number("usdAmount", payment.usd)
+        .number("vesAmount", payment.ves)
+        .number("bcvRate", payment.bcv_rate.0.normalize())
+        .maybe_plain("expiresAt", payment.expires_at)
+        .text("externalRef", &*payment.external_ref)
+        .boolean("livemode", payment.livemode)
+        .end();
+    (201, body)
+}
+
+/// The answer to a charge or a reversal: 202 while the bank is silent.
+pub fn settled(payment: &Payment) -> Rendered {
+    let status = if payment.phase.is_deciding() { 202 } else { 200 };
+    (status, show(payment))
+}
+
+/// The answer to a charge without an intent, or to a repeat of one (`docs/contract.md, 1.10`).
+pub fn charged(payment: &Payment, new: bool) -> Rendered {
+    let status = match (new, payment.phase.is_deciding()) {
+        (false, _) => 200,
+        (true, false) => 201,
+        (true, true) => 202,
+    };
+    (status, show(payment))
+}
+
+/// A payment of any kind, as JSON.
+pub fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Payment(payment) => show(payment),
+        Entity::CopPayment(payment) => cop_payments::show_as_payment(payment),
+        _ => b"{}".to_vec(),
+    }
+}
+
+/// How a payment went back: cards by chargebacks, the others by a reversal.
+pub fn reversal_type(payment: &Payment) -> Option<&'static str> {
+    let kind = if payment.chargebacks.is_empty() { "reversal" } else { "chargeback" };
+    (payment.status == Status::Reversed).then_some(kind)
+}
+
+/// A payment, as JSON (`docs/contract.md, 5.1`).
+pub fn show(payment: &Payment) -> Vec<u8> {
+    let sale = payment.marketplace.as_deref();
+    let debtor = payment.debtor();
+    let card = payment.card();
+    let in_bolivares = !matches!(payment.means, Means::Usdt { .. });
+    let body = Object::with_capacity(1280)
+        .plain("id", payment.id)
+        .plain("paymentId", payment.id)
+        .plain("object", "payment")
+        // What came to an address was never asked for under a name.
+        .maybe_text("externalRef", in_bolivares.then_some(&*payment.external_ref))
+        .plain("status", payment.status.name())
+        .plain("method", payment.method().name())
+        .maybe_text(
+            "failureCode",
+            payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed),
+        )
+        .maybe_plain("cancelReason", payment.cancel_reason.map(CancelReason::name))
+        .number("usdAmount", payment.usd)
+        .maybe_number("vesAmount", in_bolivares.then_some(payment.ves))
+        .maybe_number("bcvRate", in_bolivares.then_some(payment.bcv_rate.0.normalize()))
+        .maybe_number("feeVes", payment.fee)
+        .maybe_number("netVes", payment.net())
+        .maybe_plain("merchantId", sale.map(|sale| sale.merchant))
+        .maybe_number("applicationFeePercent", sale.map(|sale| sale.commission_percent.0.normalize()))
+        .maybe_number("applicationFeeVes", sale.and_then(|sale| sale.commission))
+        .maybe_number("sellerNetVes", sale.and_then(|sale| sale.seller_net))
+        .maybe_plain("debtorBankCode", debtor.map(|debtor| debtor.bank))
+        .maybe_plain("debtorId", debtor.map(|debtor| debtor.id.masked()))
+        .maybe_plain("debtorCellPhone", debtor.map(|debtor| debtor.phone.masked()))
+        .maybe_plain("cardLast4", card.map(|(_, last_four)| format!("{last_four:04}")))
+        .maybe_plain("cardBrand", card.map(|(brand, _)| brand.name()))
+        .maybe_text(
+            "bankReference",
+            payment.bank_reference.as_deref().filter(|_| payment.status != Status::Failed),
+        )
+        .maybe_plain("operationId", payment.operation())
+        .maybe_text("description", payment.description.as_deref())
+        .json_or_null("checkoutSession", payment.checkout.as_deref().map(sessions::show_in_payment))
+        .maybe_plain("reversedAt", payment.reversed_at)
+        .maybe_text(
+            "reversalRef",
+            payment.reversal_ref.as_deref().filter(|_| payment.status == Status::Reversed),
+        )
+        .maybe_plain("reversalType", reversal_type(payment))
+        .list("chargebacks", payment.chargebacks.iter().map(show_in_payment))
+        .boolean("livemode", payment.livemode)
+        .plain("createdAt", payment.created_at)
+        .maybe_plain("expiresAt", payment.expires_at)
+        .maybe_plain("completedAt", payment.completed_at)
+        .maybe_plain("availableAt", payment.available_at);
+    match &payment.means {
+        Means::Usdt { amount, seller_net, tx_hash } => body
+            .plain("currency", "USDT")
+            .plain("amountUsdt", amount)
+            .text("txHash", tx_hash)
+            .maybe_plain("sellerNetUsdt", *seller_net)
+            .end(),
+        _ => body.end(),
+    }
+}

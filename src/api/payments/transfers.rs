@@ -1,0 +1,71 @@
+//! POST /v1/payments/pago-movil/verify: a transfer that the payer made is looked for, and pays once
+//! (`docs/contract.md, 5.8`).
+
+use crate::fields::{Bad, Fields};
+use crate::payments::debits::offering;
+use crate::payments::usd_amount;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::value::Value;
+use domain::kept::Shape;
+use domain::resources::banks::Service;
+use domain::resources::payments;
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::{Debtor, Means, transfer_name};
+use domain::values::date::Date;
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::EntityId;
+use domain::values::phone::MobilePhone;
+
+/// POST /v1/payments/pago-movil/verify
+pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let usd = fields.required("usdAmount", usd_amount);
+    let reference = fields.required("reference", read_reference);
+    let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
+    let bank = fields.required("bankCode", |value| {
+        offering(
+            value,
+            call.banks,
+            Service::PagoMovil,
+            "must be a bank that offers Pago Móvil; see GET /v1/banks",
+        )
+    });
+    let date = fields.required("date", |value| value.text_as(Date::parse));
+    let id = fields.required("debtorId", |value| value.text_as(IdentityDocument::parse));
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let sound = fields.finish()?;
+    let debtor = Debtor { bank: bank.get(&sound), id: id.get(&sound), phone: phone.get(&sound) };
+    let (date, reference) = (date.get(&sound), reference.get(&sound));
+    let external_ref = external_ref.get(&sound);
+    let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), call.bcv_rate);
+    Ok(Plan::CreateOnce {
+        name: external_ref.as_str().to_owned(),
+        transfer: transfer_name(debtor.bank, date, &reference),
+        id: EntityId::payment(id),
+        ask: Box::new(move |transfer_used| {
+            let means = Means::Transfer { debtor, date, reference };
+            payments::Command::Charge(Box::new(NewCharge {
+                id,
+                external_ref,
+                price,
+                rate,
+                means,
+                description: None,
+                marketplace: None,
+                secret: Secret::None,
+                transfer_used,
+            }))
+            .into()
+        }),
+        shape: Shape::Charged,
+    })
+}
+
+/// The digits of a reference that the payer knows. Leading zeros tell nothing.
+fn read_reference(value: Value<'_>) -> Result<String, Bad> {
+    let digits = value.digits(4..=20)?;
+    let significant = digits.trim_start_matches('0');
+    Ok(if significant.is_empty() { "0".to_owned() } else { significant.to_owned() })
+}

@@ -1,0 +1,206 @@
+//! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and
+//! showing what became of each (`docs/contract.md, 7.9, 7.10`).
+
+use crate::fields::{Bad, Fields};
+use crate::payouts::{self, Form, read_new};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::refusals;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::codec;
+use domain::machine::{Facts, Rendered};
+use domain::record::Entity;
+use domain::refusal::Refusal;
+use domain::resources::banks::Catalogue;
+use domain::resources::payouts::batch::{Batch, NewBatch, NewItem, Place};
+use domain::resources::payouts::{NewPayout, Receiver};
+use domain::stored::AskedPayout;
+use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
+use domain::values::ids::Id;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Items of one batch.
+const ITEMS_MAX: usize = 1_000;
+/// What an item takes in an answer, about.
+const ITEM_BYTES: usize = 384;
+
+/// POST /v1/payouts/batch
+pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+    read(call, Form::Merchant { alone: false })
+}
+
+/// POST /v1/payments/credit/disburse
+pub fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
+    read(call, Form::Credit)
+}
+
+/// POST /v1/payments/payouts
+pub fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {
+    read(call, Form::Account)
+}
+
+/// GET /v1/payouts/batch/:batchId
+pub fn show_one(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("batchId")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::ReadBatch(id))
+}
+
+fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let mut read = Vec::new();
+    let items = fields.required("items", |value| {
+        value.list(1..=ITEMS_MAX, |item| {
+            read.push(read_item(item, form, call.new_id(), call.banks));
+            Ok(())
+        })
+    });
+    let sound = fields.finish()?;
+    items.get(&sound);
+    let batch = NewBatch {
+        id: call.new_id(),
+        external_ref: external_ref.get(&sound),
+        mark: mark(&read, call.mark, |_, new| canonical(new, method_of(new))),
+        items: read,
+        known: HashMap::new(),
+        explain,
+    };
+    Ok(Plan::Batch(Box::new(batch)))
+}
+
+/// The keyed hash of items; `sound` gives the bytes of those that can be read, by their places.
+fn mark(
+    items: &[NewItem],
+    keyed_hash: &dyn Fn(&[&[u8]]) -> [u8; 16],
+    mut sound: impl FnMut(usize, &NewPayout) -> Vec<u8>,
+) -> [u8; 16] {
+    let bytes = |(place, item): (usize, &NewItem)| match item {
+        NewItem::Sound(new) => sound(place, new),
+        NewItem::Bad { canonical, .. } => canonical.clone(),
+    };
+    let parts: Vec<Vec<u8>> = items.iter().enumerate().map(bytes).collect();
+    keyed_hash(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// The hash that a repeated batch has if each default is spelt out, or left out, as it was the first
+/// time: then the same is meant if it is the hash of the first time. `payout` finds the payouts of
+/// that batch, `default_method` a merchant's method that is used when none is named.
+pub fn mark_as_first_written(
+    again: &NewBatch,
+    first: &Batch,
+    keyed_hash: &dyn Fn(&[&[u8]]) -> [u8; 16],
+    mut payout: impl FnMut(Id) -> Option<Arc<Entity>>,
+    mut default_method: impl FnMut(Id) -> Option<Id>,
+) -> [u8; 16] {
+    mark(&again.items, keyed_hash, |place, new| {
+        let method = method_of(new);
+        let Some(Place::Payout(id)) = first.items.get(place) else { return canonical(new, method) };
+        let found = payout(*id);
+        let Some(Entity::Payout(paid)) = found.as_deref() else { return canonical(new, method) };
+        // A payout that is older than the batch does not tell how the batch wrote it.
+        let is_of_batch = paid.batch == Some(first.id);
+        let method = match (&new.receiver, method) {
+            (Receiver::Merchant { merchant, .. }, None)
+                if is_of_batch && paid.method_named && paid.method == default_method(*merchant) =>
+            {
+                paid.method
+            }
+            (Receiver::Merchant { .. }, named)
+                if is_of_batch && !paid.method_named && paid.method == named =>
+            {
+                None
+            }
+            (_, named) => named,
+        };
+        canonical(new, method)
+    })
+}
+
+/// The method that an item names.
+const fn method_of(new: &NewPayout) -> Option<Id> {
+    if let Receiver::Merchant { method, .. } = &new.receiver { *method } else { None }
+}
+
+fn explain(refusal: &Refusal) -> (&'static str, String) {
+    let problem = refusals::problem(refusal);
+    (problem.code, problem.message.into_owned())
+}
+
+fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem {
+    match value.object().and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
+        Ok(new) => NewItem::Sound(new),
+        Err(bad) => NewItem::Bad {
+            external_ref: reference_of(value),
+            error: in_words(bad),
+            canonical: value.canonical(),
+        },
+    }
+}
+
+/// Bytes that are the same for the same item however it is written, if it named this method.
+fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
+    let asked = |receiver: &Receiver| {
+        codec::encode_asked(&AskedPayout {
+            external_ref: new.external_ref.as_str(),
+            receiver,
+            amount: new.amount,
+            concept: &new.concept,
+        })
+    };
+    match &new.receiver {
+        Receiver::Merchant { merchant, method: _, from_balance } => {
+            let (merchant, from_balance) = (*merchant, *from_balance);
+            asked(&Receiver::Merchant { merchant, method, from_balance })
+        }
+        receiver => asked(receiver),
+    }
+}
+
+/// The reference of an item that cannot be read as a whole.
+fn reference_of(value: Value<'_>) -> Option<String> {
+    let mut fields = value.object().ok()?;
+    let reference = fields.optional("externalRef", Value::string);
+    reference.peek_some().map(|text| text.trim().chars().take(CHARACTERS_MAX).collect())
+}
+
+fn in_words(bad: Bad) -> String {
+    match bad {
+        Bad::Said(message) => format!("the item {message}"),
+        Bad::Inside(fields) => {
+            fields.iter().map(|bad| format!("{} {}", bad.field, bad.message)).collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+/// The answer as far as the record itself tells: its new payouts are pending.
+pub fn created(batch: &Batch, facts: &Facts<'_>) -> Rendered {
+    let written = facts.record.into_iter().flat_map(|record| &record.entities).map(|written| &written.state);
+    let payouts: HashMap<Id, &Arc<Entity>> =
+        written.chain(facts.related).map(|entity| (entity.id().id, entity)).collect();
+    (
+        if facts.record.is_some() { 201 } else { 200 },
+        show(batch, facts.livemode, |id| payouts.get(&id).map(|entity| Arc::clone(entity))),
+    )
+}
+
+/// A batch, as JSON; `payout` finds its payouts.
+pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<Arc<Entity>>) -> Vec<u8> {
+    let items = batch.items.iter().map(|place| match place {
+        Place::Payout(id) => match payout(*id).as_deref() {
+            Some(Entity::Payout(payout)) => payouts::show(payout),
+            _ => Object::new().plain("payoutId", id).end(),
+        },
+        Place::Refused { external_ref, code, error } => {
+            let body = Object::new().maybe_text("externalRef", external_ref.as_deref());
+            body.plain("status", "failed").plain("failureCode", code).text("error", error).end()
+        }
+    });
+    let body = Object::with_capacity(ITEM_BYTES * (batch.items.len() + 1))
+        .plain("batchId", batch.id)
+        .text("externalRef", &*batch.external_ref);
+    body.list("items", items).boolean("livemode", livemode).end()
+}

@@ -1,0 +1,243 @@
+//! Payouts in bolívares of every kind: creating, reading and listing them
+//! (`docs/contract.md, 7.7, 7.10`).
+
+pub mod batches;
+pub mod description;
+pub mod own_account;
+
+use crate::fields::{Bad, Fields, Invalid, Sound};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::index::Space;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::record::Entity;
+use domain::resources::banks::{BankCode, Catalogue, Service};
+use domain::resources::payouts;
+use domain::resources::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
+use domain::values::account::AccountNumber;
+use domain::values::external_ref::ExternalRef;
+use domain::values::identity::IdentityDocument;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
+
+/// Characters of a description.
+pub const CONCEPT_MAX: usize = 140;
+/// Characters of an account holder's name.
+const HOLDER_MAX: usize = 120;
+
+/// What the body of a payout says of who is paid.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A merchant; in a batch it cannot be paid from its own balance.
+    Merchant {
+        /// Whether `fromMerchantBalance` is a member.
+        alone: bool,
+    },
+    /// A phone.
+    Credit,
+    /// A phone, as change of a payment.
+    Change,
+    /// An account.
+    Account,
+    /// The tenant itself.
+    Own,
+}
+
+/// Reads the body of a payout.
+pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -> Result<NewPayout, Invalid> {
+    let (receiver, sound): (Receiver, Sound);
+    let amount = fields.required("monto", Value::positive_amount);
+    let concept = fields.required("concepto", |value| value.trimmed(1..=CONCEPT_MAX));
+    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    match form {
+        Form::Merchant { alone } => {
+            let merchant = fields.required("merchantId", Value::uuid);
+            let method = fields.optional("payoutMethodId", Value::uuid);
+            let from_balance =
+                if alone { Some(fields.optional("fromMerchantBalance", Value::boolean)) } else { None };
+            sound = fields.finish()?;
+            receiver = Receiver::Merchant {
+                merchant: merchant.get(&sound).into(),
+                method: method.get(&sound).map(Id::from),
+                from_balance: from_balance.and_then(|given| given.get(&sound)).unwrap_or(false),
+            };
+        }
+        Form::Own => {
+            sound = fields.finish()?;
+            receiver = Receiver::Own;
+        }
+        Form::Credit | Form::Change => {
+            let bank = fields.required("banco", |value| credit_bank(value, banks));
+            let phone = fields.required("telefono", |value| value.text_as(MobilePhone::parse));
+            let identity = fields.required("cedula", |value| value.text_as(IdentityDocument::parse));
+            let payment =
+                if form == Form::Change { Some(fields.optional("paymentId", Value::uuid)) } else { None };
+            sound = fields.finish()?;
+            let to = PhoneHolder {
+                bank: bank.get(&sound),
+                phone: phone.get(&sound),
+                identity: identity.get(&sound),
+            };
+            receiver = match payment {
+                Some(payment) => Receiver::Change { to, payment: payment.get(&sound).map(Id::from) },
+                None => Receiver::Credit(to),
+            };
+        }
+        Form::Account => {
+            let account = fields.required("cuenta", |value| {
+                value.text_as(|text| AccountNumber::parse(text, |bank| banks.knows(bank)))
+            });
+            let identity = fields.required("cedula", |value| value.text_as(IdentityDocument::parse));
+            let name = fields.required("nombre", |value| value.trimmed(1..=HOLDER_MAX));
+            sound = fields.finish()?;
+            receiver = Receiver::Account {
+                account: account.get(&sound),
+                identity: identity.get(&sound),
+                name: name.get(&sound).into_owned(),
+            };
+        }
+    }
+    let (amount, concept) = (Ves::from_minor(amount.get(&sound)), concept.get(&sound).into_owned());
+    Ok(NewPayout { id, external_ref: external_ref.get(&sound), receiver, amount, concept })
+}
+
+/// A bank that takes credits by phone.
+pub fn credit_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
+    let bank: BankCode = value.text_as(BankCode::parse)?;
+    if banks.offers(bank, Service::Credit) {
+        Ok(bank)
+    } else {
+        Err(Bad::from("must be a bank that takes credits; see GET /v1/banks"))
+    }
+}
+
+fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
+    let new = read_new(Fields::parse(call.body)?, form, call.new_id(), call.banks)?;
+    let name = new.external_ref.as_str().to_owned();
+    let of = if let Receiver::Change { payment: Some(payment), .. } = new.receiver {
+        Some(EntityId::payment(payment))
+    } else {
+        None
+    };
+    let plan = Plan::Create {
+        space: Space::Payout,
+        name,
+        id: EntityId::payout(new.id),
+        ask: payouts::Command::Pay(Box::new(new)).into(),
+        shape: Shape::PayoutCreated,
+    };
+    Ok(match of {
+        Some(payment) => Plan::Knowing(payment, Box::new(plan)),
+        None => plan,
+    })
+}
+
+/// POST /v1/payouts
+pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Merchant { alone: true })
+}
+
+/// POST /v1/payments/credit
+pub fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Credit)
+}
+
+/// POST /v1/payments/credit/account
+pub fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Account)
+}
+
+/// POST /v1/payments/change
+pub fn change(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Change)
+}
+
+/// POST /v1/payouts/instant
+pub fn instant(call: &Call<'_>) -> Result<Plan, Problem> {
+    one(call, Form::Own)
+}
+
+/// GET /v1/payouts/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::payout(id), show_entity))
+}
+
+/// GET /v1/payouts/by-ref/:externalRef
+pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
+    Ok(Plan::ReadNamed(Space::Payout, name.as_str().to_owned(), Kind::Payout, show_entity))
+}
+
+/// GET /v1/payouts
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let page = query.page(call.mark, call.caller.tenant_key, "payouts");
+    let sound = query.finish()?;
+    let status = status.get(&sound);
+    let facets = Status::ALL
+        .into_iter()
+        .filter(|each| status.is_none_or(|status| status == *each))
+        .map(|status| status as u8)
+        .collect();
+    Ok(Plan::List { kind: Kind::Payout, facets, page: page.get(&sound), show: show_entity })
+}
+
+/// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
+pub fn created(payout: &Payout, new: bool) -> Rendered {
+    let status = match (new, payout.status) {
+        (false, _) => 200,
+        (true, Status::Pending) => 202,
+        (true, Status::Completed | Status::Failed) => 201,
+    };
+    (status, show(payout))
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Payout(payout) => show(payout),
+        _ => b"{}".to_vec(),
+    }
+}
+
+/// A payout, as JSON.
+pub fn show(payout: &Payout) -> Vec<u8> {
+    let destination = match &payout.destination {
+        Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
+        Destination::Account { account, .. } => account.masked().to_string(),
+    };
+    Object::with_capacity(896)
+        .plain("payoutId", payout.id)
+        .plain("object", "payout")
+        .plain("kind", payout.kind.name())
+        .plain("status", payout.status.name())
+        // What contradicts an outcome is told of the operation.
+        .maybe_text("reference", payout.reference.as_deref().filter(|_| payout.status == Status::Completed))
+        .maybe_text("failureCode", payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed))
+        .text("externalRef", &*payout.external_ref)
+        .maybe_plain("batchId", payout.batch)
+        .maybe_plain("merchantId", payout.merchant)
+        .maybe_plain("payoutMethodId", payout.method)
+        .maybe_text("merchantName", payout.merchant_name.as_ref().filter(|name| !name.is_empty()))
+        .maybe_plain("paymentId", payout.payment)
+        .plain("monto", payout.amount)
+        .plain("feeVes", payout.fee)
+        .text("concepto", &payout.concept)
+        .plain("bankCode", payout.destination.bank())
+        .plain("destination", destination)
+        .boolean("fromMerchantBalance", payout.from_merchant_balance)
+        .maybe_plain("operationId", payout.operation())
+        .boolean("livemode", payout.livemode)
+        .plain("createdAt", payout.created_at)
+        .maybe_plain("settledAt", payout.settled_at)
+        .end()
+}

@@ -1,0 +1,147 @@
+//! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
+
+use crate::fields::{Bad, Fields};
+use crate::page::list_json;
+use crate::payments::marketplace;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::web_address::clearable;
+use crate::writer::Object;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::record::Entity;
+use domain::resources::products;
+use domain::resources::products::{
+    Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug,
+};
+use domain::values::ids::{EntityId, Id};
+
+/// Slugs that are tried when the one made from the name is taken.
+const SUFFIXED: usize = 3;
+
+fn quantity(value: Value<'_>) -> Result<u16, Bad> {
+    value.integer(1..=i64::from(QUANTITY_MAX)).map(|quantity| u16::try_from(quantity).unwrap_or(QUANTITY_MAX))
+}
+
+/// POST /v1/products/:id/links
+pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, livemode) = (call.id("id")?, call.caller.livemode());
+    let mut fields = Fields::parse_optional(call.body)?;
+    let given = fields.optional("slug", |value| value.text_as(slug::parse));
+    let allow_quantity = fields.optional("allowQuantity", Value::boolean);
+    let max_quantity = fields.optional("maxQuantity", quantity);
+    let redirect_url = fields.optional("redirectUrl", |value| clearable(value, livemode));
+    let sale = marketplace(&mut fields);
+    let sound = fields.finish()?;
+    let link = NewLink {
+        slug: None,
+        allow_quantity: allow_quantity.get(&sound).unwrap_or(false),
+        max_quantity: max_quantity.get(&sound).unwrap_or(QUANTITY_MAX),
+        redirect_url: redirect_url.get(&sound).flatten(),
+        marketplace: sale.get(&sound),
+    };
+    let fresh = (0..SUFFIXED).map(|_| call.new_id()).collect();
+    Ok(Plan::AddLink {
+        product: EntityId::product(id),
+        given: given.get(&sound),
+        fresh,
+        link: Box::new(link),
+    })
+}
+
+/// The slugs to try for a link of this product, in order: the given one alone, or the one made from
+/// the name and the same with a suffix.
+pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<String> {
+    let (None, Entity::Product(product)) = (&given, product) else { return given.into_iter().collect() };
+    let made = slug::of_name(&product.name);
+    let suffixed: Vec<String> = fresh.iter().map(|id| slug::with_suffix(&made, *id)).collect();
+    std::iter::once(made).chain(suffixed).collect()
+}
+
+/// GET /v1/products/:id/links
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::product(id), show_all))
+}
+
+/// GET /v1/payment-links/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = link_id(call)?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::ReadLink(id))
+}
+
+/// PATCH /v1/payment-links/:id
+pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, livemode) = (link_id(call)?, call.caller.livemode());
+    let mut fields = Fields::parse(call.body)?;
+    fields.refuse_empty();
+    let status = fields
+        .optional("status", |value| value.one_of(&LinkStatus::ALL.map(|status| (status.name(), status))));
+    let allow_quantity = fields.optional("allowQuantity", Value::boolean);
+    let max_quantity = fields.optional("maxQuantity", quantity);
+    let redirect_url = fields.optional("redirectUrl", |value| clearable(value, livemode));
+    let sound = fields.finish()?;
+    let change = LinkChange {
+        status: status.get(&sound),
+        allow_quantity: allow_quantity.get(&sound),
+        max_quantity: max_quantity.get(&sound),
+        redirect_url: redirect_url.get(&sound),
+    };
+    Ok(Plan::Entity(
+        product_of(id),
+        products::Command::ChangeLink(id, Box::new(change)).into(),
+        Shape::Link(id),
+    ))
+}
+
+/// DELETE /v1/payment-links/:id
+pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = link_id(call)?;
+    Ok(Plan::Entity(product_of(id), products::Command::DeleteLink(id).into(), Shape::LinkDeleted(id)))
+}
+
+/// The id of a link; a product's own is none.
+fn link_id(call: &Call<'_>) -> Result<Id, Problem> {
+    let id = call.id("id")?;
+    if id.entity_and_operation().1 == 0 { Err(Problem::not_found()) } else { Ok(id) }
+}
+
+/// The answer that shows the newest link.
+pub fn newest_of(product: &Product) -> Rendered {
+    (201, product.links.last().map_or_else(|| b"{}".to_vec(), |link| show(product, link)))
+}
+
+/// The answer that shows one of a product's links.
+pub fn one_of(product: &Product, id: Id) -> Rendered {
+    (200, product.link(id).map_or_else(|| b"{}".to_vec(), |link| show(product, link)))
+}
+
+fn show_all(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Product(product) => list_json(product.links.iter().rev().map(|link| show(product, link))),
+        _ => b"{}".to_vec(),
+    }
+}
+
+/// A link, as JSON.
+pub fn show(product: &Product, link: &Link) -> Vec<u8> {
+    Object::new()
+        .plain("id", link.id)
+        .plain("object", "payment_link")
+        .plain("productId", product.id)
+        .plain("slug", &link.slug)
+        .plain("hostedCheckoutPath", format_args!("/pay/{}", link.slug))
+        .plain("status", link.status.name())
+        .boolean("allowQuantity", link.allow_quantity)
+        .number("maxQuantity", link.max_quantity)
+        .maybe_text("redirectUrl", link.redirect_url.as_deref())
+        .maybe_plain("merchantId", link.marketplace.map(|(merchant, _)| merchant))
+        .maybe_number("applicationFeePercent", link.marketplace.map(|(_, percent)| percent.0.normalize()))
+        .boolean("livemode", product.livemode)
+        .plain("createdAt", link.created_at)
+        .end()
+}

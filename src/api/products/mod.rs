@@ -1,0 +1,163 @@
+//! Products (`docs/contract.md, 12.1`).
+
+pub mod description;
+pub mod links;
+
+use crate::fields::{Bad, Fields};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::web_address::clearable;
+use crate::writer::Object;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::record::Entity;
+use domain::resources::payments::charge::USD_MAX;
+use domain::resources::products;
+use domain::resources::products::{NewProduct, Product, ProductChange, facet};
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Usd;
+use rust_decimal::Decimal;
+use std::str::FromStr;
+
+/// Characters of a name.
+const NAME_MAX: usize = 120;
+/// Characters of a description.
+const DESCRIPTION_MAX: usize = 1000;
+
+fn name(value: Value<'_>) -> Result<String, Bad> {
+    value.trimmed(1..=NAME_MAX).map(std::borrow::Cow::into_owned)
+}
+
+/// A price as a string: `10`, `10.5` and `10.50` are the same.
+fn price(value: Value<'_>) -> Result<Usd, Bad> {
+    const WANTED: &str = "must be a string from \"0.01\" to \"100000.00\" with at most 2 decimals";
+    let text = value.string().map_err(|_| WANTED)?;
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let written = digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && whole.len() <= 6
+        && digits(fraction)
+        && fraction.len() <= 2;
+    let price = written.then(|| Decimal::from_str(&text).ok()).flatten().and_then(Usd::exact);
+    price.filter(|price| *price > Usd::ZERO && *price <= USD_MAX).ok_or(Bad::from(WANTED))
+}
+
+/// A text for buyers; an empty one clears.
+fn description(value: Value<'_>) -> Result<Option<String>, Bad> {
+    let text = value.trimmed(0..=DESCRIPTION_MAX)?;
+    Ok((!text.is_empty()).then(|| text.into_owned()))
+}
+
+/// POST /v1/products
+pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+    let livemode = call.caller.livemode();
+    let mut fields = Fields::parse(call.body)?;
+    let name = fields.required("name", name);
+    let price = fields.required("priceUsd", price);
+    let description = fields.optional("description", description);
+    let image_url = fields.optional("imageUrl", |value| clearable(value, livemode));
+    let active = fields.optional("active", Value::boolean);
+    let sound = fields.finish()?;
+    let id = call.new_id();
+    let new = NewProduct {
+        id,
+        name: name.get(&sound),
+        price: price.get(&sound),
+        description: description.get(&sound).flatten(),
+        image_url: image_url.get(&sound).flatten(),
+        active: active.get(&sound).unwrap_or(true),
+    };
+    Ok(Plan::New(
+        EntityId::product(id),
+        products::Command::Create(Box::new(new)).into(),
+        Shape::ProductCreated,
+    ))
+}
+
+/// GET /v1/products
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let active = query.optional("active", |text| text.boolean());
+    let page = query.page(call.mark, call.caller.tenant_key, "products");
+    let sound = query.finish()?;
+    let active = active.get(&sound);
+    let facets = [true, false]
+        .into_iter()
+        .filter(|each| active.is_none_or(|active| active == *each))
+        .map(facet)
+        .collect();
+    Ok(Plan::List { kind: Kind::Product, facets, page: page.get(&sound), show: show_entity })
+}
+
+/// GET /v1/products/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::product(id), show_entity))
+}
+
+/// PATCH /v1/products/:id
+pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, livemode) = (call.id("id")?, call.caller.livemode());
+    let mut fields = Fields::parse(call.body)?;
+    fields.refuse_empty();
+    let name = fields.optional("name", name);
+    let price = fields.optional("priceUsd", price);
+    let description = fields.optional("description", description);
+    let image_url = fields.optional("imageUrl", |value| clearable(value, livemode));
+    let active = fields.optional("active", Value::boolean);
+    let sound = fields.finish()?;
+    let change = ProductChange {
+        name: name.get(&sound),
+        price: price.get(&sound),
+        description: description.get(&sound),
+        image_url: image_url.get(&sound),
+        active: active.get(&sound),
+    };
+    Ok(Plan::Entity(
+        EntityId::product(id),
+        products::Command::Change(Box::new(change)).into(),
+        Shape::Product,
+    ))
+}
+
+/// DELETE /v1/products/:id
+pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+    Ok(Plan::Entity(
+        EntityId::product(call.id("id")?),
+        products::Command::Delete.into(),
+        Shape::ProductDeleted,
+    ))
+}
+
+/// The answer to the deletion of a product or a link.
+pub fn deleted(id: Id) -> Rendered {
+    (200, Object::new().boolean("deleted", true).plain("id", id).end())
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Product(product) => show(product),
+        _ => b"{}".to_vec(),
+    }
+}
+
+/// A product with its links, as JSON.
+pub fn show(product: &Product) -> Vec<u8> {
+    Object::new()
+        .plain("id", product.id)
+        .plain("object", "product")
+        .text("name", &product.name)
+        .plain("priceUsd", product.price)
+        .maybe_text("description", product.description.as_deref())
+        .maybe_text("imageUrl", product.image_url.as_deref())
+        .boolean("active", product.active)
+        .list("links", product.links.iter().map(|link| links::show(product, link)))
+        .boolean("livemode", product.livemode)
+        .plain("createdAt", product.created_at)
+        .plain("updatedAt", product.updated_at)
+        .end()
+}

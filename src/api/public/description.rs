@@ -1,0 +1,208 @@
+//! Interface A, as the description tells of it: rates and fees for everybody.
+
+use crate::openapi::document::Chapter;
+use crate::openapi::operation::{Operation, operation};
+use crate::openapi::schema::{Schema, any_of, integer, list, named, number, object, one_of, text};
+use crate::openapi::values::{figure, instant, uuid};
+
+const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
+const POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
+
+/// The chapter.
+pub fn chapter() -> Chapter {
+    Chapter {
+        tag: "Public rates and fees",
+        about: "Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app. Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.",
+        operations: operations(),
+        schemas: schemas(),
+        ..Chapter::default()
+    }
+}
+
+fn pair() -> Schema {
+    text()
+        .pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$")
+        .default("\"USDT/VES\"")
+        .about("BASE/QUOTE, such as USD/VES.")
+}
+
+fn of_tenant(operation: Operation) -> Operation {
+    operation
+        .header(
+            "x-tenant-id",
+            uuid().about("The tenant whose fee policy applies; the server's own if missing."),
+        )
+        .refuses(404, &["not_found"])
+}
+
+fn operations() -> Vec<Operation> {
+    let described = vec![
+        operation("getLatestRate", "The latest rate of a pair")
+            .query("pair", pair())
+            .query("source", text().about("`p2p`, the market, or `bcv`, the official one. Without it the freshest of all."))
+            .query("method", text().about("`p2p_floor` selects the floor of the market."))
+            .query("side", text().about(SIDES))
+            .answers(200, "Rate", "The freshest sample")
+            .refuses(400, &["invalid_data"])
+            .refuses(404, &["not_found"]),
+        operation("getRateHistory", "The history of a pair")
+            .about("The window begins with `startDate`, inclusive, or so many `days` before its end, and ends before `endDate`. Buckets are UTC.")
+            .query("pair", pair())
+            .query("source", text())
+            .query("side", text().about(SIDES))
+            .query("days", integer().range("1", "3650").about("Not beside `startDate`."))
+            .query("startDate", instant())
+            .query("endDate", instant())
+            .query(
+                "interval",
+                one_of(["hour", "day", "auto"]).about("Single samples if missing. `auto`: samples up to 1 day, hours up to 14 days, days beyond."),
+            )
+            .query("aggregation", one_of(["avg", "min", "max", "first", "last"]).default("\"avg\""))
+            .query("sort", one_of(["asc", "desc"]).default("\"asc\""))
+            .query("limit", integer().range("1", "1000").default("100"))
+            .answers(200, "RateHistory", "The points")
+            .refuses(400, &["invalid_data"])
+            .refuses(404, &["not_found"]),
+        of_tenant(operation("getWithdrawalFeeSchedule", "What withdrawals cost"))
+            .answers(200, "FeeSchedule", "The policy in force")
+            .refuses(400, &["invalid_data"]),
+        of_tenant(operation("estimateWithdrawalFee", "What a withdrawal would cost"))
+            .query_required("amount_cents", integer().at_least("1"))
+            .query("method", one_of(["PAGO_MOVIL", "CRYPTO_WALLET", "ACH", "PAYPAL"]))
+            .query("network", text().about("Of a wallet: TRC20, ERC20, BEP20 or POLYGON; TRC20 if missing."))
+            .query("asset", one_of(["USDT", "USDC"]).default("\"USDT\""))
+            .answers(200, "FeeEstimate", "The estimate")
+            .refuses(400, &["invalid_amount_cents", "invalid_method", "invalid_network", "invalid_data"]),
+        of_tenant(operation("getPagoMovilQuote", "What a withdrawal by Pago Móvil would bring"))
+            .query_required("amountCents", integer().at_least("1000"))
+            .query("calculator", one_of(["1", "true", "0", "false"]).about("With `1` or `true` the full fee of the policy is counted, without waivers."))
+            .answers(200, "PagoMovilQuote", "The quote")
+            .refuses(400, &["invalid_amount_cents", "pago_movil_min_amount", "invalid_data"])
+            .refuses(503, &["rate_unavailable"]),
+    ];
+    described
+        .into_iter()
+        .map(|operation| operation.answers_nothing(304, "As `if-none-match` says: still the same"))
+        .collect()
+}
+
+fn schemas() -> Vec<(&'static str, Schema)> {
+    let cents = || integer().at_least("0");
+    let point = object()
+        .member("pair", text())
+        .member("source", text())
+        .member("method", text().or_null())
+        .member("side", text().or_null())
+        .member("price", number())
+        .member("asOf", instant())
+        .optional("count", integer().at_least("1").about("Samples in the bucket."));
+    let tier = object()
+        .member("minAmountCents", cents())
+        .optional("maxAmountCents", cents())
+        .member("serviceFeePercent", figure())
+        .member("serviceFeeFixedCents", cents())
+        .member("label", text());
+    vec![
+        (
+            "Rate",
+            object()
+                .member("pair", text())
+                .member("source", text())
+                .member("method", text().or_null())
+                .member("price", number())
+                .member("asOf", instant())
+                .member("fetchedAt", instant().or_null())
+                .member("side", text().or_null())
+                .member("paymentMethod", text().or_null())
+                .example(r#"{"pair":"USDT/VES","source":"p2p","method":"p2p_floor","price":245,"asOf":"2026-11-21T02:13:00.000Z","fetchedAt":"2026-11-21T02:13:01.000Z","side":"FLOOR","paymentMethod":null}"#),
+        ),
+        (
+            "RateHistory",
+            object()
+                .member("pair", text())
+                .member("source", text().or_null())
+                .member("side", text().or_null())
+                .member("interval", one_of(["hour", "day"]).or_null())
+                .member("aggregation", text().or_null())
+                .member("data", list(named("RatePoint")))
+                .member("count", integer()),
+        ),
+        ("RatePoint", point),
+        (
+            "FeeSchedule",
+            object()
+                .member("policy", one_of(POLICIES))
+                .member("minWithdrawalCents", cents())
+                .member("summary", text())
+                .optional("serviceFeePercent", figure())
+                .optional("serviceFeeFixedCents", cents())
+                .optional("networkFeeCents", cents())
+                .optional("tiers", list(tier)),
+        ),
+        (
+            "FeeEstimate",
+            object()
+                .member("serviceFeeCents", cents())
+                .member("blockchainFeeCents", cents())
+                .member("totalFeeCents", cents())
+                .member("amountToReceiveCents", cents())
+                .optional("breakdown", object().member("serviceFee", figure()).member("blockchainFee", figure()).member("totalFee", figure()))
+                .optional("feePercent", figure())
+                .optional("feeFixedCents", cents())
+                .optional("feeTier", text())
+                .optional("feePolicyVersion", text())
+                .optional("feeBreakdownLabel", text()),
+        ),
+        (
+            "PagoMovilQuote",
+            object()
+                .member("exchange_rate_base", number())
+                .member("exchange_rate_offered", number().or_null())
+                .member("exchange_rate_fetched_at", instant())
+                .member("margin_percent", number())
+                .member("ves_estimate", number().or_null()),
+        ),
+        (
+            "PublicError",
+            object()
+                .member("statusCode", integer())
+                .member("error", text().about("The reason text of the status."))
+                .member("message", any_of([text(), list(text())]).about("A text, or one per bad parameter.")),
+        ),
+    ]
+}
+
+/// The price of the dollar, of interface B: told in the chapter of reference data.
+pub(crate) fn quote() -> Chapter {
+    let bank = any_of([
+        object()
+            .member("bcvRate", number())
+            .member("fechavalor", text().format("date").or_null())
+            .member("fetchedAt", instant()),
+        object().member("error", text().about("`BANK_NOT_CONFIGURED`, or `BANK_UNAVAILABLE`.")),
+    ]);
+    let sources = object()
+        .member("vexFx", object().member("bcvRate", number()).member("fetchedAt", instant()))
+        .member("bank", bank);
+    let quote = object()
+        .member("usdAmount", number())
+        .member("bcvRate", number())
+        .member("vesAmount", number())
+        .member("medianRate", number())
+        .member("medianVesAmount", number())
+        .member("source", text().constant("bcv"))
+        .member("fetchedAt", instant())
+        .member("sources", sources)
+        .example(r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,"medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z","sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},"bank":{"error":"BANK_NOT_CONFIGURED"}}}"#);
+    Chapter {
+        tag: crate::reference::description::TAG,
+        operations: vec![
+            operation("getQuote", "What dollars are in bolívares at the BCV's rate")
+                .query_required("usdAmount", crate::openapi::values::usd_price())
+                .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
+                .refuses(503, &["rate_unavailable"]),
+        ],
+        schemas: vec![("Quote", quote)],
+        ..Chapter::default()
+    }
+}

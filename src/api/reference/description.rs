@@ -1,0 +1,107 @@
+//! Reference data, kept answers, and how the server is, as the description tells of them.
+
+use crate::openapi::document::Chapter;
+use crate::openapi::operation::operation;
+use crate::openapi::schema::{Schema, anything, integer, list, named, object, one_of, text};
+use crate::openapi::values::instant;
+use domain::resources::banks::Service;
+
+/// The heading of what is looked up.
+pub(crate) const TAG: &str = "Reference";
+
+/// Banks and Idempotency-Keys.
+pub fn chapter() -> Chapter {
+    Chapter {
+        tag: TAG,
+        about: "Banks, and what became of a request whose answer was lost.",
+        operations: vec![
+            operation("listBanks", "List the banks").answers_with(200, list(named("Bank")), "Sorted by code; a bare array"),
+            operation("getIdempotencyKey", "Find out what became of a request")
+                .about("After a lost answer: whether the request with this Idempotency-Key happened, and what it was answered. 404 means that it did not happen, or more than 24 hours ago.")
+                .query("path", text().chars(1..=512).about("The path that the key was used on, if it was used on several; otherwise the newest use is told."))
+                .answers(200, "IdempotencyKey", "The newest use of the key"),
+        ],
+        schemas: vec![
+            ("Bank", bank().example(r#"{"code":"0134","name":"Banesco","services":["C2P","PAGO_MOVIL","DEBIT","CREDIT"],"logoUrl":null}"#)),
+            (
+                "IdempotencyKey",
+                object()
+                    .member("key", text())
+                    .member("state", one_of(["in_progress", "done"]))
+                    .member("method", text().constant("POST"))
+                    .member("path", text())
+                    .member("firstSeenAt", instant())
+                    .member("expiresAt", instant())
+                    .member("status", integer().or_null().about("The kept status; null while in progress."))
+                    .member("response", anything().about("The kept body; null while in progress."))
+                    .member("walSeq", integer().or_null())
+                    .example(r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund","firstSeenAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-22T02:13:00.000Z","status":422,"response":{"error":"insufficient_balance","message":"the available balance does not cover the amount; nothing was debited","requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#),
+            ),
+        ],
+        ..Chapter::default()
+    }
+}
+
+/// A bank, as tenants see it.
+pub fn bank() -> Schema {
+    object()
+        .member("code", text().pattern("^[0-9]{4}$").example("\"0134\""))
+        .member("name", text())
+        .member("services", list(one_of(Service::ALL.map(Service::code))))
+        .member("logoUrl", text().or_null().about("Null means: show the name alone."))
+}
+
+/// Calls without a key that say how the server is.
+pub fn health() -> Chapter {
+    Chapter {
+        tag: "Health",
+        about: "For load balancers and supervisors.",
+        operations: vec![
+            operation("getHealth", "Whether the process lives").answers_with(
+                200,
+                object().member("status", text().constant("ok")),
+                "It lives",
+            ),
+            operation("getReadiness", "Whether requests are served")
+                .answers_with(
+                    200,
+                    object().member("status", text().constant("ready")),
+                    "Recovery has finished and the log accepts writes",
+                )
+                .answers_with(
+                    503,
+                    object().member("status", text().constant("unavailable")).member("reason", text()),
+                    "Not yet, or not any more",
+                ),
+        ],
+        schemas: vec![("Error", error())],
+        ..Chapter::default()
+    }
+}
+
+/// The body of a refusal.
+pub fn error() -> Schema {
+    let field = object()
+        .member("field", text().about("Dotted, with index: `card.number`, `items[3].monto`."))
+        .member("message", text());
+    let amount = |words: &str| text().about(words);
+    object()
+        .member("error", text().about("A stable code to branch on."))
+        .member("message", text().about("For people."))
+        .member("requestId", text())
+        .optional("fields", list(field).about("Of `invalid_data`: every bad field at once."))
+        .optional("existingId", text().format("uuid").about("Of `external_ref_conflict`: what the reference was used for."))
+        .optional("differs", list(text()).about("Of `external_ref_conflict`: the fields that differ; not there when a C2P request repeats what is paid."))
+        .optional("availableVes", amount("Of `insufficient_balance`."))
+        .optional("spendableVes", amount("Of `insufficient_balance` on conversions: what they may spend, holds too."))
+        .optional("availableCop", amount("Of `insufficient_balance` in pesos."))
+        .optional("spendableCop", amount("Of `insufficient_balance` in pesos: holds too."))
+        .optional("availableUsdt", amount("Of `insufficient_balance` in USDT."))
+        .optional("minimumUsdt", amount("Of `amount_below_minimum` on conversions."))
+        .optional("currency", amount("Of `daily_limit_exceeded`."))
+        .optional("dailyLimit", amount("Of `daily_limit_exceeded`."))
+        .optional("minimumCop", integer().about("Of `amount_below_minimum` on COP payments."))
+        .optional("attemptsLeft", integer().about("Of `amounts_mismatch`."))
+        .optional("payoutCount", integer().about("Of `merchant_has_payouts`."))
+        .optional("scope", text().about("Of `scope_missing`: the scope that the key lacks."))
+}

@@ -1,0 +1,146 @@
+//! Reference data: the banks, the price of the dollar, and what became of an Idempotency-Key.
+
+pub mod description;
+
+use crate::fields::Bad;
+use crate::payments::{PRICE_EXPECTED, in_price_range};
+use crate::plan::{BankRate, Call, Official, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::refusals;
+use crate::writer::{Object, text};
+use domain::refusal::Refusal;
+use domain::resources::banks::Bank;
+use domain::resources::rates::buckets::{price, ticks};
+use domain::values::money::{Rate, Usd, Ves};
+
+/// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
+pub fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    let mut body = vec![b'['];
+    for bank in call.banks.shown() {
+        if body.len() > 1 {
+            body.push(b',');
+        }
+        body.extend_from_slice(&show_bank(bank));
+    }
+    body.push(b']');
+    Ok(Plan::Answer(200, body))
+}
+
+fn show_bank(bank: &Bank) -> Vec<u8> {
+    Object::new()
+        .plain("code", bank.code)
+        .text("name", &bank.name)
+        .list("services", bank.services.iter().map(|service| text(service.code())))
+        .maybe_text("logoUrl", bank.logo_url.as_deref())
+        .end()
+}
+
+/// GET /v1/quote: what payments are priced by, and what else is said of the same rate
+/// (`docs/contract.md, 14.4`).
+pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let usd = query.required("usdAmount", |text| {
+        Usd::exact(text.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED))
+    });
+    let sound = query.finish()?;
+    show_quote(usd.get(&sound), &(call.official)()).map(|body| Plan::Answer(200, body)).map_err(|refusal| {
+        match refusal {
+            Refusal::AmountOverflow => {
+                Problem::invalid_field("usdAmount", "must be a smaller amount at this rate")
+            }
+            refusal => refusals::problem(&refusal),
+        }
+    })
+}
+
+fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
+    let bcv = official.bcv.as_ref().ok_or(Refusal::RateUnavailable)?;
+    let (bank, median) = match &official.bank {
+        BankRate::NotConfigured => (Object::new().plain("error", "BANK_NOT_CONFIGURED"), bcv.price),
+        BankRate::Unavailable => (Object::new().plain("error", "BANK_UNAVAILABLE"), bcv.price),
+        BankRate::Says(sample) => {
+            let said = Object::new()
+                .number("bcvRate", sample.price.0.normalize())
+                .maybe_plain("fechavalor", sample.value_date);
+            // Of two rates the median is their average.
+            let average = price((ticks(bcv.price) + ticks(sample.price) + 1) / 2);
+            (said.plain("fetchedAt", sample.fetched_at), average)
+        }
+    };
+    let ves =
+        |rate: Rate| usd.decimal().checked_mul(rate.0).and_then(Ves::rounded).ok_or(Refusal::AmountOverflow);
+    let own = Object::new().number("bcvRate", bcv.price.0.normalize()).plain("fetchedAt", bcv.fetched_at);
+    Ok(Object::new()
+        .number("usdAmount", usd.decimal().normalize())
+        .number("bcvRate", bcv.price.0.normalize())
+        .number("vesAmount", ves(bcv.price)?)
+        .number("medianRate", median.0.normalize())
+        .number("medianVesAmount", ves(median)?)
+        .text("source", &bcv.series.source)
+        .plain("fetchedAt", bcv.fetched_at)
+        .json("sources", &Object::new().json("vexFx", &own.end()).json("bank", &bank.end()).end())
+        .end())
+}
+
+/// GET /v1/idempotency/:key
+pub fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let path = query.optional("path", |text| text.trimmed(1..=512));
+    let sound = query.finish()?;
+    Ok(Plan::Kept { key: (call.path)("key"), path: path.get(&sound) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::resources::rates::samples::{BCV, OFFICIAL, Pair, Sample, Series};
+    use domain::values::time::Timestamp;
+    use rust_decimal::Decimal;
+    use std::str::FromStr;
+    use std::sync::Arc;
+
+    fn sample(source: &str, rate: &str) -> Arc<Sample> {
+        let at = Timestamp::parse("2026-11-21T03:00:00Z").expect("an instant");
+        Arc::new(Sample::new(
+            Series::of(Pair::USD_VES, source).side(OFFICIAL),
+            Rate(Decimal::from_str(rate).expect("a rate")),
+            at,
+            at,
+        ))
+    }
+
+    fn quoted(bcv: &str, bank: BankRate) -> String {
+        let shown = show_quote(Usd::from_minor(1_000), &Official { bcv: Some(sample(BCV, bcv)), bank })
+            .expect("a quote");
+        String::from_utf8(shown).expect("text")
+    }
+
+    #[test]
+    fn the_median_of_one_and_of_two() {
+        let at = "2026-11-21T03:00:00.000Z";
+        assert_eq!(
+            quoted("200.00000000", BankRate::NotConfigured),
+            format!(
+                r#"{{"usdAmount":10,"bcvRate":200,"vesAmount":2000.00,"medianRate":200,"medianVesAmount":2000.00,"source":"bcv","fetchedAt":"{at}","sources":{{"vexFx":{{"bcvRate":200,"fetchedAt":"{at}"}},"bank":{{"error":"BANK_NOT_CONFIGURED"}}}}}}"#
+            )
+        );
+        assert!(
+            quoted("200", BankRate::Unavailable).contains(r#""medianRate":200,"medianVesAmount":2000.00"#)
+        );
+        let both = quoted("200.00000001", BankRate::Says(sample("bank", "203.00000002")));
+        // 201.500000015 is 201.50000002, half up; ten dollars are 2,015.00 all the same.
+        assert!(both.contains(r#""medianRate":201.50000002,"medianVesAmount":2015.00"#), "{both}");
+        assert!(
+            both.contains(&format!(
+                r#""bank":{{"bcvRate":203.00000002,"fechavalor":"2026-11-20","fetchedAt":"{at}"}}"#
+            )),
+            "{both}"
+        );
+        assert_eq!(
+            show_quote(Usd::from_minor(1), &Official { bcv: None, bank: BankRate::NotConfigured }),
+            Err(Refusal::RateUnavailable)
+        );
+    }
+}

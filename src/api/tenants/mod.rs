@@ -1,0 +1,87 @@
+//! How operators see tenants and API keys (`docs/contract.md, 3.2, 3.3`). Their calls are in
+//! `admin/tenants.rs` and `admin/keys.rs`.
+//!
+//! A key in clear comes from outside, and only for the answer that makes it: what is kept of that
+//! answer leaves it out.
+
+pub mod settings;
+
+use crate::writer::{Object, text};
+use domain::platform::{ApiKey, Mode, PlatformChange, Tenant};
+use domain::record::Record;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
+
+/// The key in clear, if it may be shown.
+pub type Reveal<'a> = &'a dyn Fn(&ApiKey) -> Option<String>;
+
+/// A tenant as JSON, without its keys.
+pub fn show(tenant: &Tenant) -> Vec<u8> {
+    begin(tenant)
+        .maybe_text("liveStatusReason", tenant.tenant_settings.reason.as_deref())
+        .json("settings", &settings::show(&tenant.tenant_settings.settings))
+        .plain("createdAt", tenant.created_at)
+        .end()
+}
+
+fn begin(tenant: &Tenant) -> Object {
+    Object::with_capacity(1536)
+        .plain("tenantId", tenant.id)
+        .text("name", &tenant.name)
+        .plain("liveStatus", tenant.tenant_settings.live_status.name())
+}
+
+/// A key as JSON, without its secret.
+pub fn show_key(key: &ApiKey, last_used_at: Option<Timestamp>) -> Vec<u8> {
+    describe(Object::new().plain("keyId", key.id), key)
+        .maybe_plain("lastUsedAt", last_used_at)
+        .maybe_plain("revokedAt", key.revoked_at)
+        .end()
+}
+
+fn describe(object: Object, key: &ApiKey) -> Object {
+    object
+        .plain("mode", key.mode.name())
+        .text("prefix", &key.prefix)
+        .list("scopes", key.scopes.iter().map(|scope| text(scope.name())))
+        .plain("createdAt", key.created_at)
+        .maybe_plain("expiresAt", key.ends_at())
+}
+
+/// The tenant that a record opened, with its first keys; `None` if it opened none.
+pub fn opened(record: &Record, reveal: Reveal<'_>) -> Option<Vec<u8>> {
+    let Some(PlatformChange::Opened { tenant, keys }) = record.platform.as_deref() else { return None };
+    let key = |mode| keys.iter().find(|key| key.mode == mode).map(|key| name(key, reveal).end());
+    let shown = begin(tenant)
+        .json_or_null("testKey", key(Mode::Test))
+        .json_or_null("liveKey", key(Mode::Live))
+        .json("settings", &settings::show(&tenant.tenant_settings.settings))
+        .plain("createdAt", tenant.created_at);
+    Some(shown.end())
+}
+
+/// The key that a record made; `None` if it made none of this name.
+pub fn made(record: &Record, id: Id, reveal: Reveal<'_>) -> Option<Vec<u8>> {
+    let keys = match record.platform.as_deref()? {
+        PlatformChange::Key(key) => std::slice::from_ref(key),
+        PlatformChange::Opened { keys, .. } => keys,
+        _ => return None,
+    };
+    keys.iter().find(|key| key.id == id).map(|key| describe(name(key, reveal), key).end())
+}
+
+/// The tenant as a record left it; `None` if it is not about one.
+pub fn changed(record: &Record) -> Option<Vec<u8>> {
+    match record.platform.as_deref()? {
+        PlatformChange::Tenant(tenant) => Some(show(tenant)),
+        _ => None,
+    }
+}
+
+fn name(key: &ApiKey, reveal: Reveal<'_>) -> Object {
+    let object = Object::new().plain("keyId", key.id);
+    match reveal(key) {
+        Some(secret) => object.text("key", secret),
+        None => object,
+    }
+}

@@ -1,0 +1,308 @@
+//! The settings of a tenant in JSON, nested at the dots of their names (`docs/contract.md, 3.5`):
+//! shown whole, changed in part.
+
+use crate::fields::{Bad, Fields, Got};
+use crate::value::Value;
+use crate::writer::{Object, text};
+use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
+use domain::values::money::{Currency, Rate, Usdt, Ves};
+// Addresses alone: sockets are not in `core`.
+use core::net::{Ipv4Addr, Ipv6Addr};
+use rust_decimal::Decimal;
+use std::str::FromStr;
+
+/// Business days of the longest hold of a seller's money.
+const HOLD_DAYS_MAX: i64 = 365;
+/// Origins that may embed the checkout.
+const ORIGINS_MAX: usize = 100;
+/// Characters of the longest host name.
+const HOST_CHARACTERS_MAX: usize = 253;
+/// The policies of withdrawal fees that are known.
+const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] =
+    [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
+
+/// A source that can be converted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Ves,
+    Cop,
+}
+
+/// All settings, as JSON.
+pub fn show(settings: &Settings) -> Vec<u8> {
+    let origins = settings.checkout_allowed_origins.iter().map(|origin| text(origin));
+    let usdt = Object::new()
+        .boolean("enabled", settings.usdt_enabled)
+        .plain("payoutAutoLimitUsdt", settings.usdt_payout_auto_limit);
+    Object::with_capacity(1024)
+        .plain("reserveVes", settings.reserve)
+        .json("fees", &show_fees(&settings.fees))
+        .number("sellerHoldBusinessDays", settings.seller_hold_business_days)
+        .json("conversions", &show_conversions(&settings.conversions))
+        .json("usdt", &usdt.end())
+        .json("cop", &Object::new().boolean("enabled", settings.cop_enabled).end())
+        .text("withdrawFeePolicy", &settings.withdraw_fee_policy)
+        .json("checkout", &Object::new().list("allowedOrigins", origins).end())
+        .end()
+}
+
+/// A percentage with its four decimals.
+pub fn percentage(rate: Rate) -> String {
+    format!("{:.4}", rate.0)
+}
+
+fn show_fees(fees: &Fees) -> Vec<u8> {
+    let fee = |fee: &Fee| {
+        Object::new().plain("percent", percentage(fee.percent)).plain("fixedVes", fee.fixed).end()
+    };
+    Object::new()
+        .json("c2p", &fee(&fees.c2p))
+        .json("vpos", &fee(&fees.vpos))
+        .json("debit", &fee(&fees.debit))
+        .json("pagoMovil", &fee(&fees.pago_movil))
+        .plain("linkPercent", percentage(fees.link_percent))
+        .plain("chargebackVes", fees.chargeback)
+        .plain("payoutVes", fees.payout)
+        .end()
+}
+
+fn show_conversions(conversions: &ConversionSettings) -> Vec<u8> {
+    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]
+        .into_iter()
+        .filter(|(_, enabled)| *enabled);
+    let spread = &conversions.spread_percent;
+    let limit = &conversions.daily_limit;
+    Object::new()
+        .list("enabled", enabled.map(|(name, _)| text(name)))
+        .json(
+            "spreadPercent",
+            &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end(),
+        )
+        .plain("minimumUsdt", conversions.minimum)
+        .json(
+            "dailyLimit",
+            &Object::new()
+                .maybe_plain("VES", limit.ves.map(Ves::from_minor))
+                .maybe_plain("COP", limit.cop)
+                .end(),
+        )
+        .end()
+}
+
+/// `base` with what the members say. What is not named stays, a list takes the place of the one
+/// before, and every bad member is named with its dots.
+pub fn merge(base: &Settings, fields: &mut Fields<'_>) -> Got<Settings> {
+    let mut merged = base.clone();
+    put(&mut merged.reserve, &fields.optional("reserveVes", ves));
+    put(&mut merged.fees, &fields.optional("fees", |value| merge_fees(&base.fees, value)));
+    put(&mut merged.seller_hold_business_days, &fields.optional("sellerHoldBusinessDays", days));
+    put(
+        &mut merged.conversions,
+        &fields.optional("conversions", |value| merge_conversions(&base.conversions, value)),
+    );
+    let usdt = fields.optional("usdt", |value| {
+        let mut inner = value.object()?;
+        let (mut enabled, mut limit) = (base.usdt_enabled, base.usdt_payout_auto_limit);
+        put(&mut enabled, &inner.optional("enabled", Value::boolean));
+        put(&mut limit, &inner.optional("payoutAutoLimitUsdt", |value| value.amount().map(Usdt::from_minor)));
+        inner.finish()?;
+        Ok((enabled, limit))
+    });
+    if let Some((enabled, limit)) = usdt.peek_some() {
+        (merged.usdt_enabled, merged.usdt_payout_auto_limit) = (*enabled, *limit);
+    }
+    let cop = fields.optional("cop", |value| {
+        let mut inner = value.object()?;
+        let mut enabled = base.cop_enabled;
+        put(&mut enabled, &inner.optional("enabled", Value::boolean));
+        inner.finish()?;
+        Ok(enabled)
+    });
+    put(&mut merged.cop_enabled, &cop);
+    put(
+        &mut merged.withdraw_fee_policy,
+        &fields
+            .optional("withdrawFeePolicy", |value| value.one_of(&WITHDRAW_FEE_POLICIES).map(str::to_owned)),
+    );
+    let checkout = fields.optional("checkout", |value| {
+        let mut inner = value.object()?;
+        let mut origins = base.checkout_allowed_origins.clone();
+        put(
+            &mut origins,
+            &inner.optional("allowedOrigins", |value| distinct(value.list(0..=ORIGINS_MAX, origin)?)),
+        );
+        inner.finish()?;
+        Ok(origins)
+    });
+    put(&mut merged.checkout_allowed_origins, &checkout);
+    // Bad members are among the findings of `fields`, so nobody gets at this if there is one.
+    Got::some(merged)
+}
+
+/// `base` with what `value`, an object, says: settings inside another body.
+pub fn read(base: &Settings, value: Value<'_>) -> Result<Settings, Bad> {
+    let mut fields = value.object()?;
+    let merged = merge(base, &mut fields);
+    let sound = fields.finish()?;
+    Ok(merged.get(&sound))
+}
+
+fn put<T: Clone>(place: &mut T, read: &Got<Option<T>>) {
+    if let Some(value) = read.peek_some() {
+        *place = value.clone();
+    }
+}
+
+fn merge_fees(base: &Fees, value: Value<'_>) -> Result<Fees, Bad> {
+    let mut fields = value.object()?;
+    let mut merged = base.clone();
+    put(&mut merged.c2p, &fields.optional("c2p", |value| merge_fee(&base.c2p, value)));
+    put(&mut merged.vpos, &fields.optional("vpos", |value| merge_fee(&base.vpos, value)));
+    put(&mut merged.debit, &fields.optional("debit", |value| merge_fee(&base.debit, value)));
+    put(&mut merged.pago_movil, &fields.optional("pagoMovil", |value| merge_fee(&base.pago_movil, value)));
+    put(&mut merged.link_percent, &fields.optional("linkPercent", percent));
+    put(&mut merged.chargeback, &fields.optional("chargebackVes", ves));
+    put(&mut merged.payout, &fields.optional("payoutVes", ves));
+    fields.finish()?;
+    Ok(merged)
+}
+
+fn merge_fee(base: &Fee, value: Value<'_>) -> Result<Fee, Bad> {
+    let mut fields = value.object()?;
+    let mut merged = *base;
+    put(&mut merged.percent, &fields.optional("percent", percent));
+    put(&mut merged.fixed, &fields.optional("fixedVes", ves));
+    fields.finish()?;
+    Ok(merged)
+}
+
+fn merge_conversions(base: &ConversionSettings, value: Value<'_>) -> Result<ConversionSettings, Bad> {
+    let mut fields = value.object()?;
+    let mut merged = base.clone();
+    let sources = fields.optional("enabled", |value| {
+        distinct(value.list(0..=2, |value| value.one_of(&[("VES", Source::Ves), ("COP", Source::Cop)]))?)
+    });
+    if let Some(sources) = sources.peek_some() {
+        merged.enabled =
+            PerSource { ves: sources.contains(&Source::Ves), cop: sources.contains(&Source::Cop) };
+    }
+    let spread = fields.optional("spreadPercent", |value| {
+        let mut fields = value.object()?;
+        let mut merged = base.spread_percent.clone();
+        put(&mut merged.ves, &fields.optional("VES", percent));
+        put(&mut merged.cop, &fields.optional("COP", percent));
+        fields.finish()?;
+        Ok(merged)
+    });
+    put(&mut merged.spread_percent, &spread);
+    put(&mut merged.minimum, &fields.optional("minimumUsdt", |value| value.amount().map(Usdt::from_minor)));
+    let limit = fields.optional("dailyLimit", |value| {
+        let mut fields = value.object()?;
+        let mut merged = base.daily_limit.clone();
+        // Null is a value here: no limit.
+        put(&mut merged.ves, &fields.nullable("VES", Value::amount));
+        put(&mut merged.cop, &fields.nullable("COP", pesos));
+        fields.finish()?;
+        Ok(merged)
+    });
+    put(&mut merged.daily_limit, &limit);
+    fields.finish()?;
+    Ok(merged)
+}
+
+fn ves(value: Value<'_>) -> Result<Ves, Bad> {
+    value.amount().map(Ves::from_minor)
+}
+
+fn days(value: Value<'_>) -> Result<u32, Bad> {
+    value.integer(0..=HOLD_DAYS_MAX).map(|days| u32::try_from(days).unwrap_or(0))
+}
+
+/// Digits without a zero before them.
+fn is_whole(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && (text.len() == 1 || !text.starts_with('0'))
+}
+
+fn percent(value: Value<'_>) -> Result<Rate, Bad> {
+    const WANTED: &str =
+        "must be a string from \"0\" to \"100\" with at most four decimals, such as \"1.5000\"";
+    let text = value.string().map_err(|_| WANTED)?;
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
+    let fits = is_whole(whole)
+        && (1..=4).contains(&fraction.len())
+        && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    let read = fits
+        .then(|| Decimal::from_str(&text).ok())
+        .flatten()
+        .filter(|percent| *percent <= Decimal::ONE_HUNDRED);
+    read.map(|mut percent| {
+        percent.rescale(4);
+        Rate(percent)
+    })
+    .ok_or(Bad::from(WANTED))
+}
+
+fn pesos(value: Value<'_>) -> Result<i64, Bad> {
+    const WANTED: &str = "must be a string with a whole amount, such as \"20000\"";
+    let text = value.string().map_err(|_| WANTED)?;
+    let read = is_whole(&text).then(|| text.parse().ok()).flatten();
+    read.filter(|pesos| *pesos <= Currency::Cop.amount_minor_max()).ok_or(Bad::from(WANTED))
+}
+
+fn distinct<T: PartialEq>(values: Vec<T>) -> Result<Vec<T>, Bad> {
+    let repeated = values.iter().enumerate().any(|(n, value)| values[..n].contains(value));
+    if repeated { Err(Bad::from("must name each one once")) } else { Ok(values) }
+}
+
+/// An origin as browsers write it, so that it can be compared byte by byte.
+fn origin(value: Value<'_>) -> Result<String, Bad> {
+    let text = value.string()?;
+    let authority = match text.split_once("://") {
+        Some(("https", authority)) => host(authority, 443).map(|_| ()),
+        Some(("http", authority)) => host(authority, 80).filter(|host| is_loopback(host)).map(|_| ()),
+        _ => None,
+    };
+    authority
+        .map(|()| text.into_owned())
+        .ok_or(Bad::from("must be an origin such as https://shop.example in lower case and without a path; http is for loopback alone"))
+}
+
+/// The host of `host[:port]`, if both are written as an origin writes them: the default port is
+/// left out there.
+fn host(authority: &str, default_port: u16) -> Option<&str> {
+    let ends = authority.rfind(']').map_or(0, |end| end + 1);
+    let (host, port) = match authority[ends..].find(':') {
+        Some(at) => (&authority[..ends + at], Some(&authority[ends + at + 1..])),
+        None => (authority, None),
+    };
+    let port_fits = port.is_none_or(|port| {
+        is_whole(port) && port.parse::<u16>().is_ok_and(|port| port != 0 && port != default_port)
+    });
+    (port_fits && is_host(host)).then_some(host)
+}
+
+fn is_host(host: &str) -> bool {
+    if let Some(inner) = host.strip_prefix('[') {
+        let address = inner.strip_suffix(']').and_then(|text| text.parse::<Ipv6Addr>().ok());
+        return address.is_some_and(|address| format!("[{address}]") == host);
+    }
+    let label = |label: &str| {
+        let fine = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        (1..=63).contains(&label.len())
+            && label.bytes().all(fine)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    host.len() <= HOST_CHARACTERS_MAX && host.split('.').all(label)
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost"
+        || host == "[::1]"
+        || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests;

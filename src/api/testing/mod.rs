@@ -1,0 +1,76 @@
+//! Calls that exist in test mode alone: the clock and test money (`docs/contract.md, 4.2`).
+
+pub mod description;
+
+use crate::fields::{Bad, Fields};
+use crate::number;
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::commands::Command;
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::record::Cause;
+use domain::resources::adjustments::Adjustment;
+use domain::values::ids::Id;
+use domain::values::money::Currency;
+use domain::values::time::Timestamp;
+
+/// The farthest jump: a year.
+const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
+
+/// GET /v1/test/clock
+pub fn read_clock(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Clock)
+}
+
+/// POST /v1/test/clock
+pub fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let seconds = fields.required("advanceSeconds", |value| value.integer(1..=ADVANCE_SECONDS_MAX));
+    let sound = fields.finish()?;
+    Ok(Plan::Advance(seconds.get(&sound) * 1000))
+}
+
+/// POST /v1/test/fund
+pub fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let currency =
+        fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
+    let of = currency.peek().copied().unwrap_or(Currency::Ves);
+    let amount = fields.required("amount", |value| positive_amount(value, of));
+    let held = fields.optional("held", Value::boolean);
+    let merchant = fields.optional("merchantId", Value::uuid);
+    if fields.has("merchantId") && currency.peek().is_some_and(|currency| *currency != Currency::Ves) {
+        fields.bad("currency", "must be VES for a merchant");
+    }
+    let sound = fields.finish()?;
+    let ask = Adjustment {
+        cause: Cause::Funded,
+        currency: currency.get(&sound),
+        minor: amount.get(&sound),
+        merchant: merchant.get(&sound).map(Id::from),
+        held: held.get(&sound).unwrap_or(false),
+        description: "test funds".to_owned(),
+        external_ref: None,
+    };
+    Ok(Plan::Book(Command::Adjust(Box::new(ask)), Shape::Movement))
+}
+
+/// An amount of more than nothing with at most the currency's decimals, in minor units.
+fn positive_amount(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
+    if currency.decimals() == 2 {
+        return value.positive_cents();
+    }
+    let pesos =
+        number::whole(&value.string()?).filter(|pesos| (1..=currency.amount_minor_max()).contains(pesos));
+    pesos.ok_or_else(|| Bad::from("must be a positive whole amount up to 999999999999, such as \"20000\""))
+}
+
+/// The clock, as an answer; only test mode has one.
+pub fn clock(now: Timestamp) -> Rendered {
+    (200, Object::new().plain("now", now).boolean("livemode", false).end())
+}

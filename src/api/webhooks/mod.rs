@@ -1,0 +1,207 @@
+//! Webhook endpoints and their deliveries (`docs/contract.md, 13.1, 13.3`). A secret
+//! is never rendered here: it is added on the way out, so that what is kept for an Idempotency-Key
+//! does not hold it.
+
+pub mod description;
+pub mod targets;
+
+use crate::fields::{Bad, Fields, Got};
+use crate::plan::{Call, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::value::Value;
+use crate::webhooks::targets::Allowed;
+use crate::writer::{Object, text};
+use domain::kept::Shape;
+use domain::machine::Rendered;
+use domain::record::Entity;
+use domain::resources::webhooks;
+use domain::resources::webhooks::{
+    Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
+};
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
+use url::Url;
+
+fn url(value: Value<'_>, call: &Call<'_>) -> Result<(String, Url), Bad> {
+    let given = value.string()?;
+    let given = given.trim();
+    let allowed = Allowed { livemode: call.caller.livemode(), private: call.private_targets };
+    targets::check(given, allowed).map(|url| (given.to_owned(), url)).map_err(Bad::from)
+}
+
+fn events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
+    let mut seen: Vec<EventName> = Vec::new();
+    value.list(1..=EVENT_NAMES.len(), |event| {
+        let event = event.text_known("the name of an event, such as payment.completed", EventName::parse)?;
+        if seen.contains(&event) {
+            return Err(Bad::from("must be listed once"));
+        }
+        seen.push(event);
+        Ok(event)
+    })
+}
+
+/// POST /v1/webhooks
+pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut fields = Fields::parse(call.body)?;
+    let url = fields.required("url", |value| url(value, call));
+    let events = fields.required("events", events);
+    let sound = fields.finish()?;
+    let id = call.new_id();
+    let (url, target) = url.get(&sound);
+    let ask =
+        webhooks::Command::Register(Box::new(NewWebhook { id, url, events: events.get(&sound) })).into();
+    Ok(Plan::Aimed(
+        target,
+        Box::new(Plan::Signing { id: EntityId::webhook(id), new: true, ask, shape: Shape::WebhookCreated }),
+    ))
+}
+
+/// GET /v1/webhooks
+pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Webhooks)
+}
+
+/// GET /v1/webhooks/:id
+pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Query::parse(call.query).finish()?;
+    Ok(Plan::Read(EntityId::webhook(id), show_entity))
+}
+
+/// PATCH /v1/webhooks/:id
+pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = EntityId::webhook(call.id("id")?);
+    let mut fields = Fields::parse(call.body)?;
+    fields.refuse_empty();
+    let url: Got<Option<(String, Url)>> = fields.optional("url", |value| url(value, call));
+    let events = fields.optional("events", events);
+    let enabled = fields.optional("status", |value| value.one_of(&[("enabled", true), ("disabled", false)]));
+    let sound = fields.finish()?;
+    let (url, target) = url.get(&sound).unzip();
+    let change = WebhookChange { url, events: events.get(&sound), enabled: enabled.get(&sound) };
+    let plan = Plan::Entity(id, webhooks::Command::Change(Box::new(change)).into(), Shape::Webhook);
+    Ok(match target {
+        Some(target) => Plan::Aimed(target, Box::new(plan)),
+        None => plan,
+    })
+}
+
+/// DELETE /v1/webhooks/:id
+pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+    Ok(Plan::Entity(
+        EntityId::webhook(call.id("id")?),
+        webhooks::Command::Delete.into(),
+        Shape::WebhookDeleted,
+    ))
+}
+
+/// POST /v1/webhooks/:id/rotate-secret
+pub fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = EntityId::webhook(call.id("id")?);
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Signing {
+        id,
+        new: false,
+        ask: webhooks::Command::RotateSecret.into(),
+        shape: Shape::SecretRotated,
+    })
+}
+
+/// GET /v1/webhooks/:id/deliveries
+pub fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let mut query = Query::parse(call.query);
+    let page = query.page(call.mark, call.caller.tenant_key, &format!("deliveries {id}"));
+    let sound = query.finish()?;
+    Ok(Plan::Deliveries(id, page.get(&sound)))
+}
+
+/// POST /v1/events/:id/resend
+pub fn resend(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Resend(id))
+}
+
+/// POST /v1/notifications/test
+pub fn test(call: &Call<'_>) -> Result<Plan, Problem> {
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::TestNotification)
+}
+
+fn show_entity(entity: &Entity) -> Vec<u8> {
+    match entity {
+        Entity::Webhook(webhook) => show(webhook),
+        _ => b"{}".to_vec(),
+    }
+}
+
+/// An endpoint, as JSON.
+pub fn show(webhook: &Webhook) -> Vec<u8> {
+    let events = webhook.term().map(|term| term.events.as_slice()).unwrap_or_default();
+    Object::new()
+        .plain("id", webhook.id)
+        .plain("object", "webhook")
+        .text("url", &webhook.url)
+        .list("events", events.iter().map(|event| text(event.name())))
+        .plain("status", if webhook.is_enabled() { "enabled" } else { "disabled" })
+        .boolean("livemode", webhook.livemode)
+        .plain("createdAt", webhook.created_at)
+        .end()
+}
+
+/// An answer that shows an endpoint, with its secret.
+pub fn with_secret(shown: Vec<u8>, secret: &str) -> Vec<u8> {
+    Object::reopened(shown).plain("secret", secret).end()
+}
+
+/// The answer to a deletion.
+pub fn deleted(webhook: &Webhook) -> Rendered {
+    (200, Object::new().boolean("deleted", true).plain("id", webhook.id).end())
+}
+
+/// A delivery that has no outcome yet, as JSON.
+pub fn show_pending(id: Id, webhook: Id, event: &EventRef, created_at: Timestamp) -> Vec<u8> {
+    begin(id, webhook, event)
+        .plain("status", "pending")
+        .null("httpStatus")
+        .null("latencyMs")
+        .null("error")
+        .plain("createdAt", created_at)
+        .null("completedAt")
+        .end()
+}
+
+/// A delivery with its outcome, as JSON.
+pub fn show_delivered(webhook: Id, delivered: &Delivered, completed_at: Timestamp) -> Vec<u8> {
+    begin(delivered.id, webhook, &delivered.event)
+        .plain("status", status(delivered.error.as_deref()))
+        .maybe_number("httpStatus", delivered.http_status)
+        .number("latencyMs", delivered.latency_ms)
+        .maybe_text("error", delivered.error.as_deref())
+        .plain("createdAt", delivered.created_at)
+        .plain("completedAt", completed_at)
+        .end()
+}
+
+/// How a delivery that failed for this reason, or for none, is called.
+pub fn status(error: Option<&str>) -> &'static str {
+    if error.is_none() { "delivered" } else { "failed" }
+}
+
+fn begin(id: Id, webhook: Id, event: &EventRef) -> Object {
+    Object::new()
+        .plain("id", id)
+        .plain("webhookId", webhook)
+        .plain("eventId", event.id)
+        .plain("event", event.kind.name())
+        .number("sequence", event.number)
+}
+
+/// The answer to a request to send again or to test.
+pub fn show_deliveries(event: Id, deliveries: &[Vec<u8>]) -> Vec<u8> {
+    Object::new().plain("eventId", event).list("deliveries", deliveries).end()
+}

@@ -1,0 +1,406 @@
+//! Reads the members of a JSON body and names every bad one at once.
+//!
+//! ```
+//! use api::fields::Fields;
+//!
+//! let mut f = Fields::parse(br#"{"externalRef": " r-1 ", "usdAmount": 10}"#)?;
+//! let external_ref = f.required("externalRef", |v| v.trimmed(1..=64));
+//! let usd = f.required("usdAmount", |v| v.number());
+//! let note = f.optional("note", |v| v.string());
+//! let ok = f.finish()?;
+//! assert_eq!(external_ref.get(&ok), "r-1");
+//! assert_eq!(usd.get(&ok).to_string(), "10");
+//! assert_eq!(note.get(&ok), None);
+//! # Ok::<(), api::problem::Problem>(())
+//! ```
+//!
+//! A reader gives a [`Got`]; what it holds can be taken out only with the [`Sound`] that
+//! [`Fields::finish`] returns when nothing was bad, so no handler can act on half a body or forget
+//! to refuse unknown members. A message never quotes a value: it may be a card number. This file
+//! must not know any particular field.
+
+use super::json::{self, Shape};
+use super::problem::{BadField, Problem};
+use super::value::Value;
+use std::borrow::Cow;
+
+/// Bad fields beyond this many are not listed.
+pub const LISTED_MAX: usize = 1_000;
+
+/// Names of unknown members are cut to this many characters.
+const NAME_CHARS_MAX: usize = 100;
+
+/// Why one value can't be accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bad {
+    /// The value itself, in words: lower case, no final stop, without the value.
+    Said(Cow<'static, str>),
+    /// Members inside it, with names relative to it.
+    Inside(Vec<BadField>),
+}
+
+impl From<&'static str> for Bad {
+    fn from(message: &'static str) -> Self {
+        Bad::Said(Cow::Borrowed(message))
+    }
+}
+
+impl From<String> for Bad {
+    fn from(message: String) -> Self {
+        Bad::Said(Cow::Owned(message))
+    }
+}
+
+impl From<Cow<'static, str>> for Bad {
+    fn from(message: Cow<'static, str>) -> Self {
+        Bad::Said(message)
+    }
+}
+
+impl From<Invalid> for Bad {
+    fn from(invalid: Invalid) -> Self {
+        Bad::Inside(invalid.0)
+    }
+}
+
+impl Bad {
+    /// Adds what is bad about `name` to `list`, by its full name.
+    pub(super) fn report(self, name: &str, list: &mut Vec<BadField>) {
+        match self {
+            Bad::Said(message) => list.push(BadField::new(name, message)),
+            Bad::Inside(inner) => list.extend(inner.into_iter().map(|bad| {
+                let dot = if bad.field.starts_with('[') { "" } else { "." };
+                BadField::new(format!("{name}{dot}{}", bad.field), bad.message)
+            })),
+        }
+    }
+}
+
+/// The bad fields of one object or query: becomes a [`Problem`] at the top and a [`Bad`] inside
+/// another object, so `?` fits both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid(Vec<BadField>);
+
+impl Invalid {
+    /// Every bad field.
+    pub fn fields(&self) -> &[BadField] {
+        &self.0
+    }
+}
+
+impl From<Invalid> for Problem {
+    fn from(invalid: Invalid) -> Self {
+        Problem::invalid_data(invalid.0)
+    }
+}
+
+/// The proof that nothing was bad. Only `finish` makes one.
+#[derive(Debug)]
+pub struct Sound(());
+
+/// What a reader found, sealed until everything is known to be sound.
+#[derive(Debug)]
+#[must_use = "a value that is not taken out need not be read"]
+pub struct Got<T>(Option<T>);
+
+impl<T> Got<T> {
+    pub(crate) fn some(value: T) -> Self {
+        Got(Some(value))
+    }
+
+    pub(super) fn none() -> Self {
+        Got(None)
+    }
+
+    /// The value. `_proof` must come from the `finish` of the very reader that gave this.
+    pub fn get(self, _proof: &Sound) -> T {
+        self.0.expect("a bad field makes finish fail, so every reading is there")
+    }
+
+    /// The value before everything is known to be sound, to compare fields with each other; `None`
+    /// if it was bad.
+    pub fn peek(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+}
+
+impl<T> Got<Option<T>> {
+    /// The value of an optional field before everything is known to be sound; `None` if it was bad
+    /// or missing.
+    pub fn peek_some(&self) -> Option<&T> {
+        self.0.as_ref().and_then(Option::as_ref)
+    }
+}
+
+/// The bad fields found so far.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<BadField>);
+
+impl Findings {
+    pub(super) fn take<T>(&mut self, name: &str, read: Result<T, Bad>) -> Got<T> {
+        match read {
+            Ok(value) => Got::some(value),
+            Err(bad) => {
+                bad.report(name, &mut self.0);
+                Got::none()
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, name: &str, message: impl Into<Cow<'static, str>>) {
+        if self.0.len() < LISTED_MAX {
+            self.0.push(BadField::new(name, message));
+        }
+    }
+
+    /// Adds a name that came from outside.
+    pub(super) fn add_unknown(&mut self, name: &str, message: &'static str) {
+        let cut = name.char_indices().nth(NAME_CHARS_MAX).map_or(name, |(end, _)| &name[..end]);
+        self.add(cut, message);
+    }
+
+    pub(super) fn close(mut self) -> Result<Sound, Invalid> {
+        if self.0.is_empty() {
+            return Ok(Sound(()));
+        }
+        self.0.truncate(LISTED_MAX);
+        Err(Invalid(self.0))
+    }
+}
+
+/// The members of one object while they are being read.
+#[derive(Debug)]
+#[must_use = "finish it, or unknown members pass unseen"]
+pub struct Fields<'a> {
+    members: Vec<json::Member<'a>>,
+    /// Which members were asked for, by position.
+    asked: Vec<bool>,
+    /// Where the next look starts: callers mostly send members in the order in which they are read.
+    next: usize,
+    findings: Findings,
+}
+
+impl<'a> Fields<'a> {
+    /// A body that has to be there.
+    pub fn parse(body: &'a [u8]) -> Result<Self, Problem> {
+        let text = std::str::from_utf8(body).map_err(|_| Problem::invalid_json("the body is not UTF-8"))?;
+        match json::read(text) {
+            Ok(Shape::Object(members)) => Ok(Self::over(members)),
+            Ok(_) => Err(Problem::invalid_field("body", "must be an object")),
+            Err(malformed) => Err(Problem::invalid_json(malformed.0)),
+        }
+    }
+
+    /// A body that may be left out: nothing at all reads as `{}`.
+    pub fn parse_optional(body: &'a [u8]) -> Result<Self, Problem> {
+        if body.is_empty() {
+            return Ok(Self::over(Vec::new()));
+        }
+        Self::parse(body)
+    }
+
+    pub(super) fn over(members: Vec<json::Member<'a>>) -> Self {
+        Fields { asked: vec![false; members.len()], members, next: 0, findings: Findings::default() }
+    }
+
+    /// A member that must be there and not null.
+    pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<T> {
+        let found = match self.look(name) {
+            Some(value) if !value.is_null() => read(value),
+            _ => Err(Bad::from("is required")),
+        };
+        self.findings.take(name, found)
+    }
+
+    /// A member that may be missing; null reads as missing.
+    pub fn optional<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
+    ) -> Got<Option<T>> {
+        let found = match self.look(name) {
+            Some(value) if !value.is_null() => read(value).map(Some),
+            _ => Ok(None),
+        };
+        self.findings.take(name, found)
+    }
+
+    /// A member for which null means something of its own: `None` if missing, `Some(None)` if null.
+    pub fn nullable<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
+    ) -> Got<Option<Option<T>>> {
+        let found = match self.look(name) {
+            Some(value) if value.is_null() => Ok(Some(None)),
+            Some(value) => read(value).map(|value| Some(Some(value))),
+            None => Ok(None),
+        };
+        self.findings.take(name, found)
+    }
+
+    /// True if the member is there and not null. Asking does not count as reading it.
+    pub fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|member| member.name == name && member.value != "null")
+    }
+
+    /// True if no member was sent.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Adds a finding about several fields together, or about the header or body as a whole.
+    pub fn bad(&mut self, name: &str, message: impl Into<Cow<'static, str>>) {
+        self.findings.add(name, message);
+    }
+
+    /// Refuses `{}`, for a PATCH that must change something.
+    pub fn refuse_empty(&mut self) {
+        if self.is_empty() {
+            self.bad("body", "must have at least one member");
+        }
+    }
+
+    /// Ends the reading: names what was not asked for as unknown and fails if anything was bad.
+    pub fn finish(mut self) -> Result<Sound, Invalid> {
+        for (member, asked) in self.members.iter().zip(&self.asked) {
+            if !asked {
+                self.findings.add_unknown(&member.name, "is unknown");
+            }
+        }
+        self.findings.close()
+    }
+
+    fn look(&mut self, name: &str) -> Option<Value<'a>> {
+        let count = self.members.len();
+        for step in 0..count {
+            let mut at = self.next + step;
+            if at >= count {
+                at -= count;
+            }
+            let member = &self.members[at];
+            if member.name == name {
+                let value = Value::new(member.value);
+                self.asked[at] = true;
+                self.next = if at + 1 == count { 0 } else { at + 1 };
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(problem: Problem) -> Vec<String> {
+        assert_eq!(problem.code, "invalid_data");
+        problem.fields.into_iter().map(|bad| bad.field).collect()
+    }
+
+    #[test]
+    fn every_bad_field_is_named_at_once() {
+        let mut f = Fields::parse(br#"{"usdAmount":"1","externalRef":"   ","extra":1,"nmae":2,"note":null}"#)
+            .expect("JSON");
+        let usd = f.required("usdAmount", |v| v.number());
+        let external_ref = f.required("externalRef", |v| v.trimmed(1..=64));
+        let bank = f.required("bank", |v| v.string());
+        let note = f.optional("note", |v| v.string());
+        assert!(usd.peek().is_none() && external_ref.peek().is_none() && bank.peek().is_none());
+        assert_eq!(note.peek(), Some(&None));
+        let invalid = f.finish().expect_err("bad fields");
+        assert_eq!(names(invalid.into()), ["usdAmount", "externalRef", "bank", "extra", "nmae"]);
+    }
+
+    #[test]
+    fn null_is_missing_unless_it_means_something() {
+        let body = br#"{"a":null,"b":null,"c":null}"#;
+        let mut f = Fields::parse(body).expect("JSON");
+        let a = f.optional("a", |v| v.string());
+        let b = f.nullable("b", |v| v.string());
+        let d = f.nullable("d", |v| v.string());
+        assert!(!f.has("a") && !f.has("d"));
+        let _ = f.required("c", |v| v.string());
+        assert_eq!(a.peek_some(), None);
+        assert_eq!(b.peek(), Some(&Some(None)));
+        assert_eq!(d.peek(), Some(&None));
+        let invalid = f.finish().expect_err("c is required");
+        assert_eq!(invalid.fields(), [BadField::new("c", "is required")]);
+    }
+
+    #[test]
+    fn a_body_is_json_and_an_object() {
+        for body in [&b""[..], b" ", b"{", b"{} {}", b"{\"a\":\"\xff\xfe\"}", b"{\"a\":1,\"a\":2}"] {
+            assert_eq!(Fields::parse(body).expect_err("no JSON").code, "invalid_json");
+        }
+        for body in [&b"[]"[..], b"1", b"\"x\"", b"null"] {
+            assert_eq!(names(Fields::parse(body).expect_err("no object")), ["body"]);
+        }
+        assert!(Fields::parse_optional(b"").expect("left out").finish().is_ok());
+        assert!(Fields::parse_optional(b"{").is_err());
+    }
+
+    #[test]
+    fn members_may_come_in_any_order() {
+        for body in [r#"{"a":1,"b":2,"c":3}"#, r#"{"c":3,"a":1,"b":2}"#, r#"{"c":3,"b":2,"a":1}"#] {
+            let mut f = Fields::parse(body.as_bytes()).expect("JSON");
+            let read = ["a", "b", "c"].map(|name| f.required(name, |v| v.integer(0..=9)));
+            let ok = f.finish().expect("sound");
+            assert_eq!(read.map(|got| got.get(&ok)), [1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn nested_names_are_dotted_and_counted() {
+        let body = br#"{"card":{"number":4111,"cvv":"123","x":1},"items":[{"monto":"1.00"},{"monto":1},7,{}],"list":[1,"a"]}"#;
+        let mut f = Fields::parse(body).expect("JSON");
+        let _ = f.required("card", |v| {
+            let mut card = v.object()?;
+            let number = card.required("number", |v| v.digits(12..=19));
+            let cvv = card.required("cvv", |v| v.digits(3..=4));
+            let holder = card.required("holder", |v| v.object()?.finish().map_err(Bad::from));
+            let ok = card.finish()?;
+            holder.get(&ok);
+            Ok((number.get(&ok), cvv.get(&ok)))
+        });
+        let _ = f.required("items", |v| {
+            v.list(0..=10, |item| {
+                let mut item = item.object()?;
+                let monto = item.required("monto", |v| v.amount());
+                let ok = item.finish()?;
+                Ok(monto.get(&ok))
+            })
+        });
+        let _ = f.required("list", |v| v.list(0..=10, |v| v.string()));
+        assert_eq!(
+            names(f.finish().expect_err("bad").into()),
+            [
+                "card.number",
+                "card.holder",
+                "card.x",
+                "items[1].monto",
+                "items[2]",
+                "items[3].monto",
+                "list[0]"
+            ]
+        );
+    }
+
+    #[test]
+    fn findings_of_the_handler_join_the_others() {
+        let mut f = Fields::parse(b"{}").expect("JSON");
+        f.refuse_empty();
+        f.bad("merchantId", "is required with applicationFeePercent");
+        assert_eq!(names(f.finish().expect_err("bad").into()), ["body", "merchantId"]);
+    }
+
+    #[test]
+    fn a_hostile_body_gets_a_bounded_answer() {
+        let members: Vec<String> = (0..5_000).map(|n| format!("\"{n}{}\":0", "ñ".repeat(200))).collect();
+        let body = format!("{{{}}}", members.join(","));
+        let invalid = Fields::parse(body.as_bytes()).expect("JSON").finish().expect_err("unknown");
+        assert_eq!(invalid.fields().len(), LISTED_MAX);
+        assert!(invalid.fields().iter().all(|bad| bad.field.chars().count() <= NAME_CHARS_MAX));
+    }
+}

@@ -1,0 +1,17 @@
+//! The formats in which a call and its answer travel, without a word about payments.
+//!
+//! In: `json` reads the text of a body, `fields`, `value` and `number` its members, `query` the
+//! parameters, `web_address` an address, and `canonical` tells whether two bodies mean the same.
+//! Out: `writer` writes objects, `page` lists, and `problem` is what a caller sees when something
+//! is refused.
+
+mod canonical;
+pub mod fields;
+pub mod json;
+pub mod number;
+pub mod page;
+pub mod problem;
+pub mod query;
+pub mod value;
+pub mod web_address;
+pub mod writer;
