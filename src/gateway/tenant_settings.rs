@@ -7,9 +7,11 @@
 use super::ask;
 use crate::gateway::services::Services;
 use crate::http::respond::Trace;
+use actors::Engine;
 use api::problem::Problem;
 use domain::commands::Command;
 use domain::kept::KeepRef;
+use domain::machine::Domain;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
 use std::sync::Arc;
@@ -93,8 +95,10 @@ pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<()
         return Ok(());
     }
     let pushed = async {
-        let (live, test) =
-            tokio::join!(push_to(services, &tenant, Mode::Live), push_to(services, &tenant, Mode::Test));
+        let (live, test) = tokio::join!(
+            push_to(&services.engine, &tenant, Mode::Live),
+            push_to(&services.engine, &tenant, Mode::Test)
+        );
         live.and(test)?;
         ask::platform_patiently(services, || PlatformAsk::Pushed {
             number,
@@ -115,9 +119,9 @@ pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<()
 }
 
 /// Gives the tenant's settings to one of the tenant's books.
-async fn push_to(services: &Services, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
+async fn push_to(engine: &Engine<Domain>, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
     let tenant_settings = || Command::TenantSettings(tenant.tenant_settings.clone()).into();
-    ask::book_patiently(services, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)
+    ask::book_patiently(engine, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)
 }
 
 /// At a start: pushes what the last run left unpushed.
@@ -132,7 +136,7 @@ pub async fn push_pending(services: &Services) -> Result<(), Problem> {
         // A book that is set aside gets it when it is resumed, and only then both are known to have
         // it; the other must not decide by old settings until then.
         for mode in going_on.into_iter().filter(|_| tenant.pushed < tenant.tenant_settings.version) {
-            push_to(services, &tenant, mode).await?;
+            push_to(&services.engine, &tenant, mode).await?;
         }
     }
     Ok(())

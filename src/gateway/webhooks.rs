@@ -198,7 +198,7 @@ pub async fn resend(
             None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
             // To give up now would have the caller ask again, and those before this one would be
             // sent it twice.
-            Some(_) => entity_patiently(&services, tenant, target, since, ask).await,
+            Some(_) => entity_patiently(engine, tenant, target, since, ask).await,
         };
         let settled = match outcome {
             Err(Failure::Overloaded | Failure::ShareFull) if last.is_some() => continue,
@@ -230,7 +230,7 @@ pub async fn resend(
             keep: keep.clone(),
         };
         let kept =
-            entity_patiently(&services, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
+            entity_patiently(engine, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);
     }
     let answer = Reply::json(202, body);
