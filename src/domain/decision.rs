@@ -148,8 +148,8 @@ impl Outcome {
     }
 
     /// No.
-    pub fn refuse(refusal: Refusal) -> Outcome {
-        Outcome { draft: None, refusal: Some(refusal), effects: Vec::new() }
+    pub fn refuse(refusal: impl Into<Refusal>) -> Outcome {
+        Outcome { draft: None, refusal: Some(refusal.into()), effects: Vec::new() }
     }
 
     /// This.
@@ -158,8 +158,8 @@ impl Outcome {
     }
 
     /// This, and the answer is no all the same.
-    pub fn write_and_refuse(draft: Draft, refusal: Refusal) -> Outcome {
-        Outcome { draft: Some(draft), refusal: Some(refusal), effects: Vec::new() }
+    pub fn write_and_refuse(draft: Draft, refusal: impl Into<Refusal>) -> Outcome {
+        Outcome { draft: Some(draft), refusal: Some(refusal.into()), effects: Vec::new() }
     }
 
     /// This, then these effects.

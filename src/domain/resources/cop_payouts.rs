@@ -143,6 +143,27 @@ pub enum Verdict {
     Failed(String),
 }
 
+/// A refusal of a rule about payouts in pesos.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopPayoutRefusal {
+    /// The pesos are not there.
+    InsufficientBalance {
+        /// What could be paid out.
+        available: Cop,
+    },
+    /// It is known already what became of the payout.
+    NotPending,
+}
+
+impl CopPayoutRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            CopPayoutRefusal::InsufficientBalance { .. } | CopPayoutRefusal::NotPending => true,
+        }
+    }
+}
+
 /// A command to a payout in pesos.
 pub enum Command {
     /// A new one; the payout is the one on its reference, if there is one.
@@ -165,7 +186,7 @@ pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &
 pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Outcome {
     let free = book.account(Currency::Cop).free();
     if new.amount.minor() > free {
-        return Outcome::refuse(Refusal::InsufficientCop { available: Cop::from_minor(free) });
+        return Outcome::refuse(CopPayoutRefusal::InsufficientBalance { available: Cop::from_minor(free) });
     }
     let NewCopPayout { id, external_ref, amount, to } = new;
     let payout = CopPayout {
@@ -211,7 +232,7 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
 /// The operator says what became of it; when it failed the money is back in the same record.
 pub fn settle(payout: &CopPayout, verdict: Verdict, turn: &Turn) -> Outcome {
     if payout.status != Status::Pending {
-        return Outcome::refuse(Refusal::PayoutNotPending);
+        return Outcome::refuse(CopPayoutRefusal::NotPending);
     }
     let settled = CopPayout { settled_at: Some(turn.now), ..payout.clone() };
     let (settled, cause, event) = match verdict {

@@ -11,6 +11,7 @@ use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
 use crate::record::{Cause, Entity, IndexedState};
 use crate::refusal::Refusal;
+use crate::resources::crypto::CryptoRefusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
@@ -192,15 +193,17 @@ pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Outcome {
 pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     let settings = &book.tenant_settings.settings;
     if !settings.usdt_enabled {
-        return Outcome::refuse(Refusal::UsdtNotEnabled);
+        return Outcome::refuse(CryptoRefusal::NotEnabled);
     }
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::NetworkNotConfigured);
+        return Outcome::refuse(CryptoRefusal::NetworkNotConfigured);
     }
     let available = Usdt::from_minor(book.account(Currency::Usdt).free());
     match new.amount.plus(new.fee) {
         None => return Outcome::refuse(Refusal::AmountOverflow),
-        Some(total) if total > available => return Outcome::refuse(Refusal::InsufficientUsdt { available }),
+        Some(total) if total > available => {
+            return Outcome::refuse(CryptoRefusal::InsufficientBalance { available });
+        }
         Some(_) => {}
     }
     let review = new.amount > settings.usdt_payout_auto_limit;
@@ -285,11 +288,11 @@ pub enum Verdict {
 /// An operator has looked at it.
 pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     if payout.status != Status::PendingReview {
-        return Outcome::refuse(Refusal::NotPendingReview);
+        return Outcome::refuse(CryptoRefusal::NotPendingReview);
     }
     match verdict {
         Verdict::Reject(reason) => returned(payout, Status::Rejected, reason, turn),
-        Verdict::Approve if !turn.has_rail => Outcome::refuse(Refusal::NetworkNotConfigured),
+        Verdict::Approve if !turn.has_rail => Outcome::refuse(CryptoRefusal::NetworkNotConfigured),
         Verdict::Approve => {
             let approved = CryptoPayout {
                 status: Status::Processing,

@@ -10,6 +10,7 @@ use crate::ledger::{Ledger, MovementKind, Posting, Row};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
+use crate::resources::merchants::MerchantRefusal;
 use crate::values::account::AccountNumber;
 use crate::values::external_ref::ExternalRef;
 use crate::values::identity::IdentityDocument;
@@ -19,10 +20,12 @@ use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use bincode::{Decode, Encode};
 pub use commands::{Command, decide};
+pub use refusals::PayoutRefusal;
 use std::sync::Arc;
 
 pub mod batch;
 mod commands;
+mod refusals;
 
 /// The operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
@@ -403,7 +406,7 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
             let seller = book.sellers.get(&id).ok_or(Refusal::NotFound)?;
             let method = method(seller, wanted)?;
             if !seller.active {
-                return Err(Refusal::MerchantInactive);
+                return Err(MerchantRefusal::Inactive.into());
             }
             (merchant, merchant_name, named, used) =
                 (Some(id), Some(seller.name.clone()), wanted, Some(method.id));
@@ -419,7 +422,7 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
             Some((own, true)) => {
                 Destination::Phone { bank: own.bank, phone: own.phone, identity: Some(own.identification) }
             }
-            Some((_, false)) | None => return Err(Refusal::PayoutAccountNotVerified),
+            Some((_, false)) | None => return Err(PayoutRefusal::AccountNotVerified.into()),
         },
         Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
     };
@@ -461,9 +464,9 @@ fn method(seller: &Seller, named: Option<Id>) -> Result<&SellerMethod, Refusal> 
             .methods
             .iter()
             .find(|method| Some(method.id) == seller.default_method)
-            .ok_or(Refusal::PayoutMethodNotVerified)?,
+            .ok_or(PayoutRefusal::MethodNotVerified)?,
     };
-    if method.verified { Ok(method) } else { Err(Refusal::PayoutMethodNotVerified) }
+    if method.verified { Ok(method) } else { Err(PayoutRefusal::MethodNotVerified.into()) }
 }
 
 /// Both sides of the amount and of the fee; `sign` −1 takes them from the balance that pays, 1
