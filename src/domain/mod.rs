@@ -22,5 +22,6 @@ pub mod platform;
 pub mod record;
 pub mod refusal;
 pub mod resources;
+pub mod stored;
 pub mod values;
 pub mod view;

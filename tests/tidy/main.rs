@@ -7,6 +7,7 @@ mod documents;
 mod files;
 mod layers;
 mod licences;
+mod stored;
 mod words;
 
 use std::fs;

@@ -16,14 +16,13 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// Chargebacks that a payment may have, won ones included: each record of the payment holds all of
 /// them.
 const CHARGEBACKS_MAX: usize = 100;
 
 /// Where a dispute stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// The money is gone; the dispute is not decided.
@@ -49,7 +48,7 @@ impl Status {
 }
 
 /// Why the cardholder's bank took the money back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Somebody else used the card.
     Fraud,
@@ -81,7 +80,7 @@ impl Reason {
 }
 
 /// A chargeback.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chargeback {
     /// Its name.
     pub id: Id,

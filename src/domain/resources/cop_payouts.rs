@@ -15,12 +15,11 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::fmt;
 use std::sync::Arc;
 
 /// What kind of account is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountType {
     /// Savings.
     Savings,
@@ -45,8 +44,8 @@ impl AccountType {
 }
 
 /// The number of an account in Colombia, which no check digit guards. Personal data: shown masked.
-#[derive(Clone, PartialEq, Eq, Encode, Decode)]
-pub struct ColombianAccount(Box<str>);
+#[derive(Clone, PartialEq, Eq)]
+pub struct ColombianAccount(pub(crate) Box<str>);
 
 impl ColombianAccount {
     /// Reads one: 5 to 20 digits.
@@ -73,7 +72,7 @@ impl fmt::Debug for ColombianAccount {
 }
 
 /// Where the money goes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beneficiary {
     /// The bank, as the operator calls it.
     pub bank: String,
@@ -90,7 +89,7 @@ pub struct Beneficiary {
 }
 
 /// A payout in pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayout {
     /// Its name.
     pub id: Id,

@@ -13,11 +13,10 @@ use crate::values::ids::EntityId;
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// Where the tenant itself is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// The bank.
     pub bank: BankCode,
@@ -28,7 +27,7 @@ pub struct Held {
 }
 
 /// The account, and how far its proof is.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnAccount {
     /// Where.
     pub held: Held,

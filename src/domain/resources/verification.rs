@@ -9,7 +9,6 @@ use crate::refusal::Refusal;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// Wrong tries after which a start is void.
@@ -22,7 +21,7 @@ const START_MS: i64 = 24 * 60 * 60 * 1000;
 pub const NOT_THE_CLIENT: &str = "BE01";
 
 /// How far the proof is.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodStatus {
     /// Not begun, or void.
     Unverified,
@@ -59,7 +58,7 @@ pub enum MethodStatus {
 
 /// What a bank said of deposits. With both a reference and a code it contradicts itself: the first
 /// word counts.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The operation that sent them.
     pub operation: Id,

@@ -20,14 +20,13 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Rate, Usd, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// A session can be paid for so long.
 pub const SESSION_MS: i64 = DAY_MS;
 
 /// A way to pay that a session can offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// A pull from the buyer's Venezuelan bank.
     C2p,
@@ -52,8 +51,8 @@ impl Way {
 }
 
 /// The ways that a session names, in its own order; none of them means every one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Offered(Vec<Way>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offered(pub(crate) Vec<Way>);
 
 impl Offered {
     /// Whether this way may be used.
@@ -74,7 +73,7 @@ impl FromIterator<Way> for Offered {
 }
 
 /// What was bought through a payment link.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bought {
     /// The link.
     pub link: Id,
@@ -87,7 +86,7 @@ pub struct Bought {
 }
 
 /// What is to be paid.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// Its name.
     pub id: Id,
@@ -229,7 +228,7 @@ impl Session {
 }
 
 /// What a payment knows of the session that it is for.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sale {
     /// The session.
     pub session: Id,

@@ -13,7 +13,6 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp, Zone};
-use bincode::{Decode, Encode};
 pub use commands::{Command, decide};
 use price::{Amount, Price};
 pub use refusals::ConversionRefusal;
@@ -38,7 +37,7 @@ const WAITS: &str = "test_pending";
 pub const UNLISTED: u8 = 0xFF;
 
 /// What is converted. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Source {
     /// Bolívares.
@@ -123,7 +122,7 @@ impl Status {
 }
 
 /// How an accepted conversion ended, if it has.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// Not yet.
     Open,
@@ -142,7 +141,7 @@ pub enum End {
 }
 
 /// What makes a conversion of a quote.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// How many were accepted before it: those of one millisecond are listed in this order.
     pub nth: u64,
@@ -171,7 +170,7 @@ impl Accepted {
 }
 
 /// How far it has come.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// A price that can be accepted before it expires.
     Quoted {
@@ -189,7 +188,7 @@ pub enum Stage {
 }
 
 /// A quote, and the conversion that it becomes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversion {
     /// Its name: of the quote and of the conversion.
     pub id: Id,

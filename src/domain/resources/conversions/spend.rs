@@ -8,10 +8,9 @@ use crate::resources::conversions::ConversionRefusal;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// Money that was taken out of a hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// When the hold would have ended.
     pub release_at: Timestamp,

@@ -17,7 +17,6 @@ use crate::resources::payments::Status;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::{HOUR_MS, Timestamp};
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// From so long after its completion on, a payment cannot be refunded any more
@@ -25,7 +24,7 @@ use std::sync::Arc;
 pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 
 /// A part of a hold, in pesos.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// When the hold ends.
     pub release_at: Timestamp,
@@ -36,7 +35,7 @@ pub struct Part {
 }
 
 /// Where money was taken from, so that it can go back to the very same places.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// From holds, the sale's own one first.
     pub from_holds: Vec<Part>,
@@ -51,7 +50,7 @@ impl Taken {
 }
 
 /// What is set aside for a refund.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aside {
     /// The tenant's part.
     pub own: Taken,

@@ -12,7 +12,6 @@ use super::refund::{self, Taken, spendable, take};
 use super::sale::{Figures, fee, figures};
 use super::*;
 use crate::bank::{Answer, Effect, How, Instruction, Order, RailReply};
-use crate::codec;
 use crate::commands::{Command, KeyedCommand};
 use crate::events::EventKind;
 use crate::kept::{KEPT_MS, KeepRef, Shape};

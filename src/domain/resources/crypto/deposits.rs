@@ -21,11 +21,10 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate, Usd, Usdt, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// A stablecoin that is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asset {
     /// Tether.
     Usdt,
@@ -44,7 +43,7 @@ impl Asset {
 }
 
 /// Where a customer of the tenant pays.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositAddress {
     /// Its name.
     pub id: Id,
@@ -87,7 +86,7 @@ impl DepositAddress {
 }
 
 /// What is paid in USDT for a checkout session, and what has come of it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Till {
     /// The session.
     pub sale: Sale,
@@ -106,7 +105,7 @@ pub struct Till {
 }
 
 /// One more address.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The network.
     pub network: Network,
@@ -225,7 +224,7 @@ pub struct Incoming {
 }
 
 /// A deposit, as it is told: it has no state to change, so it is no entity.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deposit {
     /// Its name, under which it is held.
     pub id: Id,

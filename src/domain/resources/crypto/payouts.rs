@@ -17,7 +17,6 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// The operation that sends the money.
@@ -26,7 +25,7 @@ pub const SEND: u16 = 1;
 pub const REJECTED: &str = "rejected";
 
 /// Where a payout stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Debited; an operator looks at it first.
@@ -64,7 +63,7 @@ impl Status {
 }
 
 /// A payout.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CryptoPayout {
     /// Its name.
     pub id: Id,

@@ -17,7 +17,6 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 pub use commands::{Command, decide};
 pub use refusals::MerchantRefusal;
 use std::sync::Arc;
@@ -59,7 +58,7 @@ impl Status {
 }
 
 /// Where a merchant can be paid.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayoutMethod {
     /// Its name.
     pub id: Id,
@@ -74,7 +73,7 @@ pub struct PayoutMethod {
 }
 
 /// A seller.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merchant {
     /// Its name here.
     pub id: Id,

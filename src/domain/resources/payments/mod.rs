@@ -30,13 +30,12 @@ use crate::values::ids::Id;
 use crate::values::money::{Rate, Usd, Usdt, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 pub use commands::{Command, deadline, decide, on_rail_reply};
 pub use refusals::PaymentRefusal;
 use std::sync::Arc;
 
 /// How the money is collected. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Method {
     /// Pull from the payer's bank with a one-time code.
@@ -72,7 +71,7 @@ impl Method {
 }
 
 /// Where a payment stands. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Waits for the payer or the bank.
@@ -105,7 +104,7 @@ impl Status {
 }
 
 /// Why a payment was canceled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelReason {
     /// A newer attempt took its place.
     Superseded,
@@ -124,7 +123,7 @@ impl CancelReason {
 }
 
 /// What a bank is doing about a payment.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing.
     Idle,
@@ -181,7 +180,7 @@ impl Phase {
 }
 
 /// The seller's side of a marketplace sale.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marketplace {
     /// The seller.
     pub merchant: Id,
@@ -196,7 +195,7 @@ pub struct Marketplace {
 }
 
 /// The payer, as their bank knows them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Debtor {
     /// The bank.
     pub bank: BankCode,
@@ -207,7 +206,7 @@ pub struct Debtor {
 }
 
 /// By what a payment is made, and what only payments by it have.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Means {
     /// A pull from the payer's bank with a code.
     C2p {
@@ -268,7 +267,7 @@ impl Means {
 }
 
 /// A payment. What its sale moved is in the ledger; this is the rest.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
     /// Its name, and for C2P the intent's.
     pub id: Id,

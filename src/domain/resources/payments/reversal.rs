@@ -15,12 +15,11 @@ use crate::resources::payments::PaymentRefusal;
 use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// Where the money for a reversal was taken from, in minor units, so that it can go back to the
 /// very same places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aside {
     /// From what was left of the sale's own hold.
     pub from_hold: i64,

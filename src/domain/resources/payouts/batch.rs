@@ -12,12 +12,11 @@ use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// What became of an item.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// It is this payout, which may be older than the batch.
     Payout(Id),
@@ -33,7 +32,7 @@ pub enum Place {
 }
 
 /// A batch.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// Its name.
     pub id: Id,

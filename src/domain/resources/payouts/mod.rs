@@ -15,7 +15,6 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 pub use commands::{Command, decide};
 use lifecycle::{Amount, RailPayout, Settled, Stage, Tries};
 pub use refusals::PayoutRefusal;
@@ -32,7 +31,7 @@ mod request;
 pub const CREDIT: u16 = 1;
 
 /// Where a payout stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Debited; the bank has not said yes or no.
@@ -58,7 +57,7 @@ impl Status {
 }
 
 /// What a payout was asked for as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayoutKind {
     /// To a merchant.
     Merchant,
@@ -86,7 +85,7 @@ impl PayoutKind {
 }
 
 /// Where the money goes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// To a phone at a bank.
     Phone {
@@ -119,7 +118,7 @@ impl Destination {
 }
 
 /// A payout.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payout {
     /// Its name.
     pub id: Id,

@@ -17,11 +17,10 @@ use crate::values::identity::IdentityDocument;
 use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
-use bincode::Encode;
 use std::sync::Arc;
 
 /// Somebody with a phone at a bank.
-#[derive(Clone, Copy, Encode)]
+#[derive(Clone, Copy)]
 pub struct PhoneHolder {
     /// The bank.
     pub bank: BankCode,
@@ -32,7 +31,6 @@ pub struct PhoneHolder {
 }
 
 /// Who is to be paid.
-#[derive(Encode)]
 pub enum Receiver {
     /// A merchant.
     Merchant {

@@ -18,7 +18,6 @@ use crate::resources::payments::charge::unknown_seller;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 pub use commands::{Command, decide};
 pub use refusals::ProductRefusal;
 
@@ -29,7 +28,7 @@ pub const QUANTITY_MAX: u16 = 999;
 pub const LINKS_MAX: usize = 100;
 
 /// Something that is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
     /// Its name here.
     pub id: Id,
@@ -56,7 +55,7 @@ pub struct Product {
 }
 
 /// Whether a link can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStatus {
     /// It can.
     Active,
@@ -78,7 +77,7 @@ impl LinkStatus {
 }
 
 /// An address under which a product is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its name here.
     pub id: Id,

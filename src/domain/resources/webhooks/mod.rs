@@ -13,7 +13,6 @@ use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 pub use commands::{Command, decide};
 pub use refusals::WebhookRefusal;
 
@@ -53,8 +52,8 @@ pub const EVENT_NAMES: [&str; 20] = [
 ];
 
 /// One of [`EVENT_NAMES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct EventName(u8);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventName(pub(crate) u8);
 
 impl EventName {
     /// From what the API reads.
@@ -69,7 +68,7 @@ impl EventName {
 }
 
 /// From when on an endpoint was due what.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The number of the first event under it.
     pub from: u64,
@@ -87,7 +86,7 @@ impl Term {
 }
 
 /// Which event, in a few bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRef {
     /// Its number.
     pub number: u64,
@@ -98,7 +97,7 @@ pub struct EventRef {
 }
 
 /// A delivery that was asked for again and has no outcome yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resend {
     /// The name of the new delivery.
     pub delivery: Id,
@@ -109,7 +108,7 @@ pub struct Resend {
 }
 
 /// What became of a delivery. It is complete at the time of the record that says so.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// The delivery.
     pub id: Id,
@@ -126,7 +125,7 @@ pub struct Delivered {
 }
 
 /// An endpoint. Its secret is not here: it derives from the service's key, the id and the version.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// Its name.
     pub id: Id,

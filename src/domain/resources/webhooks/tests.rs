@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::resources::webhooks::WebhookRefusal;
+use crate::stored::samples::Sampled;
+use crate::stored::v1;
 
 fn name(text: &str) -> EventName {
     EventName::parse(text).expect("a name")
@@ -48,14 +50,11 @@ fn event(number: u64, kind: EventKind) -> EventRef {
 
 #[test]
 fn every_event_that_happens_can_be_listed() {
-    let mut kinds = 0;
-    while let Ok((kind, _)) =
-        bincode::decode_from_slice::<EventKind, _>(&[kinds], bincode::config::standard())
-    {
+    let kinds = v1::events::EventKind::samples(&mut 0);
+    assert!(kinds.len() >= 14);
+    for kind in kinds {
         assert!(EventName::parse(kind.name()).is_some(), "{} is in no list", kind.name());
-        kinds += 1;
     }
-    assert!(kinds >= 14);
     assert!(EventName::parse("payment.unknown").is_none() && EventName::parse("notification.test").is_none());
 }
 
