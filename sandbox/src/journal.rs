@@ -71,7 +71,7 @@ impl Journal {
             self.file.sync_data()
         });
         if let Err(error) = written {
-            crate::site::say(&format!("pasarela-sandbox: {}: {error}", self.path.display()));
+            crate::site::complain(&format!("{}: {error}", self.path.display()));
             std::process::exit(CANNOT_WRITE);
         }
     }

@@ -1,5 +1,5 @@
-//! `pasarela-sandbox`: the bank's side of the wire, for developers and tests (docs/contract.md,
-//! 18.8).
+//! `pasarela-sandbox`: the bank's side of the wire, for developers and tests
+//! (docs/contract.md, 18.8).
 //!
 //! It judges what a connector sends by the banks' documents (docs/contract.md, 21.3, 21.10), keeps
 //! books of what it did, and misbehaves when it is asked to. It must not know anything of
@@ -50,7 +50,7 @@ async fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            site::say(&format!("pasarela-sandbox: {problem}"));
+            site::complain(&problem);
             ExitCode::FAILURE
         }
     }

@@ -203,3 +203,8 @@ fn garbage() -> Vec<u8> {
 pub fn say(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
+
+/// Says why the process ends.
+pub fn complain(problem: &str) {
+    let _ = writeln!(std::io::stderr(), "pasarela-sandbox: {problem}");
+}

@@ -1,5 +1,5 @@
-//! The table of R4's calls: both families of paths, fields, what is signed (docs/contract.md,
-//! 21.3).
+//! The table of R4's calls: both families of paths, fields, what is signed
+//! (docs/contract.md, 21.3).
 
 use super::fields::Format;
 

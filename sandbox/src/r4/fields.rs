@@ -1,5 +1,5 @@
-//! Formats of R4's fields, and the check of a body against a call's row (docs/contract.md, 18.3,
-//! 21.3, 21.6).
+//! Formats of R4's fields, and the check of a body against a call's row
+//! (docs/contract.md, 18.3, 21.3, 21.6).
 //!
 //! Promises: what passes is exactly what the bank's document has; an unknown field is named, not
 //! ignored.

@@ -1,5 +1,5 @@
-//! R4 Conecta: what the gateway asks of the bank, and what the bank sends (docs/contract.md, 18.2,
-//! 18.6, 21.3).
+//! R4 Conecta: what the gateway asks of the bank, and what the bank sends
+//! (docs/contract.md, 18.2, 18.6, 21.3).
 
 mod answers;
 mod books;

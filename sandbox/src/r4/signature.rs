@@ -1,5 +1,5 @@
-//! The headers of R4's calls: the commerce token and the signature over fields (docs/contract.md,
-//! 21.3).
+//! The headers of R4's calls: the commerce token and the signature over fields
+//! (docs/contract.md, 21.3).
 //!
 //! Promises: neither token nor signature is in what is said of them. Where sources disagree both
 //! variants are taken, unless an option asks for one.

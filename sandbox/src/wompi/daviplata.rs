@@ -1,5 +1,5 @@
-//! Daviplata's steps: a code is sent and checked under a token that changes (docs/contract.md, 4.5,
-//! 21.10).
+//! Daviplata's steps: a code is sent and checked under a token that changes
+//! (docs/contract.md, 4.5, 21.10).
 //!
 //! Promises: a token that was rotated away is good for nothing; codes are sent and tried twice at
 //! most, also across restarts; a code is nowhere in the books.

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -31,8 +31,12 @@ pub struct Reply {
 impl Sandbox {
     /// Starts a bank on a free port with its books in a folder.
     pub fn start(bank: &str, data: &Path, options: &[&str]) -> Sandbox {
-        let mut child =
-            command(bank, data, options).stdout(Stdio::piped()).spawn().expect("the sandbox starts");
+        Sandbox::start_by(command(bank, data, options))
+    }
+
+    /// Starts a bank by a command of the test.
+    pub fn start_by(mut command: Command) -> Sandbox {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the sandbox starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its terminal")).lines();
         let printed = Arc::new(Mutex::new(Vec::new()));
         let address = loop {
@@ -55,6 +59,11 @@ impl Sandbox {
         self.child.wait().expect("ended");
         self.reader.take().expect("a reader").join().expect("all lines");
         self.printed.lock().expect("lines").join("\n")
+    }
+
+    /// Waits until it has ended by itself.
+    pub fn ended(mut self) -> ExitStatus {
+        self.child.wait().expect("ended")
     }
 
     /// Opens a connection and sends bytes.
@@ -124,6 +133,13 @@ pub fn command(bank: &str, data: &Path, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pasarela-sandbox"));
     command.arg(bank).args(["--listen", "127.0.0.1:0", "--data"]).arg(data).args(options);
     command
+}
+
+/// The same program with the same options, started by a line of the shell that has them as `$0` and `$@`.
+pub fn through_shell(line: &str, command: &Command) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).arg(command.get_program()).args(command.get_args());
+    shell
 }
 
 /// A request as it goes over the wire.

@@ -1,6 +1,6 @@
 //! R4's calls: signatures, fields, done and refused and unknown of each, books that survive.
 
-use crate::program::{Sandbox, command};
+use crate::program::{Sandbox, command, through_shell};
 use crate::r4_client::*;
 use serde_json::{Value, json};
 use std::io::Read;
@@ -287,6 +287,22 @@ fn books_survive_a_kill_with_what_is_pending() {
     assert_eq!(call(&sandbox, "MBanulacionC2P", &annulment(reference)).body["code"], "12");
     let second = command("r4", data.path(), &[]).output().expect("it ran");
     assert!(!second.status.success(), "two processes share books");
+    assert!(String::from_utf8_lossy(&second.stderr).contains("another process"), "{second:?}");
+}
+
+/// A limit on the size of files stands for a full disk.
+#[test]
+fn what_cannot_be_written_is_not_answered() {
+    let data = tempfile::tempdir().expect("a folder");
+    let limited = "trap '' XFSZ; ulimit -f 2; exec \"$0\" \"$@\"";
+    let sandbox = Sandbox::start_by(through_shell(limited, &command("r4", data.path(), &[])));
+    let request = signed_request("MBc2p", &c2p("10.00", "12345678"));
+    let answered = (0..).take_while(|_| !sandbox.exchange(&request).is_empty()).count();
+    assert!((1..20).contains(&answered), "{answered} orders in a kilobyte");
+    assert_eq!(sandbox.ended().code(), Some(70));
+    let sandbox = Sandbox::start("r4", data.path(), &[]);
+    assert_eq!(sandbox.books()["totals"]["charged"], format!("{answered}0.00"));
+    assert_eq!(call(&sandbox, "MBc2p", &c2p("10.00", "12345678")).body["code"], "00");
 }
 
 #[test]
@@ -309,5 +325,5 @@ fn what_it_was_given_is_not_printed_and_other_addresses_need_leave() {
         .output()
         .expect("it ran");
     assert!(!remote.status.success());
-    assert!(String::from_utf8_lossy(&remote.stdout).contains("--allow-remote"), "{remote:?}");
+    assert!(String::from_utf8_lossy(&remote.stderr).contains("--allow-remote"), "{remote:?}");
 }
