@@ -52,7 +52,6 @@ pub async fn run(options: Options) -> Result<(), String> {
     let base = format!("{}{PREFIX}", origin.trim_end_matches('/'));
     let books = Books::open(&options.common.data, "wompi")?;
     let events = Events::new(&options)?;
-    say(&format!("pasarela-sandbox wompi listens on http://{address}; config.toml of Pasarela:"));
     let keys = [
         ("base_url", base.clone()),
         ("public_key", shown(&options.public_key, options::DEFAULT_PUBLIC_KEY)),
@@ -60,11 +59,12 @@ pub async fn run(options: Options) -> Result<(), String> {
         ("events_secret", shown(&options.events_secret, options::DEFAULT_EVENTS_SECRET)),
         ("integrity_secret", shown(&options.integrity_secret, options::DEFAULT_INTEGRITY_SECRET)),
     ];
-    say_configuration("rails.wompi", &keys);
     let faults = options.common.faults.clone();
     let bank = Wompi { base, books, events, options, site: OnceLock::new() };
     let site = Arc::new(Site::new(bank, faults.as_deref()).await?);
     let _ = site.bank.site.set(Arc::downgrade(&site));
+    say(&format!("pasarela-sandbox wompi listens on http://{address}; config.toml of Pasarela:"));
+    say_configuration("rails.wompi", &keys);
     site.bank.resume_events().await;
     serve(listener, move |request| {
         let site = Arc::clone(&site);

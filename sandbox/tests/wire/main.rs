@@ -2,6 +2,7 @@
 //! was written from the banks' documents (docs/contract.md, 21.3, 21.10) and shares no code with
 //! what it tests.
 
+mod concurrency;
 mod faults;
 mod gateway;
 mod goldens;
