@@ -21,14 +21,17 @@ use domain::machine::Domain;
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::sends_otp;
+use domain::resources::checkout::CheckoutRefusal;
 use domain::resources::checkout::{Attempts, Status, Way};
 use domain::resources::cop_payments;
+use domain::resources::cop_payments::CopPaymentRefusal;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::{Channel, Failure, ForSession};
 use domain::resources::crypto;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::{Asset, NewDepositAddress, Till};
 use domain::resources::payments;
+use domain::resources::payments::PaymentRefusal;
 use domain::resources::payments::charge::Price;
 use domain::resources::payments::{Debtor, c2p};
 use domain::values::buyer::Buyer;
@@ -93,8 +96,10 @@ impl Visit {
         }
         .ok_or_else(Problem::not_found)?;
         match self.status {
-            Status::Paid(paid) if paid != intent => return Err(problem(&Refusal::SessionPaid)),
-            Status::Expired => return Err(problem(&Refusal::SessionExpired)),
+            Status::Paid(paid) if paid != intent => {
+                return Err(problem(&CheckoutRefusal::SessionPaid.into()));
+            }
+            Status::Expired => return Err(problem(&CheckoutRefusal::SessionExpired.into())),
             Status::Open | Status::Processing | Status::Paid(_) => {}
         }
         let token_mark = services.keys.mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
@@ -117,7 +122,9 @@ impl Visit {
             .await?;
         match &settled.refusal {
             // With another key: the session is paid, and that is what a buyer is told.
-            Some(Refusal::IntentCompleted) => Err(problem(&Refusal::SessionPaid)),
+            Some(Refusal::Payments(PaymentRefusal::IntentCompleted)) => {
+                Err(problem(&CheckoutRefusal::SessionPaid.into()))
+            }
             Some(refusal) => Err(problem(refusal)),
             None => Ok(settled),
         }
@@ -135,7 +142,7 @@ impl Visit {
         self.admits(Way::Cop)?;
         let market = self.shop.market(services);
         if !market.cop_enabled {
-            return Err(problem(&Refusal::CopNotEnabled));
+            return Err(problem(&CopPaymentRefusal::NotEnabled.into()));
         }
         let price = market.pesos(self.session.amount).map_err(|why| why.problem())?;
         if seen.is_some_and(|seen| seen < price.total) {
@@ -188,11 +195,9 @@ impl Visit {
                 .cop
                 .as_ref()
                 .is_some_and(|payment| payment.failure == Some(Failure::OtpAttemptsExhausted));
-            return Err(problem(if used_up {
-                &Refusal::OtpAttemptsExhausted
-            } else {
-                &Refusal::PaymentNotPending
-            }));
+            let refusal =
+                if used_up { CopPaymentRefusal::OtpAttemptsExhausted } else { CopPaymentRefusal::NotPending };
+            return Err(problem(&refusal.into()));
         };
         let settled = self
             .ask(
@@ -295,7 +300,7 @@ impl Visit {
         }
         let attempts = self.open_attempts(services)?;
         if attempts.pending_cop().is_some() {
-            return Err(problem(&Refusal::ChargeInProgress));
+            return Err(problem(&PaymentRefusal::ChargeInProgress.into()));
         }
         Ok((held, attempts))
     }

@@ -12,7 +12,7 @@ use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
-use crate::resources::payouts::batch;
+use crate::resources::payouts::{batch, lifecycle};
 use crate::resources::{
     adjustments, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants,
     own_account, payments, payouts, products, webhooks,
@@ -155,10 +155,10 @@ fn on_rail_reply(book: &Book, entity: Option<&Entity>, reply: RailReply, turn: &
     match entity {
         Entity::Payment(payment) => payments::on_rail_reply(book, payment, reply, turn),
         Entity::Otp(request) => otp::on_rail_reply(request, reply, turn),
-        Entity::Payout(payout) => payouts::on_rail_reply(payout, reply, turn),
+        Entity::Payout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
         Entity::Merchant(merchant) => merchants::on_rail_reply(merchant, reply, turn),
         Entity::OwnAccount(account) => own_account::on_rail_reply(account, &reply, turn),
-        Entity::CryptoPayout(payout) => crypto::payouts::on_rail_reply(payout, reply, turn),
+        Entity::CryptoPayout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
         Entity::CopPayment(payment) => cop_payments::on_rail_reply(book, payment, reply, turn),
         // No bank is told anything about these.
         Entity::Batch(_)
@@ -178,11 +178,11 @@ fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Outcome {
     match entity {
         Entity::Payment(payment) => payments::deadline(payment, turn),
         Entity::Otp(request) => otp::deadline(request, turn),
-        Entity::Payout(payout) => payouts::deadline(payout, turn),
+        Entity::Payout(payout) => lifecycle::deadline(payout, turn),
         Entity::Merchant(merchant) => merchants::deadline(book, merchant, turn),
         Entity::OwnAccount(account) => own_account::deadline(account, turn),
         Entity::Conversion(conversion) => conversions::auto::deadline(conversion, turn),
-        Entity::CryptoPayout(payout) => crypto::payouts::deadline(payout, turn),
+        Entity::CryptoPayout(payout) => lifecycle::deadline(payout, turn),
         Entity::CopPayment(payment) => cop_payments::deadline(payment, turn),
         // Nothing of these is due by itself.
         Entity::Batch(_)

@@ -24,6 +24,7 @@ use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
 use domain::resources::webhooks;
 use domain::resources::webhooks::Webhook;
+use domain::resources::webhooks::WebhookRefusal;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
@@ -207,7 +208,7 @@ pub async fn resend(
         match (&settled.refusal, settled.record.as_ref().and(settled.entity.as_deref())) {
             (Some(Refusal::NotFound), _) => {}
             // Who has no room costs the others nothing.
-            (Some(Refusal::ResendsWaiting), _) => full = settled.refusal,
+            (Some(Refusal::Webhooks(WebhookRefusal::ResendsWaiting)), _) => full = settled.refusal,
             (Some(refusal), _) => return Err(refusals::problem(refusal)),
             (None, Some(Entity::Webhook(webhook))) => {
                 items.extend(webhook.resends.last().map(|resend| {

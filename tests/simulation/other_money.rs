@@ -15,6 +15,7 @@ use domain::resources::crypto;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::{Asset, Incoming, NewDepositAddress};
 use domain::resources::crypto::payouts::{self as crypto_payouts, NewCryptoPayout};
+use domain::resources::payouts::lifecycle;
 use domain::values::ids::Kind;
 use domain::values::money::{Cop, Usdt};
 use domain::values::time::Timestamp;
@@ -137,9 +138,9 @@ impl Life {
             Act::SettlePesos { n, well } => {
                 let id = self.one(tenant, Kind::CopPayout, n)?.id;
                 let verdict = if well {
-                    cop_payouts::Verdict::Completed("1".to_owned())
+                    lifecycle::Settled::Completed("1".to_owned())
                 } else {
-                    cop_payouts::Verdict::Failed("closed".to_owned())
+                    lifecycle::Settled::Failed("closed".to_owned())
                 };
                 self.ask(tenant, id, false, cop_payouts::Command::Settle(verdict)).await;
             }

@@ -314,6 +314,22 @@ impl PlatformBook {
     }
 }
 
+/// A refusal of a rule about what the platform's book is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlatformRefusal {
+    /// The tenant's settings was changed by somebody else in between.
+    StaleSettings,
+}
+
+impl PlatformRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            PlatformRefusal::StaleSettings => true,
+        }
+    }
+}
+
 /// Decides what an operator asks.
 pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome {
     match ask {
@@ -342,7 +358,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
             let Some(tenant) = book.tenants.get(&number) else { return Outcome::refuse(Refusal::NotFound) };
             if tenant.tenant_settings.version != base {
-                return Outcome::refuse(Refusal::StaleTenantSettings);
+                return Outcome::refuse(PlatformRefusal::StaleSettings);
             }
             if tenant.tenant_settings.settings == settings
                 && tenant.tenant_settings.live_status == live_status

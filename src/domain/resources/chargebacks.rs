@@ -150,6 +150,31 @@ pub enum Verdict {
     Lost,
 }
 
+/// A refusal of a rule about chargebacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChargebackRefusal {
+    /// The payment is no completed card payment.
+    NotAllowed,
+    /// More than is left of the payment.
+    ExceedsPayment,
+    /// The dispute is decided.
+    Closed,
+    /// The payment was charged back as often as it may be.
+    TooMany,
+}
+
+impl ChargebackRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            ChargebackRefusal::NotAllowed
+            | ChargebackRefusal::ExceedsPayment
+            | ChargebackRefusal::Closed
+            | ChargebackRefusal::TooMany => true,
+        }
+    }
+}
+
 /// A command about the chargebacks of a payment.
 pub enum Command {
     /// A bank takes the payment back.
@@ -181,15 +206,15 @@ fn taken(chargebacks: &[Chargeback]) -> i64 {
 pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Outcome {
     let by_card = matches!(payment.means, Means::Card { .. });
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
-        return Outcome::refuse(Refusal::ChargebackNotAllowed);
+        return Outcome::refuse(ChargebackRefusal::NotAllowed);
     }
     if payment.chargebacks.len() >= CHARGEBACKS_MAX {
-        return Outcome::refuse(Refusal::TooManyChargebacks);
+        return Outcome::refuse(ChargebackRefusal::TooMany);
     }
     let left = payment.ves.minor() - taken(&payment.chargebacks);
     let amount = new.amount.unwrap_or(Ves::from_minor(left));
     if amount.minor() <= 0 || amount.minor() > left {
-        return Outcome::refuse(Refusal::ChargebackExceedsPayment);
+        return Outcome::refuse(ChargebackRefusal::ExceedsPayment);
     }
     let fee = new.fee.unwrap_or(book.tenant_settings.settings.fees.chargeback);
     if amount.plus(fee).is_none() {
@@ -234,7 +259,7 @@ pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcom
     };
     let chargeback = &payment.chargebacks[at];
     if chargeback.status != Status::Open {
-        return Outcome::refuse(Refusal::ChargebackClosed);
+        return Outcome::refuse(ChargebackRefusal::Closed);
     }
     let status = match verdict {
         Verdict::Won => Status::Won,

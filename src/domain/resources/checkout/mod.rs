@@ -14,6 +14,7 @@ use crate::refusal::Refusal;
 use crate::resources::conversions::price::with_four_decimals;
 use crate::resources::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
 use crate::resources::crypto::deposits::{DepositAddress, Till};
+use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::{Payment, Phase, Status as PaymentStatus};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
@@ -139,6 +140,24 @@ pub struct NewSession {
     pub bought: Option<Bought>,
 }
 
+/// A refusal of a rule about sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckoutRefusal {
+    /// The session was paid.
+    SessionPaid,
+    /// The session's time is over.
+    SessionExpired,
+}
+
+impl CheckoutRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            CheckoutRefusal::SessionPaid | CheckoutRefusal::SessionExpired => true,
+        }
+    }
+}
+
 /// A command to a session.
 pub enum Command {
     /// A new one.
@@ -255,12 +274,12 @@ impl Status {
     }
 
     /// Whether an attempt may begin now.
-    pub const fn may_begin(self) -> Result<(), Refusal> {
+    pub fn may_begin(self) -> Result<(), Refusal> {
         match self {
             Status::Open => Ok(()),
-            Status::Processing => Err(Refusal::ChargeInProgress),
-            Status::Paid(_) => Err(Refusal::SessionPaid),
-            Status::Expired => Err(Refusal::SessionExpired),
+            Status::Processing => Err(PaymentRefusal::ChargeInProgress.into()),
+            Status::Paid(_) => Err(CheckoutRefusal::SessionPaid.into()),
+            Status::Expired => Err(CheckoutRefusal::SessionExpired.into()),
         }
     }
 }

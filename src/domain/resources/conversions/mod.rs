@@ -15,11 +15,13 @@ use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp, Zone};
 pub use commands::{Command, decide};
 use price::{Amount, Price};
+pub use refusals::ConversionRefusal;
 use spend::Taken;
 
 pub mod auto;
 mod commands;
 pub mod price;
+mod refusals;
 pub mod spend;
 #[cfg(test)]
 mod tests;
@@ -276,11 +278,11 @@ fn priced(
     market: Option<Rate>,
 ) -> Result<Price, Refusal> {
     if !source.is_enabled(settings) {
-        return Err(Refusal::ConversionsNotEnabled);
+        return Err(ConversionRefusal::NotEnabled.into());
     }
-    let market = market.ok_or(Refusal::MarketRateUnavailable)?;
+    let market = market.ok_or(ConversionRefusal::MarketRateUnavailable)?;
     let price =
-        Price::of(source, amount, market, source.spread(settings)).ok_or(Refusal::InvalidConversionAmount)?;
+        Price::of(source, amount, market, source.spread(settings)).ok_or(ConversionRefusal::InvalidAmount)?;
     not_too_little(settings, &price)?;
     Ok(price)
 }
@@ -288,7 +290,7 @@ fn priced(
 fn not_too_little(settings: &Settings, price: &Price) -> Result<(), Refusal> {
     let minimum = settings.conversions.minimum;
     if price.target < minimum || price.target.is_zero() {
-        Err(Refusal::BelowMinimumUsdt { minimum })
+        Err(ConversionRefusal::BelowMinimum { minimum }.into())
     } else {
         Ok(())
     }
@@ -311,14 +313,16 @@ pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, t
 fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Result<&'a Price, Refusal> {
     let settings = &book.tenant_settings.settings;
     let price = match &conversion.stage {
-        Stage::Quoted { expires_at, .. } if turn.now >= *expires_at => return Err(Refusal::QuoteExpired),
+        Stage::Quoted { expires_at, .. } if turn.now >= *expires_at => {
+            return Err(ConversionRefusal::QuoteExpired.into());
+        }
         Stage::Quoted { price, .. } => price,
-        Stage::Accepted(_) if conversion.payment.is_none() => return Err(Refusal::QuoteUsed),
+        Stage::Accepted(_) if conversion.payment.is_none() => return Err(ConversionRefusal::QuoteUsed.into()),
         // What the gateway made by itself never was a quote.
         Stage::Accepted(_) | Stage::Waiting(_) | Stage::Dropped => return Err(Refusal::NotFound),
     };
     if !conversion.source.is_enabled(settings) {
-        return Err(Refusal::ConversionsNotEnabled);
+        return Err(ConversionRefusal::NotEnabled.into());
     }
     not_too_little(settings, price)?;
     within_limit(book, conversion.source, price, turn)?;
@@ -333,7 +337,7 @@ fn within_limit(book: &Book, source: Source, price: &Price, turn: &Turn) -> Resu
     }
     match source.daily_limit(&book.tenant_settings.settings) {
         Some(limit) if today > limit => {
-            Err(Refusal::DailyLimitExceeded { currency: source.currency(), limit })
+            Err(ConversionRefusal::DailyLimitExceeded { currency: source.currency(), limit }.into())
         }
         Some(_) | None => Ok(()),
     }
@@ -451,8 +455,8 @@ pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome 
             );
             Outcome::write(draft)
         }
-        (Decision::Cancel, _) => Outcome::refuse(Refusal::ConversionNotCancelable),
-        (Decision::Fulfil | Decision::Reject(_), _) => Outcome::refuse(Refusal::ConversionNotPending),
+        (Decision::Cancel, _) => Outcome::refuse(ConversionRefusal::NotCancelable),
+        (Decision::Fulfil | Decision::Reject(_), _) => Outcome::refuse(ConversionRefusal::NotPending),
     }
 }
 

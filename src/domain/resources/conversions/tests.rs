@@ -14,6 +14,7 @@ use crate::platform::settings::TenantSettings;
 use crate::record::Record;
 use crate::resources::adjustments::Adjustment;
 use crate::resources::conversions;
+use crate::resources::conversions::ConversionRefusal;
 use crate::resources::payments::sale::HOLD_MS;
 use crate::values::money::{Cop, Usdt, Ves};
 use crate::values::time::DAY_MS;
@@ -190,7 +191,8 @@ fn what_is_available_goes_first_then_holds_in_the_order_of_their_release() {
     // 350.00 at 101.5 are 3.44 USDT, held until the last of the two holds ends.
     assert_eq!((usdt.net, usdt.held, usdt.next_release()), (344, 344, Some(second)));
     let insufficient =
-        Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 25_000 };
+        ConversionRefusal::InsufficientBalance { currency: Currency::Ves, available: 0, spendable: 25_000 }
+            .into();
     let m = world.quote(Source::Ves, Amount::Source(25_001), 100).expect("a price");
     assert_eq!(world.accept(m, false), Err(insufficient));
     assert_eq!(world.status(m), None, "a refused accept leaves the quote unused");
@@ -207,7 +209,12 @@ fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
     let n = world.quote(Source::Ves, Amount::Source(20_000), 100).expect("a price");
     assert_eq!(
         world.accept(n, false),
-        Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: -100, spendable: 0 })
+        Err(ConversionRefusal::InsufficientBalance {
+            currency: Currency::Ves,
+            available: -100,
+            spendable: 0
+        }
+        .into())
     );
     world.fund(Currency::Ves, 100, false);
     let aside = HoldChange {
@@ -225,7 +232,12 @@ fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
     assert_eq!(account.held, held);
     assert_eq!(
         world.accept(n, false),
-        Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 10_000 })
+        Err(ConversionRefusal::InsufficientBalance {
+            currency: Currency::Ves,
+            available: 0,
+            spendable: 10_000
+        }
+        .into())
     );
 }
 
@@ -249,7 +261,12 @@ fn a_conversion_takes_of_so_many_holds_and_fits_into_a_record() {
     let n = world.quote(Source::Ves, Amount::Source(most + 1), 100).expect("a price");
     assert_eq!(
         world.accept(n, false),
-        Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: most })
+        Err(ConversionRefusal::InsufficientBalance {
+            currency: Currency::Ves,
+            available: 0,
+            spendable: most
+        }
+        .into())
     );
     let n = world.convert(most, false);
     assert_eq!(world.conversion(n).accepted().map(|accepted| accepted.taken.len()), Some(HOLDS_MAX));
@@ -280,11 +297,11 @@ fn a_cancel_restores_the_very_holds_that_still_last() {
     assert_eq!(world.book().converted.ves(), 0);
     assert_eq!(
         world.tell(n, conversions::Command::End(Decision::Cancel)),
-        Err(Refusal::ConversionNotCancelable)
+        Err(ConversionRefusal::NotCancelable.into())
     );
     assert_eq!(
         world.tell(n, conversions::Command::End(Decision::Fulfil)),
-        Err(Refusal::ConversionNotPending)
+        Err(ConversionRefusal::NotPending.into())
     );
 }
 
@@ -310,10 +327,14 @@ fn a_quote_is_accepted_once_and_in_time() {
         world.convert(10_150, false),
         world.quote(Source::Ves, Amount::Source(10_150), 100).expect("a price"),
     );
-    assert_eq!(world.accept(used, false), Err(Refusal::QuoteUsed));
+    assert_eq!(world.accept(used, false), Err(ConversionRefusal::QuoteUsed.into()));
     world.now += QUOTE_MS;
-    assert_eq!(world.accept(late, false), Err(Refusal::QuoteExpired));
-    assert_eq!(world.accept(used, false), Err(Refusal::QuoteUsed), "used is used, however old");
+    assert_eq!(world.accept(late, false), Err(ConversionRefusal::QuoteExpired.into()));
+    assert_eq!(
+        world.accept(used, false),
+        Err(ConversionRefusal::QuoteUsed.into()),
+        "used is used, however old"
+    );
     let quote = world.quote(Source::Ves, Amount::Source(10_150), 100).expect("a price");
     world.now += QUOTE_MS - 1;
     assert_eq!(world.accept(quote, false), Ok(()));
@@ -328,11 +349,11 @@ fn settings_are_those_in_force() {
     world.fund(Currency::Ves, 1_000_000, false);
     assert_eq!(
         world.quote(Source::Cop, Amount::Source(1_000_000), 4_000),
-        Err(Refusal::ConversionsNotEnabled)
+        Err(ConversionRefusal::NotEnabled.into())
     );
     assert_eq!(
         world.quote(Source::Ves, Amount::Target(Usdt::from_minor(499)), 100),
-        Err(Refusal::BelowMinimumUsdt { minimum: Usdt::from_minor(500) })
+        Err(ConversionRefusal::BelowMinimum { minimum: Usdt::from_minor(500) }.into())
     );
     let n = world.quote(Source::Ves, Amount::Target(Usdt::from_minor(500)), 100).expect("a price");
     let mut settings = Settings::default();
@@ -347,7 +368,10 @@ fn settings_are_those_in_force() {
             }),
         )
         .expect("tenant settings");
-    assert_eq!(world.accept(n, false), Err(Refusal::BelowMinimumUsdt { minimum: Usdt::from_minor(501) }));
+    assert_eq!(
+        world.accept(n, false),
+        Err(ConversionRefusal::BelowMinimum { minimum: Usdt::from_minor(501) }.into())
+    );
     settings.usdt_enabled = false;
     world
         .ask(
@@ -359,7 +383,7 @@ fn settings_are_those_in_force() {
             }),
         )
         .expect("tenant settings");
-    assert_eq!(world.accept(n, false), Err(Refusal::ConversionsNotEnabled));
+    assert_eq!(world.accept(n, false), Err(ConversionRefusal::NotEnabled.into()));
 }
 
 /// Midnight comes at 04:00 UTC in Caracas and at 05:00 UTC in Bogotá.
@@ -379,7 +403,8 @@ fn a_day_ends_at_midnight_of_its_city() {
             let n = world.quote(source, Amount::Source(minor), 100)?;
             world.accept(n, waits).map(|()| n)
         };
-        let exceeded = Refusal::DailyLimitExceeded { currency: funded, limit: 25_000 };
+        let exceeded: Refusal =
+            ConversionRefusal::DailyLimitExceeded { currency: funded, limit: 25_000 }.into();
         convert(&mut world, minor, false).expect("within the limit");
         let waiting = convert(&mut world, 25_000 - minor, true).expect("exactly the limit");
         assert_eq!(convert(&mut world, 10_150, false), Err(exceeded.clone()), "{source:?}");

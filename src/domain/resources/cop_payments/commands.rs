@@ -8,6 +8,8 @@ use crate::decision::{Outcome, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
+use crate::resources::chargebacks::ChargebackRefusal;
+use crate::resources::payments::PaymentRefusal;
 use crate::resources::{chargebacks, payments};
 use crate::values::token::Token;
 use std::sync::Arc;
@@ -54,7 +56,7 @@ pub fn decide(
 /// a payment in whatever currency say why.
 pub fn refuse_payments_command(command: &payments::Command) -> Outcome {
     Outcome::refuse(match command {
-        payments::Command::Reverse => Refusal::NotReversible,
+        payments::Command::Reverse => PaymentRefusal::NotReversible.into(),
         payments::Command::RequestC2p(_)
         | payments::Command::ExecuteC2p(_)
         | payments::Command::CancelIntent
@@ -65,7 +67,7 @@ pub fn refuse_payments_command(command: &payments::Command) -> Outcome {
 /// The refusal of a chargeback, which only cards have.
 pub fn refuse_chargeback(command: &chargebacks::Command) -> Outcome {
     Outcome::refuse(match command {
-        chargebacks::Command::Open(_) => Refusal::ChargebackNotAllowed,
+        chargebacks::Command::Open(_) => ChargebackRefusal::NotAllowed.into(),
         chargebacks::Command::Close(..) => Refusal::NotFound,
     })
 }

@@ -9,6 +9,7 @@
 pub mod collect;
 mod commands;
 pub mod refund;
+mod refusals;
 pub mod sale;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
 pub use commands::{Command, deadline, decide, on_rail_reply, refuse_chargeback, refuse_payments_command};
+pub use refusals::CopPaymentRefusal;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 

@@ -11,6 +11,8 @@ use crate::ledger::sellers;
 use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Release};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::Status;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
@@ -107,13 +109,13 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
 /// The tenant asks for it.
 pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     if matches!(payment.phase, Phase::Refunding { .. }) {
-        return Outcome::refuse(Refusal::RefundInProgress);
+        return Outcome::refuse(CopPaymentRefusal::RefundInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
-        return Outcome::refuse(Refusal::PaymentNotCompleted);
+        return Outcome::refuse(PaymentRefusal::NotCompleted);
     };
     if turn.now >= completed_at.plus_ms(WINDOW_MS) {
-        return Outcome::refuse(Refusal::RefundWindowExpired);
+        return Outcome::refuse(CopPaymentRefusal::RefundWindowExpired);
     }
     if !turn.has_rail {
         return Outcome::refuse(Refusal::RailNotConfigured);
@@ -121,7 +123,7 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let Some(aside) = set_aside(book, payment) else {
         let account = book.account(Currency::Cop);
         let spendable = spendable(account, payment.available_at.map(|at| (at, payment.id)));
-        return Outcome::refuse(Refusal::RefundNotCovered {
+        return Outcome::refuse(CopPaymentRefusal::RefundNotCovered {
             available: Cop::from_minor(account.free()),
             spendable: Cop::from_minor(spendable),
         });
@@ -260,7 +262,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             put_back(&mut draft, book, payment, aside, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
             draft.replace_kept(payment.kept.clone());
-            Outcome::write_and_refuse(draft, Refusal::ProcessorUnavailable)
+            Outcome::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
         }
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
         (answer, How::Ask) => {

@@ -12,6 +12,8 @@ use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::checkout::Sale;
+use crate::resources::crypto::CryptoRefusal;
+use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::charge::{Figured, unknown_seller};
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::resources::payments::{Marketplace, Means, Payment, Status};
@@ -195,14 +197,14 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
         return Err(Refusal::NotFound);
     }
     if !book.tenant_settings.settings.usdt_enabled {
-        return Err(Refusal::UsdtNotEnabled);
+        return Err(CryptoRefusal::NotEnabled.into());
     }
     if marketplace
         .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
     {
-        return Err(Refusal::MerchantInactive);
+        return Err(MerchantRefusal::Inactive.into());
     }
-    if turn.has_rail { Ok(()) } else { Err(Refusal::NetworkNotConfigured) }
+    if turn.has_rail { Ok(()) } else { Err(CryptoRefusal::NetworkNotConfigured.into()) }
 }
 
 /// Something that comes to an address.

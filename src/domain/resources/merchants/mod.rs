@@ -18,9 +18,11 @@ use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 pub use commands::{Command, decide};
+pub use refusals::MerchantRefusal;
 use std::sync::Arc;
 
 mod commands;
+mod refusals;
 
 /// Payout methods that a merchant may have: each record of the merchant holds all of them, and so
 /// does its book.
@@ -260,7 +262,7 @@ pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn:
         return Outcome::unchanged();
     }
     if merchant.methods.len() >= METHODS_MAX {
-        return Outcome::refuse(Refusal::TooManyPayoutMethods);
+        return Outcome::refuse(MerchantRefusal::TooManyPayoutMethods);
     }
     change(merchant, merchant.changed(turn.now, |merchant| attach(merchant, Some((bank, phone)), turn)))
 }
@@ -299,10 +301,10 @@ pub fn set_active(merchant: &Merchant, active: bool, turn: &Turn) -> Outcome {
 pub fn delete(book: &Book, merchant: &Merchant) -> Outcome {
     let Some(seller) = book.sellers.get(&merchant.id) else { return Outcome::refuse(Refusal::NotFound) };
     if seller.payouts > 0 {
-        return Outcome::refuse(Refusal::MerchantHasPayouts { count: seller.payouts });
+        return Outcome::refuse(MerchantRefusal::HasPayouts { count: seller.payouts });
     }
     if seller.accounts.values().any(|account| account.net != 0 || account.held != 0) {
-        return Outcome::refuse(Refusal::MerchantHasBalance);
+        return Outcome::refuse(MerchantRefusal::HasBalance);
     }
     let mut draft = Draft::new(Cause::MerchantDeleted);
     draft.remove(EntityId::merchant(merchant.id), merchant);

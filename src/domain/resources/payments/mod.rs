@@ -9,6 +9,7 @@ pub mod c2p;
 pub mod charge;
 mod commands;
 pub mod otp;
+mod refusals;
 pub mod reversal;
 pub mod sale;
 
@@ -30,6 +31,7 @@ use crate::values::money::{Rate, Usd, Usdt, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 pub use commands::{Command, deadline, decide, on_rail_reply};
+pub use refusals::PaymentRefusal;
 use std::sync::Arc;
 
 /// How the money is collected. The number is part of list facets.

@@ -13,10 +13,12 @@ use crate::refusal::Refusal;
 use crate::resources::adjustments::Adjustment;
 use crate::resources::banks::BankCode;
 use crate::resources::chargebacks;
+use crate::resources::chargebacks::ChargebackRefusal;
 use crate::resources::chargebacks::{NewChargeback, Reason, Verdict};
 use crate::resources::merchants;
 use crate::resources::merchants::Registration;
 use crate::resources::payments;
+use crate::resources::payments::PaymentRefusal;
 use crate::values::card::{Brand, Card, Cvv, Expiry, Number};
 use crate::values::date::Date;
 use crate::values::external_ref::ExternalRef;
@@ -257,7 +259,7 @@ fn what_is_refused_before_the_bank_is_called() {
             transfer_used: true,
             ..new_charge(transfer(0))
         })))
-        .refused(&Refusal::ReferenceAlreadyUsed);
+        .refused(&PaymentRefusal::ReferenceAlreadyUsed.into());
     Case::new()
         .when(payments::Command::Charge(Box::new(NewCharge { rate: None, ..new_charge(card()) })))
         .refused(&Refusal::RateUnavailable);
@@ -313,14 +315,14 @@ fn chargebacks_take_and_give_back() {
     assert_eq!(rows(record), [(MovementKind::Chargeback, -50_000)], "no row of nothing");
     assert_eq!(events(record), [EventKind::PaymentChargeback]);
     assert_eq!((case.available(), case.payment().status), (-50_000, Status::Completed));
-    case.charge_back(Some(150_001), 0).refused(&Refusal::ChargebackExceedsPayment);
+    case.charge_back(Some(150_001), 0).refused(&ChargebackRefusal::ExceedsPayment.into());
 
     let then = case.charge_back(None, 1_000);
     let record = then.wrote(Cause::ChargebackOpened);
     assert_eq!(rows(record), [(MovementKind::Chargeback, -150_000), (MovementKind::ChargebackFee, -1_000)]);
     assert_eq!(events(record), [EventKind::PaymentChargeback, EventKind::PaymentReversed]);
     assert_eq!(case.payment().reversed_at, Some(Timestamp::from_unix_ms(case.now_ms)));
-    case.charge_back(None, 0).refused(&Refusal::ChargebackExceedsPayment);
+    case.charge_back(None, 0).refused(&ChargebackRefusal::ExceedsPayment.into());
 
     let [first, second] = [0, 1].map(|n| case.payment().chargebacks[n].id);
     let then = case.when(chargebacks::Command::Close(first, Verdict::Lost));
@@ -338,7 +340,7 @@ fn chargebacks_take_and_give_back() {
         (Status::Completed, None, -50_000)
     );
     for id in [first, second] {
-        case.when(chargebacks::Command::Close(id, Verdict::Won)).refused(&Refusal::ChargebackClosed);
+        case.when(chargebacks::Command::Close(id, Verdict::Won)).refused(&ChargebackRefusal::Closed.into());
     }
     case.when(chargebacks::Command::Close(Id::derived(1, 2, 0), Verdict::Won)).refused(&Refusal::NotFound);
 }
@@ -347,11 +349,11 @@ fn chargebacks_take_and_give_back() {
 fn only_completed_cards_are_charged_back() {
     let mut pending = Case::new();
     pending.when(charge(card()));
-    pending.charge_back(None, 0).refused(&Refusal::ChargebackNotAllowed);
+    pending.charge_back(None, 0).refused(&ChargebackRefusal::NotAllowed.into());
     let mut found = Case::new();
     found.when(charge(transfer(0)));
     found.hears(How::Send, Answer::Done { reference: "123456".to_owned() });
-    found.charge_back(None, 0).refused(&Refusal::ChargebackNotAllowed);
+    found.charge_back(None, 0).refused(&ChargebackRefusal::NotAllowed.into());
 }
 
 /// Test money for a seller moves what stands against it too, and both are refused long before a sum

@@ -2,7 +2,8 @@
 //! as the items before left it. Each item is a payout of its own with a fate of its own; what is
 //! refused is answered in its place and its reference stays free (`docs/contract.md, 7.9`).
 
-use super::{NewPayout, Payout, afford, conflict, debit, prepare};
+use super::request::{afford, conflict, debit, prepare};
+use super::{NewPayout, Payout};
 use crate::decision::{Draft, Outcome, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;

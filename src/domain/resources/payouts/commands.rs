@@ -1,6 +1,7 @@
 //! Commands to payouts in bolívares, and the rule that answers each.
 
-use super::{NewPayout, Payout, create, repeat};
+use super::request::{create, repeat};
+use super::{NewPayout, Payout};
 use crate::decision::{Outcome, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;

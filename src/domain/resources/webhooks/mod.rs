@@ -14,8 +14,10 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 pub use commands::{Command, decide};
+pub use refusals::WebhookRefusal;
 
 mod commands;
+mod refusals;
 
 /// Endpoints per tenant and mode.
 pub const ENDPOINTS_MAX: usize = 20;
@@ -222,7 +224,7 @@ pub struct Progress {
 /// Adds an endpoint. It is due what happens from now on.
 pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Outcome {
     if book.webhooks.len() >= ENDPOINTS_MAX {
-        return Outcome::refuse(Refusal::TooManyWebhooks);
+        return Outcome::refuse(WebhookRefusal::TooMany);
     }
     let mut draft = Draft::new(Cause::WebhookCreated);
     draft.create(Entity::Webhook(Webhook {
@@ -260,7 +262,7 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Outcome 
         changed.terms.retain(|term| term.from < next.from);
         changed.terms.push(next);
         if changed.terms.len() > TERMS_MAX {
-            return Outcome::refuse(Refusal::WebhookBusy);
+            return Outcome::refuse(WebhookRefusal::Busy);
         }
     }
     write(Cause::WebhookChanged, webhook, changed)
@@ -300,7 +302,7 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Outcome {
         return Outcome::unchanged();
     }
     if webhook.resends.len() >= RESENDS_MAX {
-        return Outcome::refuse(Refusal::ResendsWaiting);
+        return Outcome::refuse(WebhookRefusal::ResendsWaiting);
     }
     let mut next = Webhook { outcomes: Vec::new(), ..webhook.clone() };
     next.resends.push(Resend {

@@ -1,6 +1,7 @@
 //! The rules of endpoints, case by case.
 
 use super::*;
+use crate::resources::webhooks::WebhookRefusal;
 use crate::stored::samples::Sampled;
 use crate::stored::v1;
 
@@ -111,7 +112,7 @@ fn endless_changes_over_a_backlog_are_refused() {
             WebhookChange { enabled: Some(at % 2 == 0), ..WebhookChange::default() },
         );
         if outcome.refusal.is_some() {
-            assert_eq!((outcome.refusal, at), (Some(Refusal::WebhookBusy), 64));
+            assert_eq!((outcome.refusal, at), (Some(WebhookRefusal::Busy.into()), 64));
             return;
         }
         webhook = written(outcome);
@@ -134,7 +135,7 @@ fn twenty_and_no_more() {
     let mut full = book(0);
     full.webhooks = (0..20).map(id).collect();
     let new = NewWebhook { id: id(99), url: String::new(), events: Vec::new() };
-    assert_eq!(register(&full, new, &turn()).refusal, Some(Refusal::TooManyWebhooks));
+    assert_eq!(register(&full, new, &turn()).refusal, Some(WebhookRefusal::TooMany.into()));
 }
 
 #[test]
@@ -172,7 +173,7 @@ fn a_resend_waits_until_its_outcome() {
     full.resends = vec![resent; 100];
     assert_eq!(
         resend(&full, event(1, EventKind::PaymentCompleted), &turn()).refusal,
-        Some(Refusal::ResendsWaiting)
+        Some(WebhookRefusal::ResendsWaiting.into())
     );
 }
 

@@ -1,6 +1,8 @@
 //! Codes of one use: wrong ones, those that count, and those sent too often.
 
 use super::*;
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::payments::PaymentRefusal;
 use crate::stored::goldens::{read, written};
 use crate::stored::v1;
 
@@ -13,15 +15,15 @@ fn a_wrong_code_is_counted_and_changes_nothing_else() {
     let waiting = before.phase.waiting().map(|waiting| Waiting { codes: 1, ..waiting });
     assert_eq!(
         (world.refusal.clone(), world.payment().phase.waiting()),
-        (Some(Refusal::InvalidOtp), waiting)
+        (Some(CopPaymentRefusal::InvalidOtp.into()), waiting)
     );
     assert_eq!(CopPayment { phase: before.phase.clone(), ..world.payment().clone() }, before);
     assert!(world.say(told("12a456"), T0 + 11_000).is_none());
-    assert_eq!(world.refusal, Some(Refusal::InvalidOtp));
+    assert_eq!(world.refusal, Some(CopPaymentRefusal::InvalidOtp.into()));
     for channel in [Channel::Qr, Channel::Push] {
         let mut other = World::collecting(channel);
         assert!(other.say(told("123456"), T0 + 10_000).is_none());
-        assert_eq!(other.refusal, Some(Refusal::ChannelMismatch));
+        assert_eq!(other.refusal, Some(CopPaymentRefusal::ChannelMismatch.into()));
     }
 }
 
@@ -32,7 +34,7 @@ fn tried_too_often() -> World {
         assert!(world.effects.iter().all(|effect| !matches!(effect.order, Order::TellCop { .. })));
         world.say(told("654321"), T0 + n).expect("a record");
         world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + n).expect("a record");
-        assert_eq!(world.refusal, Some(Refusal::InvalidOtp));
+        assert_eq!(world.refusal, Some(CopPaymentRefusal::InvalidOtp.into()));
     }
     assert!(matches!(
         world.effects.as_slice(),
@@ -47,7 +49,7 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
     let record = world.hear(TELL, How::Send, refused(CANCELED), T0 + 5).expect("a record");
     assert_eq!(
         (world.refusal.clone(), events(&record)),
-        (Some(Refusal::InvalidOtp), vec![EventKind::PaymentFailed])
+        (Some(CopPaymentRefusal::InvalidOtp.into()), vec![EventKind::PaymentFailed])
     );
     let payment = world.payment().clone();
     assert_eq!(
@@ -56,10 +58,10 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
     );
     for code in ["123456", "12a456"] {
         assert!(world.say(told(code), T0 + 6).is_none());
-        assert_eq!(world.refusal, Some(Refusal::OtpAttemptsExhausted));
+        assert_eq!(world.refusal, Some(CopPaymentRefusal::OtpAttemptsExhausted.into()));
     }
     assert!(world.say(cop_payments::Command::Cancel, T0 + 6).is_none());
-    assert_eq!(world.refusal, Some(Refusal::PaymentNotPending));
+    assert_eq!(world.refusal, Some(CopPaymentRefusal::NotPending.into()));
 }
 
 #[test]
@@ -68,9 +70,9 @@ fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 5).is_none());
     for command in [told("123456"), cop_payments::Command::Cancel.into()] {
         let wanted = if matches!(command, Command::CopPayments(cop_payments::Command::Cancel)) {
-            Refusal::ChargeInProgress
+            PaymentRefusal::ChargeInProgress.into()
         } else {
-            Refusal::OtpAttemptsExhausted
+            CopPaymentRefusal::OtpAttemptsExhausted.into()
         };
         assert!(world.say(command, T0 + 6).is_none());
         assert_eq!(world.refusal, Some(wanted));
@@ -92,7 +94,7 @@ fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     world.hear(TELL, How::Send, done(), T0 + 5).expect("a record");
     assert_eq!(
         (world.payment().status, world.refusal.clone()),
-        (Status::Completed, Some(Refusal::PaymentNotPending))
+        (Status::Completed, Some(CopPaymentRefusal::NotPending.into()))
     );
 }
 

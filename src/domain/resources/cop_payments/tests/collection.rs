@@ -1,6 +1,8 @@
 //! Ends of a collection, and what the processor is asked on the way there.
 
 use super::*;
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::payments::PaymentRefusal;
 
 #[test]
 fn every_end_of_a_collection_that_is_asked_about() {
@@ -42,7 +44,7 @@ fn every_end_of_a_collection_that_is_asked_about() {
             cop_payments::Command::PlayBuyer { pays: false }.into(),
         ] {
             assert!(world.say(ask, T0 + 61_000).is_none());
-            assert_eq!(world.refusal, Some(Refusal::PaymentNotPending));
+            assert_eq!(world.refusal, Some(CopPaymentRefusal::NotPending.into()));
         }
     }
 }
@@ -101,7 +103,7 @@ fn whoever_told_something_else_than_what_came_learns_that_it_was_over() {
             assert_eq!(world.say(ask(), T0 + 10_000).expect("a record").cause, Cause::CopPaymentInstructed);
             assert!(matches!(world.effects.as_slice(), [Effect { order: Order::TellCop { .. }, .. }]));
             assert!(world.hear(TELL, How::Send, answer.clone(), T0 + 10_001).is_some());
-            let over = (answer != wanted).then_some(Refusal::PaymentNotPending);
+            let over = (answer != wanted).then_some(CopPaymentRefusal::NotPending.into());
             assert_eq!((world.refusal.clone(), world.payment().deadline()), (over, None), "{answer:?}");
         }
     }
@@ -112,7 +114,7 @@ fn a_cancellation_that_met_silence_is_told_again() {
     let mut world = World::collecting(Channel::Qr);
     world.say(cop_payments::Command::Cancel, T0 + 10_000);
     assert!(world.say(cop_payments::Command::PlayBuyer { pays: true }, T0 + 10_000).is_none());
-    assert_eq!(world.refusal, Some(Refusal::ChargeInProgress));
+    assert_eq!(world.refusal, Some(PaymentRefusal::ChargeInProgress.into()));
     assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 10_001).is_none());
     assert_eq!(world.due(), Some(T0 + 60_000));
     world.say(Command::Deadline, T0 + 60_000);

@@ -1,6 +1,8 @@
 //! Refunds: their order, their window, and a processor that stays silent.
 
 use super::*;
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::payments::PaymentRefusal;
 
 #[test]
 fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {
@@ -30,8 +32,11 @@ fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {
     world.ask(None, Command::Adjust(Box::new(ask)), T0 + HOLD_MS + 2_000);
     assert_eq!(world.pesos(), (26_250, 20_000, 6_250));
     assert!(world.say(cop_payments::Command::Refund, T0 + HOLD_MS + 3_000).is_none());
-    let missing =
-        Refusal::RefundNotCovered { available: Cop::from_minor(6_250), spendable: Cop::from_minor(26_250) };
+    let missing = CopPaymentRefusal::RefundNotCovered {
+        available: Cop::from_minor(6_250),
+        spendable: Cop::from_minor(26_250),
+    }
+    .into();
     assert_eq!(world.refusal, Some(missing));
     world.fund(20_000, true, T0 + HOLD_MS + 4_000);
     world.say(cop_payments::Command::Refund, T0 + HOLD_MS + 5_000).expect("a record");
@@ -51,11 +56,11 @@ fn a_refund_that_is_not_done_gives_everything_back_but_what_is_released_by_now()
     world.say(cop_payments::Command::Refund, T0 + 4_000).expect("a record");
     let Phase::Refunding { .. } = world.payment().phase else { panic!("a refund") };
     assert!(world.say(cop_payments::Command::Refund, T0 + 4_500).is_none());
-    assert_eq!(world.refusal, Some(Refusal::RefundInProgress));
+    assert_eq!(world.refusal, Some(CopPaymentRefusal::RefundInProgress.into()));
     world.hear(17, How::Send, refused("processor_unavailable"), T0 + 5_000).expect("a record");
     assert_eq!(
         (world.refusal.clone(), world.payment().status),
-        (Some(Refusal::ProcessorUnavailable), Status::Completed)
+        (Some(CopPaymentRefusal::ProcessorUnavailable.into()), Status::Completed)
     );
     assert_eq!(world.book().account(Currency::Cop), &before);
     // The next try has a name of its own; an answer to the first one moves nothing, and if it is the
@@ -74,16 +79,17 @@ fn a_refund_that_is_not_done_gives_everything_back_but_what_is_released_by_now()
 
 #[test]
 fn the_window_of_a_refund_ends_exactly() {
-    for (after, refusal) in
-        [(refund::WINDOW_MS - 1, None), (refund::WINDOW_MS, Some(Refusal::RefundWindowExpired))]
-    {
+    for (after, refusal) in [
+        (refund::WINDOW_MS - 1, None),
+        (refund::WINDOW_MS, Some(CopPaymentRefusal::RefundWindowExpired.into())),
+    ] {
         let mut world = World::completed();
         world.say(cop_payments::Command::Refund, T0 + 1_000 + after);
         assert_eq!(world.refusal, refusal);
     }
     let mut pending = World::collecting(Channel::Qr);
     pending.say(cop_payments::Command::Refund, T0 + 1_000);
-    assert_eq!(pending.refusal, Some(Refusal::PaymentNotCompleted));
+    assert_eq!(pending.refusal, Some(PaymentRefusal::NotCompleted.into()));
 }
 
 #[test]
