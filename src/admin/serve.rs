@@ -28,6 +28,7 @@ use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
@@ -79,9 +80,17 @@ impl AdminApi {
     }
 }
 
+/// A call, with its row and with parameters that it should not have.
+pub struct Work {
+    route: Route,
+    call: Call,
+    unexpected: Vec<BadField>,
+}
+
 impl Surface for AdminApi {
     type Row = Route;
     type Caller = Anybody;
+    type Work = Work;
 
     fn services(&self) -> &Services {
         &self.services
@@ -133,7 +142,7 @@ impl Surface for AdminApi {
         if self.admits(&arrival.head.headers) { Ok(Anybody) } else { Err(Problem::unauthorized()) }
     }
 
-    async fn perform(&self, asked: Asked<'_, AdminApi>) -> Result<Reply, Problem> {
+    async fn prepare(&self, asked: Asked<'_, AdminApi>) -> Result<ControlFlow<Reply, Work>, Problem> {
         let Arrival { head, request_id, peer } = asked.arrival;
         let key = asked.key.map_err(|bad| Problem::invalid_data(vec![bad]))?;
         let call = Call {
@@ -148,7 +157,12 @@ impl Surface for AdminApi {
             request_id: request_id.as_str().to_owned(),
             body: asked.body,
         };
-        let done = run(asked.row.clone(), call, asked.unexpected).await?;
+        let unexpected = asked.unexpected;
+        Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call, unexpected }))
+    }
+
+    async fn perform(&self, work: Work, _: &Arrival) -> Result<Reply, Problem> {
+        let done = run(work.route, work.call, work.unexpected).await?;
         let reply = Reply::json(done.status, done.body).trace(done.trace);
         Ok(if done.replayed { reply.replayed() } else { reply })
     }

@@ -36,6 +36,8 @@ use api::problem::Problem;
 use domain::values::ids::Id;
 use hyper::Method;
 use hyper::header::{self, HeaderMap, HeaderValue};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The longest body of a buyer: some names, numbers and a secret.
@@ -153,6 +155,8 @@ impl<G: Answer> Answer for Front<G> {
 impl<G: Answer> Surface for Front<G> {
     type Row = Place;
     type Caller = Anybody;
+    /// The body is read where its session is known, so reading a request is all of it.
+    type Work = Infallible;
 
     fn services(&self) -> &Services {
         &self.services
@@ -184,7 +188,7 @@ impl<G: Answer> Surface for Front<G> {
         looks.then(|| self.services.shares.of_client(self.limits.client(arrival)))
     }
 
-    async fn perform(&self, asked: Asked<'_, Front<G>>) -> Result<Reply, Problem> {
+    async fn prepare(&self, asked: Asked<'_, Front<G>>) -> Result<ControlFlow<Reply, Infallible>, Problem> {
         let Asked { row: place, parameters, arrival, inbound: body, slot: _slot, .. } = asked;
         let head = &arrival.head;
         let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
@@ -192,7 +196,7 @@ impl<G: Answer> Surface for Front<G> {
             (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
         body.cap(BODY_BYTES_MAX);
         let sent = Sent { services, limits, arrival, body };
-        match *place {
+        let reply = match *place {
             Place::Session => {
                 Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole))
             }
@@ -219,7 +223,12 @@ impl<G: Answer> Surface for Front<G> {
             Place::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
             Place::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
             Place::EmbedScript => Ok(assets::embed_script()),
-        }
+        };
+        reply.map(ControlFlow::Break)
+    }
+
+    async fn perform(&self, work: Infallible, _: &Arrival) -> Result<Reply, Problem> {
+        match work {}
     }
 
     /// A call with a body of JSON, or with a secret, is a script's; whoever else comes reads pages.

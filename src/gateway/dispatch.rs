@@ -61,7 +61,7 @@ struct Unrouted {
 }
 
 /// What a handler wants done, for whom, under which key and in which slot.
-struct Planned {
+pub struct Planned {
     plan: Plan,
     caller: Caller,
     used: Option<KeyUse>,
@@ -179,32 +179,6 @@ impl Gateway {
         }
     }
 
-    /// What the handler wants done, or the answer of when it was done before.
-    async fn planned(&self, asked: Asked<'_, Gateway>) -> Result<ControlFlow<Reply, Planned>, Problem> {
-        let Asked { row: route, parameters, arrival, caller, body, key, mut unexpected, slot, .. } = asked;
-        let key = key.unwrap_or_else(|bad| {
-            unexpected.push(bad);
-            None
-        });
-        let mut used = None;
-        if let Some(key) = key {
-            let path = arrival.head.uri.path();
-            let request_id = arrival.request_id.as_str();
-            let sent = Sent { key, path, body: &body, has_card: route.has_card, request_id };
-            match idempotency::reserve(&self.services, Owner::Tenant(caller.tenant_key), &sent).await? {
-                Reserved::New(new) => used = Some(new),
-                Reserved::Answered(answer) => {
-                    let (status, seq) = (answer.kept.status, answer.seq);
-                    let body = secrets::replayed(&self.services.keys, caller.tenant_key, *answer)?;
-                    return Ok(ControlFlow::Break(Reply::json(status, body).wal_seq(seq).replayed()));
-                }
-            }
-        }
-        let plan = self.plan(route, &parameters, &caller, arrival.head.uri.query(), &body);
-        let plan = without_unexpected(plan, unexpected)?;
-        Ok(ControlFlow::Continue(Planned { plan, caller, used, slot }))
-    }
-
     fn plan(
         &self,
         route: &Route,
@@ -281,6 +255,7 @@ impl Proof for Caller {
 impl Surface for Gateway {
     type Row = Route;
     type Caller = Caller;
+    type Work = Planned;
 
     fn services(&self) -> &Services {
         &self.services
@@ -322,15 +297,35 @@ impl Surface for Gateway {
         Some(self.services.shares.of(caller.tenant_key))
     }
 
-    async fn perform(&self, asked: Asked<'_, Gateway>) -> Result<Reply, Problem> {
-        let arrival = asked.arrival;
-        match self.planned(asked).await? {
-            ControlFlow::Break(reply) => Ok(reply),
-            ControlFlow::Continue(Planned { plan, caller, used, slot }) => {
-                let doing = Doing { caller: &caller, request_id: &arrival.request_id, used, slot };
-                self.carry_out(plan, doing).await
+    async fn prepare(&self, asked: Asked<'_, Gateway>) -> Result<ControlFlow<Reply, Planned>, Problem> {
+        let Asked { row: route, parameters, arrival, caller, body, key, mut unexpected, slot, .. } = asked;
+        let key = key.unwrap_or_else(|bad| {
+            unexpected.push(bad);
+            None
+        });
+        let mut used = None;
+        if let Some(key) = key {
+            let path = arrival.head.uri.path();
+            let request_id = arrival.request_id.as_str();
+            let sent = Sent { key, path, body: &body, has_card: route.has_card, request_id };
+            match idempotency::reserve(&self.services, Owner::Tenant(caller.tenant_key), &sent).await? {
+                Reserved::New(new) => used = Some(new),
+                Reserved::Answered(answer) => {
+                    let (status, seq) = (answer.kept.status, answer.seq);
+                    let body = secrets::replayed(&self.services.keys, caller.tenant_key, *answer)?;
+                    return Ok(ControlFlow::Break(Reply::json(status, body).wal_seq(seq).replayed()));
+                }
             }
         }
+        let plan = self.plan(route, &parameters, &caller, arrival.head.uri.query(), &body);
+        let plan = without_unexpected(plan, unexpected)?;
+        Ok(ControlFlow::Continue(Planned { plan, caller, used, slot }))
+    }
+
+    async fn perform(&self, work: Planned, arrival: &Arrival) -> Result<Reply, Problem> {
+        let Planned { plan, caller, used, slot } = work;
+        let doing = Doing { caller: &caller, request_id: &arrival.request_id, used, slot };
+        self.carry_out(plan, doing).await
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A [`Surface`] says what a step has to know: its table, who calls, what the columns of a row are,
 //! and what is done last. It has no order of its own. The steps are: whether it may be asked at all,
-//! what has no row, route, caller, admission, body, work slot, Idempotency-Key, doing.
+//! what has no row, route, caller, admission, body, work slot, Idempotency-Key, handler, doing.
 //!
 //! What one surface does not share it says where it does it: `admin/serve.rs` why the last step is a
 //! task, `checkout/mod.rs` why buyers are known only after the body, `public.rs` what it answers to
@@ -22,6 +22,7 @@ use crate::http::unexpected_parameters::{idempotency_key, unexpected_parameters}
 use api::problem::{BadField, Problem};
 use bytes::Bytes;
 use domain::values::ids::Id;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The columns of a route table, as far as a step depends on them.
@@ -80,6 +81,8 @@ pub trait Surface: Sized + Send + Sync {
     type Row: Send + Sync;
     /// The proof of who calls.
     type Caller: Proof;
+    /// What is left to do of a request that was read.
+    type Work: Send;
 
     /// The server's parts.
     fn services(&self) -> &Services;
@@ -96,8 +99,19 @@ pub trait Surface: Sized + Send + Sync {
     /// Who calls, and that they may call this.
     fn authenticate(&self, row: &Self::Row, arrival: &Arrival) -> Result<Self::Caller, Problem>;
 
-    /// Does what is asked.
-    fn perform(&self, asked: Asked<'_, Self>) -> impl Future<Output = Result<Reply, Problem>> + Send;
+    /// Reads what is asked: the answer, if it was given before or needs no more than that, or the
+    /// work that is left.
+    fn prepare(
+        &self,
+        asked: Asked<'_, Self>,
+    ) -> impl Future<Output = Result<ControlFlow<Reply, Self::Work>, Problem>> + Send;
+
+    /// Does it.
+    fn perform(
+        &self,
+        work: Self::Work,
+        arrival: &Arrival,
+    ) -> impl Future<Output = Result<Reply, Problem>> + Send;
 
     /// Whether anything may be asked here, documents too.
     fn guard(&self, _: &Arrival) -> Result<(), Problem> {
@@ -148,53 +162,65 @@ pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut In
     reply
 }
 
-async fn steps<'m, S: Surface>(
-    surface: &'m S,
-    arrival: &Arrival,
-    inbound: &mut Inbound,
-    measuring: &mut Measuring<'m>,
+async fn steps<'a, S: Surface>(
+    surface: &'a S,
+    arrival: &'a Arrival,
+    inbound: &'a mut Inbound,
+    measuring: &mut Measuring<'a>,
 ) -> Result<Reply, Problem> {
     surface.guard(arrival)?;
     if let Some(answer) = surface.beside(arrival, measuring) {
         return answer;
     }
-    // Each connection has room for what outlives a wait: all of this goes with what is asked.
-    let asked = {
-        let head = &arrival.head;
-        let found = match surface.router().lookup(&head.method, head.uri.path()) {
-            Lookup::Found(found) => found,
-            Lookup::WrongMethod { allow } => return Err(surface.wrong_method(allow)),
-            Lookup::NotFound => return Err(surface.not_found()),
-        };
-        let (row, meter) = found.value;
-        measuring.found(meter);
-        let columns = surface.columns(row);
-        let caller = surface.authenticate(row, arrival)?;
-        if let Some((id, _)) = caller.tenant() {
-            measuring.of(id);
-        }
-        admit(surface.services(), columns, caller.tenant().map(|(_, tenant)| tenant))?;
-        if columns.has_card {
-            inbound.hold_card();
-        }
-        let share = surface.share(row, &caller, arrival);
-        let body = if columns.takes_json {
-            share.iter().for_each(|share| inbound.charge_to(Arc::<Share>::clone(share)));
-            inbound.json(&head.headers).await?
-        } else {
-            Bytes::new()
-        };
-        let slot = match &share {
-            Some(share) => surface.services().shares.slot(share).await?,
-            None => None,
-        };
-        let key = if columns.takes_key { idempotency_key(&head.headers) } else { Ok(None) };
-        let unexpected =
-            if columns.takes_query { Vec::new() } else { unexpected_parameters(head.uri.query()) };
-        let parameters = found.parameters;
-        Asked { row, parameters, arrival, caller, body, inbound, key, unexpected, slot }
+    // Each connection has room for what outlives a wait: of a request, the work that is left.
+    let prepared = {
+        let asked = ask(surface, arrival, inbound, measuring).await?;
+        surface.prepare(asked).await?
     };
-    surface.perform(asked).await
+    match prepared {
+        ControlFlow::Break(reply) => Ok(reply),
+        ControlFlow::Continue(work) => surface.perform(work, arrival).await,
+    }
+}
+
+/// Route, caller, admission, body and slot.
+async fn ask<'a, S: Surface>(
+    surface: &'a S,
+    arrival: &'a Arrival,
+    inbound: &'a mut Inbound,
+    measuring: &mut Measuring<'a>,
+) -> Result<Asked<'a, S>, Problem> {
+    let head = &arrival.head;
+    let found = match surface.router().lookup(&head.method, head.uri.path()) {
+        Lookup::Found(found) => found,
+        Lookup::WrongMethod { allow } => return Err(surface.wrong_method(allow)),
+        Lookup::NotFound => return Err(surface.not_found()),
+    };
+    let (row, meter) = found.value;
+    measuring.found(meter);
+    let columns = surface.columns(row);
+    let caller = surface.authenticate(row, arrival)?;
+    if let Some((id, _)) = caller.tenant() {
+        measuring.of(id);
+    }
+    admit(surface.services(), columns, caller.tenant().map(|(_, tenant)| tenant))?;
+    if columns.has_card {
+        inbound.hold_card();
+    }
+    let share = surface.share(row, &caller, arrival);
+    let body = if columns.takes_json {
+        share.iter().for_each(|share| inbound.charge_to(Arc::<Share>::clone(share)));
+        inbound.json(&head.headers).await?
+    } else {
+        Bytes::new()
+    };
+    let slot = match &share {
+        Some(share) => surface.services().shares.slot(share).await?,
+        None => None,
+    };
+    let key = if columns.takes_key { idempotency_key(&head.headers) } else { Ok(None) };
+    let unexpected = if columns.takes_query { Vec::new() } else { unexpected_parameters(head.uri.query()) };
+    Ok(Asked { row, parameters: found.parameters, arrival, caller, body, inbound, key, unexpected, slot })
 }
 
 /// Whether there is room for the request, before any work is put into it: refusing must cost next to

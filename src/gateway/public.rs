@@ -24,6 +24,8 @@ use hyper::header::{
     HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
 };
 use sha2::{Digest, Sha256};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
@@ -109,6 +111,8 @@ impl Public {
 impl Surface for Public {
     type Row = PublicRoute;
     type Caller = Anybody;
+    /// Whatever is asked is answered as soon as it is read.
+    type Work = Infallible;
 
     fn services(&self) -> &Services {
         &self.services
@@ -138,7 +142,7 @@ impl Surface for Public {
         Ok(Anybody)
     }
 
-    async fn perform(&self, asked: Asked<'_, Public>) -> Result<Reply, Problem> {
+    async fn prepare(&self, asked: Asked<'_, Public>) -> Result<ControlFlow<Reply, Infallible>, Problem> {
         let (services, route, head) = (&*self.services, asked.row, &asked.arrival.head);
         let named = if route.of_tenant { self.policy_of(&head.headers)? } else { None };
         let now = services.now();
@@ -160,7 +164,11 @@ impl Surface for Public {
             PublicPlan::Answer(body) => body,
             PublicPlan::History(ask) => read_history(&services.prices, &ask)?,
         };
-        Ok(fresh(route, &head.headers, body))
+        Ok(ControlFlow::Break(fresh(route, &head.headers, body)))
+    }
+
+    async fn perform(&self, work: Infallible, _: &Arrival) -> Result<Reply, Problem> {
+        match work {}
     }
 
     fn not_found(&self) -> Problem {
