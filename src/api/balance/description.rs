@@ -1,27 +1,21 @@
 //! Balances and movements, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::{Operation, operation};
+use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{
     currency, instant, livemode, page, pesos, shown_ref, signed_pesos, signed_ves, uuid, ves,
 };
 use domain::ledger::MovementKind;
 
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Balance";
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Balance",
+        tag: TAG,
         about: "What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.",
-        operations: vec![
-            operation("getBalance", "Read the balance, now or as it was")
-                .query(
-                    "at",
-                    instant().about("A moment of the past; what had happened until then, inclusive."),
-                )
-                .answers(200, "Balance", "The balance"),
-            movements(operation("listMovements", "List movements")),
-        ],
         schemas: schemas(),
         ..Chapter::default()
     }

@@ -2,9 +2,12 @@
 
 pub mod description;
 
+use crate::openapi::operation::summary;
+use crate::openapi::values;
 use crate::plan::{Call, Movements, Plan};
 use crate::problem::Problem;
 use crate::query::{Query, Text};
+use crate::routes::{Endpoint, endpoint};
 use crate::writer::Object;
 use domain::index::LedgerKey;
 use domain::ledger::sellers::SellerBalance;
@@ -17,7 +20,16 @@ use domain::values::time::Timestamp;
 use domain::view::{Balance, CopBalance};
 
 /// GET /v1/balance
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read the balance, now or as it was")
+        .query(
+            "at",
+            values::instant().about("A moment of the past; what had happened until then, inclusive."),
+        )
+        .answers(200, "Balance", "The balance")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let at = query.optional("at", instant);
     let sound = query.finish()?;
@@ -29,37 +41,63 @@ fn instant(text: Text<'_>) -> Result<Timestamp, crate::fields::Bad> {
 }
 
 /// GET /v1/merchants/:id/balance
-pub fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, read_seller, || {
+    summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
+});
+
+fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::SellerBalance(id))
 }
 
 /// GET /v1/balance/transactions
-pub fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const TRANSACTIONS: Endpoint =
+    endpoint(description::TAG, transactions, || description::movements(summary("List movements")));
+
+fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     movements(call, LedgerKey::Tenant(Currency::Ves), "movements")
 }
 
 /// GET /v1/cop/balance
-pub fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_COP: Endpoint = endpoint(crate::cop_payments::description::TAG, read_cop, || {
+    summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
+});
+
+fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     Ok(Plan::CopBalance)
 }
 
 /// GET /v1/cop/balance/transactions
-pub fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const COP_TRANSACTIONS: Endpoint =
+    endpoint(crate::cop_payments::description::TAG, cop_transactions, || {
+        description::movements(summary("List the movements in pesos"))
+    });
+
+fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     movements(call, LedgerKey::Tenant(Currency::Cop), "movements in COP")
 }
 
 /// GET /v1/merchants/:id/balance/transactions
-pub fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const SELLER_TRANSACTIONS: Endpoint =
+    endpoint(crate::merchants::description::TAG, seller_transactions, || {
+        description::movements(summary("List the movements of a merchant's balance"))
+    });
+
+fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let plan = movements(call, LedgerKey::Seller(id), &format!("movements of {id}"))?;
     Ok(Plan::Knowing(EntityId::merchant(id), Box::new(plan)))
 }
 
 /// GET /v1/crypto/balance/transactions
-pub fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CRYPTO_TRANSACTIONS: Endpoint =
+    endpoint(crate::crypto::description::TAG, crypto_transactions, || {
+        description::movements(summary("List the movements in USDT"))
+    });
+
+fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     movements(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
 }
 

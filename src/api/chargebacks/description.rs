@@ -1,7 +1,6 @@
 //! Chargebacks, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::operation;
 use crate::openapi::schema::{Schema, object, one_of, text};
 use crate::openapi::values::{amount, instant, livemode, page, positive_amount, shown_ref, uuid, ves};
 use domain::resources::chargebacks::{Reason, Status};
@@ -16,19 +15,14 @@ pub(crate) fn reason() -> Schema {
     one_of(Reason::ALL.map(Reason::name))
 }
 
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Chargebacks";
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Chargebacks",
+        tag: TAG,
         about: "What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available balance, which may go below zero; a dispute that is won brings both back.",
-        operations: vec![
-            operation("listChargebacks", "List chargebacks").query("status", status()).pages().answers(
-                200,
-                "ChargebackPage",
-                "Newest first",
-            ),
-            operation("getChargeback", "Read a chargeback").answers(200, "Chargeback", "The chargeback"),
-        ],
         schemas: [schemas(), vec![("ChargebackPage", page("Chargeback"))]].concat(),
         ..Chapter::default()
     }

@@ -4,9 +4,11 @@
 pub mod description;
 
 use crate::fields::{Fields, Got, Sound};
+use crate::openapi::operation::summary;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
@@ -62,7 +64,19 @@ pub fn read_verdict(fields: &mut Fields<'_>) -> Got<Verdict> {
 }
 
 /// POST /v1/test/chargebacks
-pub fn open(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const OPEN: Endpoint = endpoint(crate::testing::description::TAG, open, || {
+    summary("Charge a card payment back, as the bank would")
+        .body("NewChargeback")
+        .example(
+            "the whole payment",
+            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
+        )
+        .answers(201, "Chargeback", "The chargeback")
+        .refuses(404, &["not_found"])
+        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
+});
+
+fn open(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let new = read_new(&mut fields);
     let sound = fields.finish()?;
@@ -72,7 +86,15 @@ pub fn open(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// POST /v1/test/chargebacks/:id/close
-pub fn close(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CLOSE: Endpoint = endpoint(crate::testing::description::TAG, close, || {
+    summary("Decide a dispute, as the bank would")
+        .body("ChargebackOutcome")
+        .example("won", r#"{"outcome":"won"}"#)
+        .answers(200, "Chargeback", "The chargeback, closed")
+        .refuses(409, &["chargeback_closed"])
+});
+
+fn close(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
     let verdict = read_verdict(&mut fields);
@@ -81,14 +103,26 @@ pub fn close(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/chargebacks/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Read(EntityId::chargeback(id), show_entity))
 }
 
 /// GET /v1/chargebacks
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List chargebacks").query("status", description::status()).pages().answers(
+        200,
+        "ChargebackPage",
+        "Newest first",
+    )
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));

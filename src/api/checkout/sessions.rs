@@ -2,10 +2,12 @@
 //! What the buyer's page calls is `api/checkout.rs`.
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
@@ -36,7 +38,14 @@ pub fn address(base_url: &str, session: Id) -> String {
 }
 
 /// POST /v1/checkout/sessions
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(crate::checkout::description::SESSIONS, create, || {
+    summary("Open a checkout session")
+                .body("NewCheckoutSession")
+                .example("25.50 USD", r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","successUrl":"https://shop.example/gracias"}"#)
+                .answers(201, "CheckoutSession", "The session")
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let livemode = call.caller.livemode();
     let mut fields = Fields::parse(call.body)?;
     let amount = fields.required("amountUsd", usd_amount);
@@ -78,7 +87,11 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
 }
 
 /// GET /v1/checkout/sessions/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(crate::checkout::description::SESSIONS, read, || {
+    summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Session(id, secret(call.mark, id)))

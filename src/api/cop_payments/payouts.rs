@@ -1,9 +1,12 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
 //! (`docs/contract.md, 11.8`).
 
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::writer::Object;
 use domain::machine::Rendered;
 use domain::record::Entity;
@@ -12,7 +15,15 @@ use domain::resources::payouts::Status;
 use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list, || {
+    summary("List payouts in pesos")
+        .about("They are made by the operator on request.")
+        .query("status", schema::one_of(Status::ALL.map(Status::name)))
+        .pages()
+        .answers(200, "CopPayoutPage", "Newest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
@@ -28,7 +39,11 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/cop/payouts/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(crate::cop_payments::description::TAG, read, || {
+    summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Read(EntityId::cop_payout(id), show_entity))

@@ -1,76 +1,30 @@
 //! USDT, as the description tells of it.
 
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::operation::{Operation, operation};
+use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, named, object, one_of, text};
 use crate::openapi::values::{external_ref, instant, livemode, page, positive_amount, shown_ref, uuid, ves};
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
 use domain::resources::crypto::payouts::Status;
 
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "USDT";
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "USDT",
+        tag: TAG,
         about: "The balance in USDT, payouts to wallets, and addresses through which your customers deposit stablecoins.",
-        operations: operations(),
         schemas: schemas(),
         webhooks: events(),
-    }
-}
-
-fn operations() -> Vec<Operation> {
-    vec![
-        operation("getCryptoBalance", "Read the balance in USDT").answers(200, "CryptoBalance", "The balance"),
-        crate::balance::description::movements(operation("listCryptoMovements", "List the movements in USDT")),
-        operation("createCryptoPayout", "Send USDT to a wallet")
-            .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both back. Above the account's limit an operator reviews it first. The address is checked for its network.")
-            .body("NewCryptoPayout")
-            .example("on Tron", r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20","externalRef":"wallet-1"}"#)
-            .answers(201, "CryptoPayout", "The new payout: completed, failed, or waiting for a review")
-            .answers(200, "CryptoPayout", "The payout that is there under this reference")
-            .answers(202, "CryptoPayout", "The network has not answered yet")
-            .refuses(403, &["usdt_not_enabled"])
-            .refuses(409, &["external_ref_conflict"])
-            .refuses(422, &["insufficient_balance"])
-            .refuses(503, &["rail_not_configured"]),
-        operation("listCryptoPayouts", "List USDT payouts").query("status", one_of(Status::ALL.map(Status::name))).pages().answers(200, "CryptoPayoutPage", "Newest first"),
-        operation("getCryptoPayout", "Read a USDT payout").answers(200, "CryptoPayout", "The payout"),
-        operation("getCryptoPayoutByRef", "Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout"),
-        operation("createDepositAddress", "Get a customer's deposit address")
-            .about("The same customer, network and asset always has the same address. A deposit is credited 1:1 under the 24-hour hold.")
-            .body("NewDepositAddress")
-            .example("USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#)
-            .answers(201, "DepositAddress", "The new address")
-            .answers(200, "DepositAddress", "The address that is there")
-            .refuses(403, &["usdt_not_enabled"])
-            .refuses(503, &["rail_not_configured"]),
-    ]
-}
-
-/// The calls by which test mode plays network and operator.
-pub fn test_calls() -> Chapter {
-    let review = |id, summary| {
-        operation(id, summary)
-            .answers(200, "CryptoPayout", "The payout")
-            .refuses(409, &["payout_not_pending_review"])
-    };
-    Chapter {
-        tag: crate::testing::description::TAG,
-        operations: vec![
-            operation("makeTestDeposit", "Deposit to an address, as a customer would")
-                .body("TestDeposit")
-                .example("40 USDT", r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","network":"TRC20","asset":"USDT"}"#)
-                .answers(201, "CryptoDeposit", "The deposit")
-                .refuses(403, &["usdt_not_enabled"])
-                .refuses(404, &["not_found"]),
-            review("approveTestCryptoPayout", "Approve a USDT payout, as an operator would").answers(202, "CryptoPayout", "The network has not answered yet"),
-            review("rejectTestCryptoPayout", "Reject a USDT payout, as an operator would")
-                .body_optional("Rejection")
-                .example("why", r#"{"reason":"unknown wallet"}"#),
-        ],
         ..Chapter::default()
     }
+}
+
+/// The review of a payout by an operator, as test mode plays it.
+pub(crate) fn review(operation: Operation) -> Operation {
+    operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
 }
 
 /// A payout to a wallet, which operators see too.

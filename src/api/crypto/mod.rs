@@ -5,9 +5,12 @@ pub mod description;
 
 use crate::conversions::read_reason;
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
@@ -29,7 +32,11 @@ use domain::values::time::Timestamp;
 const ADDRESS_MAX: usize = 64;
 
 /// GET /v1/crypto/balance
-pub fn balance(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const BALANCE: Endpoint = endpoint(description::TAG, balance, || {
+    summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
+});
+
+fn balance(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     Ok(Plan::CryptoBalance)
 }
@@ -55,7 +62,21 @@ fn asset(value: Value<'_>) -> Result<Asset, Bad> {
 }
 
 /// POST /v1/crypto/payouts
-pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const PAY: Endpoint = endpoint(description::TAG, pay, || {
+    summary("Send USDT to a wallet")
+        .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both back. Above the account's limit an operator reviews it first. The address is checked for its network.")
+        .body("NewCryptoPayout")
+        .example("on Tron", r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20","externalRef":"wallet-1"}"#)
+        .answers(201, "CryptoPayout", "The new payout: completed, failed, or waiting for a review")
+        .answers(200, "CryptoPayout", "The payout that is there under this reference")
+        .answers(202, "CryptoPayout", "The network has not answered yet")
+        .refuses(403, &["usdt_not_enabled"])
+        .refuses(409, &["external_ref_conflict"])
+        .refuses(422, &["insufficient_balance"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let amount = fields.required("amountUsdt", Value::positive_cents);
     let network = fields.required("network", network);
@@ -90,14 +111,22 @@ pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/crypto/payouts/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Read(EntityId::crypto_payout(id), show_entity))
 }
 
 /// GET /v1/crypto/payouts/by-ref/:externalRef
-pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
+    summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
+});
+
+fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
     Ok(Plan::ReadNamed(Space::CryptoPayout, name.as_str().to_owned(), Kind::CryptoPayout, show_entity))
@@ -118,7 +147,14 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
 }
 
 /// GET /v1/crypto/payouts
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List USDT payouts")
+        .query("status", schema::one_of(Status::ALL.map(Status::name)))
+        .pages()
+        .answers(200, "CryptoPayoutPage", "Newest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status = read_facets(&mut query);
     let page = query.page(call.mark, call.caller.tenant_key, "crypto payouts");
@@ -132,14 +168,28 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// POST /v1/test/crypto/payouts/:id/approve
-pub fn approve(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const APPROVE: Endpoint = endpoint(crate::testing::description::TAG, approve, || {
+    description::review(summary("Approve a USDT payout, as an operator would")).answers(
+        202,
+        "CryptoPayout",
+        "The network has not answered yet",
+    )
+});
+
+fn approve(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     read_approval(call.body)?;
     Ok(Plan::Entity(EntityId::crypto_payout(id), Ask::ReviewCrypto(Verdict::Approve), Shape::CryptoPayout))
 }
 
 /// POST /v1/test/crypto/payouts/:id/reject
-pub fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, reject, || {
+    description::review(summary("Reject a USDT payout, as an operator would"))
+        .body_optional("Rejection")
+        .example("why", r#"{"reason":"unknown wallet"}"#)
+});
+
+fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let verdict = read_rejection(call.body)?;
     Ok(Plan::Entity(EntityId::crypto_payout(id), Ask::ReviewCrypto(verdict), Shape::CryptoPayout))
@@ -203,7 +253,18 @@ pub fn show(payout: &CryptoPayout) -> Vec<u8> {
 }
 
 /// POST /v1/crypto/deposit-addresses
-pub fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const OPEN_ADDRESS: Endpoint = endpoint(description::TAG, open_address, || {
+    summary("Get a customer's deposit address")
+        .about("The same customer, network and asset always has the same address. A deposit is credited 1:1 under the 24-hour hold.")
+        .body("NewDepositAddress")
+        .example("USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#)
+        .answers(201, "DepositAddress", "The new address")
+        .answers(200, "DepositAddress", "The address that is there")
+        .refuses(403, &["usdt_not_enabled"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let customer_ref = fields.required("customerRef", |value| value.text_as(ExternalRef::parse));
     let network = fields.required("network", network);
@@ -255,7 +316,16 @@ pub fn opened(address: &DepositAddress, new: bool) -> Rendered {
 }
 
 /// POST /v1/test/crypto/deposits
-pub fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DEPOSIT: Endpoint = endpoint(crate::testing::description::TAG, deposit, || {
+    summary("Deposit to an address, as a customer would")
+                .body("TestDeposit")
+                .example("40 USDT", r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","network":"TRC20","asset":"USDT"}"#)
+                .answers(201, "CryptoDeposit", "The deposit")
+                .refuses(403, &["usdt_not_enabled"])
+                .refuses(404, &["not_found"])
+});
+
+fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let address = fields.required("address", |value| value.trimmed(1..=ADDRESS_MAX));
     let amount = fields.required("amount", Value::positive_cents);

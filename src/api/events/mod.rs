@@ -6,10 +6,13 @@ pub mod description;
 
 use crate::chargebacks::{outcome, show_in_payment};
 use crate::cop_payments::payouts as cop_payouts;
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
 use crate::page::bad_cursor;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::writer::{Object, text};
 use crate::{conversions, cop_payments, crypto, merchants, payments, payouts};
 use domain::events::{Event, EventKind, Extra};
@@ -33,7 +36,17 @@ pub struct World {
 const TEST_NOTIFICATION: &str = "notification.test";
 
 /// GET /v1/events
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List events from a number on")
+        .query(
+            "after",
+            schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning."),
+        )
+        .pages()
+        .answers(200, "EventPage", "Oldest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let after = query.optional("after", |text| text.integer(0..=i64::MAX));
     let page = query.page(call.mark, call.caller.tenant_key, "events");
@@ -47,7 +60,10 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/events/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read an event").answers(200, "Event", "The event"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Event(id, world(call)))

@@ -4,11 +4,14 @@
 pub mod description;
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::page::list_json;
 use crate::payouts::credit_bank;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
@@ -44,7 +47,18 @@ pub fn is_email(text: &str) -> bool {
 }
 
 /// POST /v1/merchants
-pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
+    summary("Register a merchant")
+        .about("`bankCode` and `phone` together make its first payout method; without them it is a shell. When no method is left, the same reference with new ones attaches a method (200).")
+        .body("NewMerchant")
+        .example("with a payout method", r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","phone":"04147654321"}"#)
+        .example("a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#)
+        .answers(201, "Merchant", "The new merchant")
+        .answers(200, "Merchant", "The merchant that is there under this reference")
+        .refuses(409, &["external_ref_conflict"])
+});
+
+fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
     let name = fields.optional("name", |value| value.trimmed(1..=NAME_MAX));
@@ -82,7 +96,24 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/merchants: a page, or with externalRef one merchant.
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List merchants, or read one by your reference")
+        .query("status", schema::one_of(Status::ALL.map(Status::name)))
+        .query("isActive", schema::boolean())
+        .query(
+            "externalRef",
+            schema::text().chars(1..=64).about("Answers the one merchant with this reference, or 404."),
+        )
+        .pages()
+        .answers_with(
+            200,
+            schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
+            "Newest first; with `externalRef` the merchant itself",
+        )
+        .refuses(404, &["not_found"])
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
@@ -107,14 +138,24 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/merchants/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read a merchant").answers(200, "Merchant", "The merchant"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Read(EntityId::merchant(id), show_entity))
 }
 
 /// PATCH /v1/merchants/:id
-pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
+    summary("Activate or deactivate a merchant")
+        .body("MerchantUpdate")
+        .example("deactivate", r#"{"isActive":false}"#)
+        .answers(200, "Merchant", "The merchant")
+});
+
+fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
     let active = fields.required("isActive", Value::boolean);
@@ -123,12 +164,28 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// DELETE /v1/merchants/:id
-pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
+    summary("Delete a merchant that was never paid")
+        .about("Frees its reference.")
+        .answers(200, "DeletedMerchant", "It is gone")
+        .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
+});
+
+fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Entity(EntityId::merchant(call.id("id")?), Ask::DeleteMerchant, Shape::MerchantDeleted))
 }
 
 /// POST /v1/merchants/:id/payout-methods
-pub fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const ADD_METHOD: Endpoint = endpoint(description::TAG, add_method, || {
+    summary("Add a payout method")
+        .body("NewPayoutMethod")
+        .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
+        .answers(201, "PayoutMethod", "The new method")
+        .answers(200, "PayoutMethod", "The merchant has it already")
+        .refuses(409, &["too_many_payout_methods"])
+});
+
+fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
     let bank = fields.required("bankCode", |value| credit_bank(value, call.banks));
@@ -142,27 +199,49 @@ pub fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/merchants/:id/payout-methods
-pub fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const METHODS: Endpoint = endpoint(description::TAG, methods, || {
+    summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
+});
+
+fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Read(EntityId::merchant(id), show_methods))
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/default
-pub fn set_default(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const SET_DEFAULT: Endpoint = endpoint(description::TAG, set_default, || {
+    summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
+});
+
+fn set_default(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(EntityId::merchant(id), Ask::SetDefaultMethod(method), Shape::PayoutMethod(method)))
 }
 
 /// DELETE /v1/merchants/:id/payout-methods/:methodId
-pub fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DELETE_METHOD: Endpoint = endpoint(description::TAG, delete_method, || {
+    summary("Delete a payout method")
+        .about("When it was the default, the oldest verified one takes its place.")
+        .answers(200, "Merchant", "The merchant without it")
+});
+
+fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     Ok(Plan::Entity(EntityId::merchant(id), Ask::DeleteMethod(method), Shape::MerchantUpdated))
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
-pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, start_verification, || {
+    summary("Send the two micro-deposits")
+        .about("They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the method is deleted and `merchant.rejected` is sent.")
+        .answers_with(202, schema::object().member("payoutMethodId", values::uuid()).and(crate::payouts::description::started("payout_method_deleted")), "They are sent, or the method was rejected")
+        .refuses(409, &["verification_in_progress", "already_verified"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
@@ -173,7 +252,17 @@ pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify
-pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const VERIFY: Endpoint = endpoint(description::TAG, verify, || {
+    summary("Prove a payout method by the amounts of the micro-deposits")
+        .about("In either order; three tries.")
+        .body("SeenAmounts")
+        .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
+        .answers(200, "PayoutMethod", "The method, verified")
+        .refuses(400, &["amounts_mismatch"])
+        .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
+});
+
+fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     let mut fields = Fields::parse(call.body)?;
     let first = fields.required("amount1", Value::amount);

@@ -1,7 +1,6 @@
 //! Collections in bolívares, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, boolean, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::{
     bank_code, bank_number, day, external_ref, figure, identity, instant, items, livemode, page, phone,
@@ -23,92 +22,19 @@ const BRANDS: [Brand; 9] = [
 ];
 
 /// Refusals of what creates a payment under a reference.
-const CREATES: [&str; 3] = ["external_ref_conflict", "charge_in_progress", "merchant_inactive"];
+pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "charge_in_progress", "merchant_inactive"];
+
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Payments";
 
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Payments",
+        tag: TAG,
         about: "Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.",
-        operations: operations(),
         schemas: schemas(),
         ..Chapter::default()
     }
-}
-
-fn operations() -> Vec<Operation> {
-    vec![
-        operation("requestC2p", "Request a C2P intent")
-            .about("Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A newer request under the same `externalRef` takes the place of the pending one.")
-            .body("C2pRequest")
-            .example("10 USD from a payer at Banesco", r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"externalRef":"order-1"}"#)
-            .answers(201, "C2pIntent", "The intent")
-            .refuses(409, &["external_ref_conflict", "charge_in_progress"])
-            .refuses(503, &["rate_unavailable", "rail_not_configured"]),
-        operation("executeC2p", "Charge a C2P intent")
-            .about("Repeats the details of the request and brings the payer's key. The bank is called once: what it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent the answer is 202 and the payment `PENDING`; the server asks the bank until it knows, and never charges twice.")
-            .body("C2pCharge")
-            .example("the key that the payer typed", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678","externalRef":"order-1"}"#)
-            .example("a marketplace sale", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678","externalRef":"order-1","merchantId":"01975a2e-7c00-7000-8000-0000000000aa","applicationFeePercent":12.5}"#)
-            .answers(200, "Payment", "The payment, completed or failed")
-            .answers(202, "Payment", "The bank has not answered yet")
-            .refuses(404, &["not_found"])
-            .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed", "intent_completed", "charge_in_progress", "merchant_inactive"])
-            .refuses(503, &["rail_not_configured"]),
-        operation("chargeCard", "Charge a card")
-            .about("Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same payload answers the payment that is there.")
-            .body("CardCharge")
-            .example("an approved card of test mode", r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},"externalRef":"order-2","description":"camisa"}"#)
-            .answers(201, "Payment", "The new payment, completed or failed")
-            .answers(200, "Payment", "The payment that is there under this reference")
-            .answers(202, "Payment", "The bank has not answered yet")
-            .refuses(404, &["not_found"])
-            .refuses(409, &CREATES)
-            .refuses(503, &["rate_unavailable", "rail_not_configured"]),
-        operation("requestDebitOtp", "Have the payer's bank send a debit code")
-            .body("DebitOtpRequest")
-            .example("a code for 500 VES", r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678"}"#)
-            .answers(201, "DebitOtp", "What the bank said")
-            .answers(202, "DebitOtp", "The bank has not answered yet")
-            .refuses(503, &["rail_not_configured"]),
-        operation("chargeDebit", "Debit an account with the payer's code")
-            .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate.")
-            .body("DebitCharge")
-            .example("500 VES", r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678","nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#)
-            .answers(201, "Payment", "The new payment, completed or failed")
-            .answers(200, "Payment", "The payment that is there under this reference")
-            .answers(202, "Payment", "The bank has not answered yet")
-            .refuses(409, &CREATES[..2])
-            .refuses(503, &["rate_unavailable", "rail_not_configured"]),
-        operation("verifyPagoMovil", "Verify a Pago Móvil transfer")
-            .about("Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays for one thing.")
-            .body("PagoMovilVerification")
-            .example("a transfer of today", r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#)
-            .answers(201, "Payment", "The new payment: completed, or failed with `reference_not_found`")
-            .answers(200, "Payment", "The payment that is there under this reference")
-            .answers(202, "Payment", "The bank has not answered yet")
-            .refuses(409, &["external_ref_conflict", "charge_in_progress", "reference_already_used"])
-            .refuses(503, &["rate_unavailable", "rail_not_configured"]),
-        operation("listPayments", "List payments")
-            .query("status", one_of(Status::ALL.map(Status::name)))
-            .query("method", one_of(Method::ALL.map(Method::name)))
-            .query("externalRef", text().chars(1..=64).about("All attempts under this reference."))
-            .pages()
-            .answers(200, "PaymentPage", "Newest first"),
-        operation("getPayment", "Read a payment").answers(200, "Payment", "The payment"),
-        operation("getPaymentByRef", "Read the newest payment under a reference").answers(200, "Payment", "The newest attempt"),
-        operation("reversePayment", "Reverse a C2P payment")
-            .about("Within 24 hours of completion. The fee comes back. The money is taken from the hold of this sale, then from what is available; of a marketplace sale the seller's part from the seller.")
-            .answers(200, "Payment", "The payment, reversed")
-            .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
-            .refuses(409, &["not_reversible", "payment_not_completed", "reversal_window_expired", "reversal_in_progress", "reversal_refused"])
-            .refuses(422, &["insufficient_balance"])
-            .refuses(503, &["rail_not_configured"]),
-        operation("getOperation", "Read an operation with a bank")
-            .about("What became of a call to a bank: the `operationId` of a payment, a payout or a debit code leads here.")
-            .answers(200, "Operation", "The operation"),
-        operation("listPaymentMethods", "List what the account can collect by now").answers(200, "CollectionMethodList", "Disabled ones say why"),
-    ]
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {

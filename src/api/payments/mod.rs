@@ -12,10 +12,13 @@ use crate::chargebacks::show_in_payment;
 use crate::checkout::sessions;
 use crate::cop_payments;
 use crate::fields::{Bad, Fields, Got, Sound};
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals::problem;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
@@ -81,7 +84,17 @@ pub fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
 }
 
 /// POST /v1/payments/c2p/request
-pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REQUEST_C2P: Endpoint = endpoint(description::TAG, request_c2p, || {
+    summary("Request a C2P intent")
+        .about("Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A newer request under the same `externalRef` takes the place of the pending one.")
+        .body("C2pRequest")
+        .example("10 USD from a payer at Banesco", r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"externalRef":"order-1"}"#)
+        .answers(201, "C2pIntent", "The intent")
+        .refuses(409, &["external_ref_conflict", "charge_in_progress"])
+        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+});
+
+fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let details = details(&mut fields, call.banks);
     let sound = fields.finish()?;
@@ -113,7 +126,20 @@ pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// POST /v1/payments/c2p
-pub fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, execute_c2p, || {
+    summary("Charge a C2P intent")
+        .about("Repeats the details of the request and brings the payer's key. The bank is called once: what it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent the answer is 202 and the payment `PENDING`; the server asks the bank until it knows, and never charges twice.")
+        .body("C2pCharge")
+        .example("the key that the payer typed", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678","externalRef":"order-1"}"#)
+        .example("a marketplace sale", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678","externalRef":"order-1","merchantId":"01975a2e-7c00-7000-8000-0000000000aa","applicationFeePercent":12.5}"#)
+        .answers(200, "Payment", "The payment, completed or failed")
+        .answers(202, "Payment", "The bank has not answered yet")
+        .refuses(404, &["not_found"])
+        .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed", "intent_completed", "charge_in_progress", "merchant_inactive"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let intent = fields.required("intentId", Value::uuid);
     let details = details(&mut fields, call.banks);
@@ -182,7 +208,17 @@ pub fn commission_percent(value: Value<'_>) -> Result<Rate, Bad> {
 }
 
 /// POST /v1/payments/:id/reverse
-pub fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REVERSE: Endpoint = endpoint(description::TAG, reverse, || {
+    summary("Reverse a C2P payment")
+        .about("Within 24 hours of completion. The fee comes back. The money is taken from the hold of this sale, then from what is available; of a marketplace sale the seller's part from the seller.")
+        .answers(200, "Payment", "The payment, reversed")
+        .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
+        .refuses(409, &["not_reversible", "payment_not_completed", "reversal_window_expired", "reversal_in_progress", "reversal_refused"])
+        .refuses(422, &["insufficient_balance"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let fields = Fields::parse_optional(call.body)?;
     fields.finish()?;
@@ -190,21 +226,37 @@ pub fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/payments/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read a payment").answers(200, "Payment", "The payment"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::ReadPayment(id, show_entity))
 }
 
 /// GET /v1/payments/by-ref/:externalRef
-pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
+    summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt")
+});
+
+fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
     Ok(Plan::ReadPaymentNamed(name.as_str().to_owned(), show_entity))
 }
 
 /// GET /v1/payments
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List payments")
+        .query("status", schema::one_of(Status::ALL.map(Status::name)))
+        .query("method", schema::one_of(Method::ALL.map(Method::name)))
+        .query("externalRef", schema::text().chars(1..=64).about("All attempts under this reference."))
+        .pages()
+        .answers(200, "PaymentPage", "Newest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
@@ -240,7 +292,13 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/payments/operations/:id
-pub fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const OPERATION: Endpoint = endpoint(description::TAG, operation, || {
+    summary("Read an operation with a bank")
+        .about("What became of a call to a bank: the `operationId` of a payment, a payout or a debit code leads here.")
+        .answers(200, "Operation", "The operation")
+});
+
+fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Operation(id))

@@ -6,9 +6,12 @@ pub mod description;
 pub mod own_account;
 
 use crate::fields::{Bad, Fields, Invalid, Sound};
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
@@ -138,46 +141,97 @@ fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
 }
 
 /// POST /v1/payouts
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
+    description::pays(summary("Pay a merchant"))
+        .about("To the payout method that is named, or to the default one; it must be verified and the merchant active. With `fromMerchantBalance` the seller's own balance pays.")
+        .body("MerchantPayout")
+        .example("100 VES to a merchant", r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","concepto":"liquidacion","externalRef":"payout-1"}"#)
+        .refuses(400, &["payout_method_not_verified"])
+        .refuses(404, &["not_found"])
+        .refuses(409, &["merchant_inactive"])
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Merchant { alone: true })
 }
 
 /// POST /v1/payments/credit
-pub fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREDIT: Endpoint = endpoint(description::TAG, credit, || {
+    description::pays(summary("Pay a phone"))
+        .body("PhoneCredit")
+        .example("50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"credit-1"}"#)
+});
+
+fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Credit)
 }
 
 /// POST /v1/payments/credit/account
-pub fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREDIT_ACCOUNT: Endpoint = endpoint(description::TAG, credit_account, || {
+    description::pays(summary("Pay a bank account"))
+        .body("AccountCredit")
+        .example("50 VES", r#"{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#)
+});
+
+fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Account)
 }
 
 /// POST /v1/payments/change
-pub fn change(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CHANGE: Endpoint = endpoint(description::TAG, change, || {
+    description::pays(summary("Give change to a customer"))
+        .body("Change")
+        .example("3.50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","concepto":"vuelto","externalRef":"change-1"}"#)
+        .refuses(404, &["not_found"])
+});
+
+fn change(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Change)
 }
 
 /// POST /v1/payouts/instant
-pub fn instant(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const INSTANT: Endpoint = endpoint(description::TAG, instant, || {
+    description::pays(summary("Withdraw to your own account"))
+        .body("InstantPayout")
+        .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
+        .refuses(409, &["payout_account_not_verified"])
+});
+
+fn instant(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Own)
 }
 
 /// GET /v1/payouts/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read a payout").answers(200, "Payout", "The payout"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Read(EntityId::payout(id), show_entity))
 }
 
 /// GET /v1/payouts/by-ref/:externalRef
-pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
+    summary("Read a payout by your reference").answers(200, "Payout", "The payout")
+});
+
+fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
     Ok(Plan::ReadNamed(Space::Payout, name.as_str().to_owned(), Kind::Payout, show_entity))
 }
 
 /// GET /v1/payouts
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List payouts").query("status", schema::one_of(Status::ALL.map(Status::name))).pages().answers(
+        200,
+        "PayoutPage",
+        "Newest first",
+    )
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));

@@ -1,11 +1,13 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
 use crate::page::list_json;
 use crate::payments::marketplace;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
@@ -26,7 +28,16 @@ fn quantity(value: Value<'_>) -> Result<u16, Bad> {
 }
 
 /// POST /v1/products/:id/links
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(crate::products::description::TAG, create, || {
+    summary("Create a payment link")
+        .about("The slug is made from the product's name when none is sent. With `merchantId` the sale is a marketplace sale.")
+        .body_optional("NewPaymentLink")
+        .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
+        .answers(201, "PaymentLink", "The link")
+        .refuses(409, &["slug_taken", "too_many_links", "merchant_inactive"])
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, livemode) = (call.id("id")?, call.caller.livemode());
     let mut fields = Fields::parse_optional(call.body)?;
     let given = fields.optional("slug", |value| value.text_as(slug::parse));
@@ -61,21 +72,36 @@ pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<Strin
 }
 
 /// GET /v1/products/:id/links
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(crate::products::description::TAG, list, || {
+    summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Read(EntityId::product(id), show_all))
 }
 
 /// GET /v1/payment-links/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(crate::products::description::TAG, read, || {
+    summary("Read a payment link").answers(200, "PaymentLink", "The link")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
     Query::parse(call.query).finish()?;
     Ok(Plan::ReadLink(id))
 }
 
 /// PATCH /v1/payment-links/:id
-pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const UPDATE: Endpoint = endpoint(crate::products::description::TAG, update, || {
+    summary("Change a payment link")
+        .body("PaymentLinkChange")
+        .example("disable", r#"{"status":"disabled"}"#)
+        .answers(200, "PaymentLink", "The link")
+});
+
+fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, livemode) = (link_id(call)?, call.caller.livemode());
     let mut fields = Fields::parse(call.body)?;
     fields.refuse_empty();
@@ -95,7 +121,13 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// DELETE /v1/payment-links/:id
-pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DELETE: Endpoint = endpoint(crate::products::description::TAG, delete, || {
+    summary("Delete a payment link")
+        .answers_with(200, crate::products::description::deleted(), "It is gone")
+        .refuses(409, &["product_has_sales"])
+});
+
+fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
     Ok(Plan::Entity(product_of(id), Ask::DeleteLink(id), Shape::LinkDeleted(id)))
 }

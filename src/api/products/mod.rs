@@ -4,9 +4,12 @@ pub mod description;
 pub mod links;
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
@@ -52,7 +55,14 @@ fn description(value: Value<'_>) -> Result<Option<String>, Bad> {
 }
 
 /// POST /v1/products
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
+    summary("Create a product")
+        .body("NewProduct")
+        .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
+        .answers(201, "Product", "The product")
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let livemode = call.caller.livemode();
     let mut fields = Fields::parse(call.body)?;
     let name = fields.required("name", name);
@@ -74,7 +84,15 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/products
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List products").query("active", schema::boolean()).pages().answers(
+        200,
+        "ProductPage",
+        "Newest first",
+    )
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let active = query.optional("active", |text| text.boolean());
     let page = query.page(call.mark, call.caller.tenant_key, "products");
@@ -89,14 +107,26 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/products/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read a product and its links").answers(200, "Product", "The product")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Read(EntityId::product(id), show_entity))
 }
 
 /// PATCH /v1/products/:id
-pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
+    summary("Change a product")
+        .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
+        .body("ProductChange")
+        .example("a new price", r#"{"priceUsd":"27.00"}"#)
+        .answers(200, "Product", "The product")
+});
+
+fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, livemode) = (call.id("id")?, call.caller.livemode());
     let mut fields = Fields::parse(call.body)?;
     fields.refuse_empty();
@@ -117,7 +147,13 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// DELETE /v1/products/:id
-pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
+    summary("Delete a product and its links")
+        .answers_with(200, description::deleted(), "It is gone")
+        .refuses(409, &["product_has_sales"])
+});
+
+fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Entity(EntityId::product(call.id("id")?), Ask::DeleteProduct, Shape::ProductDeleted))
 }
 

@@ -3,11 +3,14 @@
 pub mod description;
 
 use crate::fields::Bad;
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::payments::{PRICE_EXPECTED, in_price_range};
 use crate::plan::{BankRate, Call, Official, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
+use crate::routes::{Endpoint, endpoint};
 use crate::writer::{Object, text};
 use domain::refusal::Refusal;
 use domain::resources::banks::Bank;
@@ -15,7 +18,15 @@ use domain::resources::rates::buckets::{price, ticks};
 use domain::values::money::{Rate, Usd, Ves};
 
 /// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
-pub fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const BANKS: Endpoint = endpoint(description::TAG, banks, || {
+    summary("List the banks").answers_with(
+        200,
+        schema::list(schema::named("Bank")),
+        "Sorted by code; a bare array",
+    )
+});
+
+fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let mut body = vec![b'['];
     for bank in call.banks.shown() {
@@ -39,7 +50,14 @@ fn show_bank(bank: &Bank) -> Vec<u8> {
 
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate
 /// (`docs/contract.md, 14.4`).
-pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
+    summary("What dollars are in bolívares at the BCV's rate")
+        .query_required("usdAmount", values::usd_price())
+        .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
+        .refuses(503, &["rate_unavailable"])
+});
+
+fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let usd = query.required("usdAmount", |text| {
         Usd::exact(text.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED))
@@ -85,7 +103,14 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
 }
 
 /// GET /v1/idempotency/:key
-pub fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const KEPT: Endpoint = endpoint(description::TAG, kept, || {
+    summary("Find out what became of a request")
+                .about("After a lost answer: whether the request with this Idempotency-Key happened, and what it was answered. 404 means that it did not happen, or more than 24 hours ago.")
+                .query("path", schema::text().chars(1..=512).about("The path that the key was used on, if it was used on several; otherwise the newest use is told."))
+                .answers(200, "IdempotencyKey", "The newest use of the key")
+});
+
+fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let path = query.optional("path", |text| text.trimmed(1..=512));
     let sound = query.finish()?;

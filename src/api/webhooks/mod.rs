@@ -6,9 +6,12 @@ pub mod description;
 pub mod targets;
 
 use crate::fields::{Bad, Fields, Got};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
@@ -43,7 +46,19 @@ fn events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
 }
 
 /// POST /v1/webhooks
-pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
+    summary("Register an endpoint")
+        .about("https in live mode; no private address. The signing secret is in this answer alone.")
+        .body("NewWebhook")
+        .example(
+            "payments",
+            r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#,
+        )
+        .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
+        .refuses(409, &["too_many_webhooks"])
+});
+
+fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let url = fields.required("url", |value| url(value, call));
     let events = fields.required("events", events);
@@ -58,20 +73,35 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/webhooks
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     Ok(Plan::Webhooks)
 }
 
 /// GET /v1/webhooks/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read an endpoint").answers(200, "Webhook", "The endpoint"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
     Ok(Plan::Read(EntityId::webhook(id), show_entity))
 }
 
 /// PATCH /v1/webhooks/:id
-pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
+    summary("Change an endpoint")
+        .body("WebhookChange")
+        .example("pause", r#"{"status":"disabled"}"#)
+        .answers(200, "Webhook", "The endpoint")
+        .refuses(409, &["webhook_busy"])
+});
+
+fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     let mut fields = Fields::parse(call.body)?;
     fields.refuse_empty();
@@ -89,19 +119,37 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// DELETE /v1/webhooks/:id
-pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
+    summary("Delete an endpoint").answers_with(
+        200,
+        schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
+        "It is gone",
+    )
+});
+
+fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Entity(EntityId::webhook(call.id("id")?), Ask::DeleteWebhook, Shape::WebhookDeleted))
 }
 
 /// POST /v1/webhooks/:id/rotate-secret
-pub fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, rotate_secret, || {
+    summary("Replace an endpoint's secret")
+        .about("Deliveries from now on are signed with the new one.")
+        .answers(200, "NewlySignedWebhook", "The endpoint with its new secret")
+});
+
+fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Signing { id, new: false, ask: Ask::RotateSecret, shape: Shape::SecretRotated })
 }
 
 /// GET /v1/webhooks/:id/deliveries
-pub fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DELIVERIES: Endpoint = endpoint(description::TAG, deliveries, || {
+    summary("List the deliveries of an endpoint").pages().answers(200, "DeliveryPage", "Newest first")
+});
+
+fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut query = Query::parse(call.query);
     let page = query.page(call.mark, call.caller.tenant_key, &format!("deliveries {id}"));
@@ -110,14 +158,28 @@ pub fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// POST /v1/events/:id/resend
-pub fn resend(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const RESEND: Endpoint = endpoint(description::TAG, resend, || {
+    summary("Send an event again").about("To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of them.").answers(
+            202,
+            "Deliveries",
+            "What is being sent",
+        )
+});
+
+fn resend(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Resend(id))
 }
 
 /// POST /v1/notifications/test
-pub fn test(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const TEST: Endpoint = endpoint(description::TAG, test, || {
+    summary("Send a test delivery")
+        .about("`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not listed. While too many tests are under way one may fail unsent; its `error` says so.")
+        .answers(202, "TestDeliveries", "What each endpoint answered")
+});
+
+fn test(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::TestNotification)
 }
