@@ -10,6 +10,7 @@ pub mod checkout;
 pub mod conversions;
 pub mod cop_payments;
 pub mod crypto;
+pub mod entities;
 pub mod events;
 pub mod merchants;
 pub mod openapi;
