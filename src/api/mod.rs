@@ -19,6 +19,7 @@ pub mod payouts;
 pub mod plan;
 pub mod products;
 pub mod public;
+pub mod records;
 pub mod reference;
 pub mod refusals;
 pub mod render;

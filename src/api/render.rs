@@ -83,3 +83,8 @@ fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
 fn the<'a, T: OfKind>(facts: &Facts<'a>) -> Option<&'a T> {
     facts.entity.and_then(T::of)
 }
+
+/// Whether the answer that is sent shows a secret, which the answer that is kept leaves out.
+pub fn shows_secret(shape: Shape) -> bool {
+    matches!(shape, Shape::WebhookCreated | Shape::SecretRotated | Shape::SessionOpened)
+}

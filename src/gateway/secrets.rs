@@ -9,6 +9,7 @@ use crate::store::history::{self, Unreadable};
 use actors::Outcome;
 use api::checkout::sessions;
 use api::problem::Problem;
+use api::render::shows_secret;
 use api::webhooks;
 use domain::kept::{Kept, Shape};
 use domain::machine::Domain;
@@ -40,9 +41,7 @@ pub fn reply_with_secret(
 
 /// The body of a kept answer, with the secret that was in it: the record says which one that was.
 pub fn replayed(services: &Services, tenant: u64, kept: Kept, seq: Seq) -> Result<Vec<u8>, Unreadable> {
-    if !matches!(kept.of.shape, Shape::WebhookCreated | Shape::SecretRotated | Shape::SessionOpened)
-        || kept.status >= 300
-    {
+    if !shows_secret(kept.of.shape) || kept.status >= 300 {
         return Ok(kept.body);
     }
     let record = history::record(services.engine.reader(), seq)?.record;

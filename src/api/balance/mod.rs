@@ -1,10 +1,14 @@
 //! The balance in bolívares and its movements (`docs/contract.md, 6.1, 6.2`).
 
 pub mod description;
+pub mod movements;
 
+use crate::balance::movements::Movements;
 use crate::openapi::operation::summary;
 use crate::openapi::values;
-use crate::plan::{Call, Movements, Plan};
+use crate::plan::Condition;
+use crate::plan::Work;
+use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::{Query, Text};
 use crate::routes::{Endpoint, endpoint};
@@ -17,6 +21,7 @@ use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, write_minor};
 use domain::values::time::Timestamp;
+use domain::view::View;
 use domain::view::{Balance, CopBalance};
 
 /// GET /v1/balance
@@ -33,7 +38,13 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let at = query.optional("at", instant);
     let sound = query.finish()?;
-    Ok(at.get(&sound).map_or(Plan::Balance, Plan::BalanceAt))
+    Ok(match at.get(&sound) {
+        Some(at) => Plan::Work(Work::BalanceAt(at)),
+        None => Plan::View(domain::view::Query::Balance, |view, livemode| match view {
+            View::Balance(now) => Ok(show(&now, livemode)),
+            _ => Err(Problem::internal_error()),
+        }),
+    })
 }
 
 fn instant(text: Text<'_>) -> Result<Timestamp, crate::fields::Bad> {
@@ -48,7 +59,10 @@ pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, r
 fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::SellerBalance(id))
+    Ok(Plan::View(domain::view::Query::Seller(id), |view, livemode| match view {
+        View::Seller(Some(now)) => Ok(show_seller(&now, livemode)),
+        _ => Err(Problem::not_found()),
+    }))
 }
 
 /// GET /v1/balance/transactions
@@ -56,7 +70,7 @@ pub const TRANSACTIONS: Endpoint =
     endpoint(description::TAG, transactions, || description::movements(summary("List movements")));
 
 fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    movements(call, LedgerKey::Tenant(Currency::Ves), "movements")
+    list(call, LedgerKey::Tenant(Currency::Ves), "movements")
 }
 
 /// GET /v1/cop/balance
@@ -66,7 +80,10 @@ pub const READ_COP: Endpoint = endpoint(crate::cop_payments::description::TAG, r
 
 fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::CopBalance)
+    Ok(Plan::View(domain::view::Query::CopBalance, |view, livemode| match view {
+        View::CopBalance(now) => Ok(show_cop(&now, livemode)),
+        _ => Err(Problem::internal_error()),
+    }))
 }
 
 /// GET /v1/cop/balance/transactions
@@ -76,7 +93,7 @@ pub const COP_TRANSACTIONS: Endpoint =
     });
 
 fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    movements(call, LedgerKey::Tenant(Currency::Cop), "movements in COP")
+    list(call, LedgerKey::Tenant(Currency::Cop), "movements in COP")
 }
 
 /// GET /v1/merchants/:id/balance/transactions
@@ -87,8 +104,8 @@ pub const SELLER_TRANSACTIONS: Endpoint =
 
 fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    let plan = movements(call, LedgerKey::Seller(id), &format!("movements of {id}"))?;
-    Ok(Plan::Knowing(EntityId::merchant(id), Box::new(plan)))
+    let plan = list(call, LedgerKey::Seller(id), &format!("movements of {id}"))?;
+    Ok(Plan::If(Condition::Known(EntityId::merchant(id)), Box::new(plan)))
 }
 
 /// GET /v1/crypto/balance/transactions
@@ -98,10 +115,10 @@ pub const CRYPTO_TRANSACTIONS: Endpoint =
     });
 
 fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    movements(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
+    list(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
 }
 
-fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
+fn list(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let kinds = query.list("type", |text| {
         MovementKind::from_name(text.as_str())
@@ -121,14 +138,15 @@ fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Pro
     let payout_of =
         if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
     let payout = payout.get(&sound).map(|id| payout_of(Id::from(id)));
-    Ok(Plan::Movements(Movements {
+    let ask = Movements {
         ledger,
         kinds,
         from: from.get(&sound),
         to: to.get(&sound),
         subjects: payment.into_iter().chain(payout).collect(),
         page: page.get(&sound),
-    }))
+    };
+    Ok(Plan::many_now(move |records| movements::read(records, &ask)))
 }
 
 /// A balance, as JSON.

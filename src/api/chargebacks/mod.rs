@@ -3,21 +3,24 @@
 
 pub mod description;
 
+use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Sound};
 use crate::openapi::operation::summary;
+use crate::payments::of_name;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::Records;
+use crate::records::Unread;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
 use domain::resources::chargebacks::{Chargeback, NewChargeback, Reason, Status, Verdict};
 use domain::resources::payments::Payment;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::time::Timestamp;
 
@@ -82,7 +85,8 @@ fn open(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let id = call.new_id();
     let (payment, new) = new.get(&sound, id);
-    Ok(Plan::OfPayment(payment, Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)))
+    let find = move |records: &dyn Records| of_name(records, payment);
+    Ok(Plan::Found(Box::new(find), Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)))
 }
 
 /// POST /v1/test/chargebacks/:id/close
@@ -99,7 +103,15 @@ fn close(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let verdict = read_verdict(&mut fields);
     let sound = fields.finish()?;
-    Ok(Plan::OfChargeback(id, Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id)))
+    let find = move |records: &dyn Records| payment_of(records, id);
+    Ok(Plan::Found(Box::new(find), Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id)))
+}
+
+/// The payment that a chargeback belongs to.
+pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unread> {
+    let found = records.entity(EntityId::chargeback(chargeback))?;
+    let chargeback = found.as_deref().and_then(Chargeback::of).ok_or_else(Problem::not_found)?;
+    Ok(EntityId::payment(chargeback.payment))
 }
 
 /// GET /v1/chargebacks/:id
@@ -110,7 +122,7 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::chargeback(id), show_entity))
+    Ok(Plan::one(EntityId::chargeback(id), show))
 }
 
 /// GET /v1/chargebacks
@@ -134,19 +146,12 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         .filter(|each| status.is_none_or(|status| status == *each))
         .map(|status| status as u8)
         .collect();
-    Ok(Plan::List { kind: Kind::Chargeback, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// The answer that shows one of a payment's chargebacks.
 pub fn one_of(payment: &Payment, id: Id, status: u16) -> Rendered {
     (status, payment.chargeback(id).map_or_else(|| b"{}".to_vec(), show))
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Chargeback(chargeback) => show(chargeback),
-        _ => b"{}".to_vec(),
-    }
 }
 
 /// How the dispute ended, once it has.

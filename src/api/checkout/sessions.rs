@@ -1,18 +1,24 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
 //! What the buyer's page calls is `api/checkout.rs`.
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::Records;
+use crate::records::Stopped;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
 use domain::commands::Ask;
+use domain::index::Space;
 use domain::kept::Shape;
+use domain::record::Entity;
+use domain::resources::checkout::Attempts;
 use domain::resources::checkout::{NewSession, Offered, Sale, Session, Status, Way};
 use domain::values::ids::{EntityId, Id};
 
@@ -70,12 +76,7 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         url: address(call.base_url, id),
         bought: None,
     };
-    Ok(Plan::Signing {
-        id: EntityId::session(id),
-        new: true,
-        ask: Ask::OpenSession(Box::new(new)),
-        shape: Shape::SessionOpened,
-    })
+    Ok(Plan::New(EntityId::session(id), Ask::OpenSession(Box::new(new)), Shape::SessionOpened))
 }
 
 /// Ways to pay, in any order.
@@ -94,7 +95,36 @@ pub const READ: Endpoint = endpoint(crate::checkout::description::SESSIONS, read
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Session(id, secret(call.mark, id)))
+    let secret = secret(call.mark, id);
+    Ok(Plan::few_now(move |records| {
+        let found = records.entity(EntityId::session(id))?;
+        let session = found.as_deref().and_then(Session::of).ok_or_else(Problem::not_found)?;
+        let status = attempts(records, id)?.standing(session, records.now());
+        Ok(with_secret(show(session, status), id, secret))
+    }))
+}
+
+/// What was done to pay a session.
+pub fn attempts(records: &dyn Records, session: Id) -> Result<Attempts, Stopped> {
+    let name = session.to_string();
+    let mut attempts = Attempts::default();
+    for (space, whose) in [
+        (Space::Checkout, EntityId::payment as fn(Id) -> EntityId),
+        (Space::CheckoutCop, EntityId::cop_payment),
+        (Space::CheckoutUsdt, EntityId::deposit_address),
+    ] {
+        let Some(id) = records.named(space, &name)? else { continue };
+        match records.entity(whose(id))?.as_deref() {
+            Some(Entity::Payment(payment)) => attempts.c2p = Some(payment.clone()),
+            Some(Entity::CopPayment(payment)) => attempts.cop = Some(payment.clone()),
+            Some(Entity::DepositAddress(address)) => attempts.usdt = Some(address.clone()),
+            Some(_) | None => {
+                let why = format!("the session {session} names an attempt that is not there");
+                return Err(Stopped::Unreadable(why));
+            }
+        }
+    }
+    Ok(attempts)
 }
 
 /// An answer that shows a session, with its client secret, which is not in what is kept.

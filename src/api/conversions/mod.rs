@@ -3,10 +3,12 @@
 
 pub mod description;
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields};
 use crate::number;
 use crate::openapi::operation::summary;
 use crate::openapi::schema;
+use crate::plan::Work;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -18,10 +20,9 @@ use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::platform::settings::Settings;
-use domain::record::Entity;
 use domain::resources::conversions::price::{Amount, Price};
 use domain::resources::conversions::{Conversion, Decision, End, NewQuote, Source, Stage, Status, facet};
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Currency, Usdt, Ves, write_minor};
 
 /// Characters of the longest reference.
@@ -180,8 +181,10 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadShown(EntityId::conversion(id), |entity| {
-        if let Entity::Conversion(conversion) = entity { show(conversion) } else { None }
+    Ok(Plan::few(move |records| {
+        let found = records.entity(EntityId::conversion(id))?;
+        let shown = found.as_deref().and_then(Conversion::of).and_then(show);
+        Ok(shown.ok_or_else(Problem::not_found)?)
     }))
 }
 
@@ -209,17 +212,12 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
             .filter(|each| status.is_none_or(|status| status == *each))
             .map(move |status| facet(source, status))
     };
-    Ok(Plan::List {
-        kind: Kind::Conversion,
-        facets: sources.flat_map(statuses).collect(),
-        page: page.get(&sound),
-        show: show_entity,
-    })
+    Ok(Plan::list(sources.flat_map(statuses).collect(), page.get(&sound), show_listed))
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    let shown = if let Entity::Conversion(conversion) = entity { show(conversion) } else { None };
-    shown.unwrap_or_else(|| b"{}".to_vec())
+/// A conversion of a list, which has no quotes in it.
+fn show_listed(conversion: &Conversion) -> Vec<u8> {
+    show(conversion).unwrap_or_else(|| b"{}".to_vec())
 }
 
 /// A quote, as an answer.
@@ -314,7 +312,7 @@ fn set(call: &Call<'_>) -> Result<Plan, Problem> {
         });
         Ok(percent.get(&fields.finish()?))
     });
-    Ok(Plan::SetAutoConvert(percent.get(&fields.finish()?)))
+    Ok(Plan::Work(Work::SetAutoConvert(percent.get(&fields.finish()?))))
 }
 
 fn read_percent(value: Value<'_>) -> Result<u8, Bad> {

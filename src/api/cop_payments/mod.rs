@@ -20,7 +20,6 @@ use domain::commands::Ask;
 use domain::events::EventKind;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
 use domain::resources::conversions::price::with_four_decimals;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
@@ -158,7 +157,7 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::cop_payment(id), show_entity))
+    Ok(Plan::one(EntityId::cop_payment(id), show))
 }
 
 /// POST /v1/cop/payments/:id/otp
@@ -251,13 +250,6 @@ pub fn created(payment: &CopPayment) -> Rendered {
 pub fn settled(payment: &CopPayment) -> Rendered {
     let status = if payment.phase.is_deciding() { 202 } else { 200 };
     (status, show(payment))
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::CopPayment(payment) => show(payment),
-        _ => b"{}".to_vec(),
-    }
 }
 
 /// As /v1/cop says it.

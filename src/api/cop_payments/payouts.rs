@@ -9,10 +9,9 @@ use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::writer::Object;
 use domain::machine::Rendered;
-use domain::record::Entity;
 use domain::resources::cop_payouts::CopPayout;
 use domain::resources::payouts::Status;
-use domain::values::ids::{EntityId, Kind};
+use domain::values::ids::EntityId;
 
 /// GET /v1/cop/payouts
 pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list, || {
@@ -35,7 +34,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         .filter(|each| status.is_none_or(|status| status == *each))
         .map(|status| status as u8)
         .collect();
-    Ok(Plan::List { kind: Kind::CopPayout, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// GET /v1/cop/payouts/:id
@@ -46,19 +45,12 @@ pub const READ: Endpoint = endpoint(crate::cop_payments::description::TAG, read,
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::cop_payout(id), show_entity))
+    Ok(Plan::one(EntityId::cop_payout(id), show))
 }
 
 /// The answer to a new payout, or to a repeat of one.
 pub fn created(payout: &CopPayout, new: bool) -> Rendered {
     (if new { 201 } else { 200 }, show(payout))
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::CopPayout(payout) => show(payout),
-        _ => b"{}".to_vec(),
-    }
 }
 
 /// A payout in pesos, as JSON. Who is paid is masked.

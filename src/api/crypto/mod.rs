@@ -10,6 +10,7 @@ use crate::openapi::schema;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::Records;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
@@ -18,7 +19,6 @@ use domain::events::Extra;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
-use domain::record::Entity;
 use domain::resources::crypto::CryptoBalance;
 use domain::resources::crypto::address::{ACCOUNT_BYTES, Network, canonical};
 use domain::resources::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
@@ -27,6 +27,7 @@ use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Usdt;
 use domain::values::time::Timestamp;
+use domain::view::View;
 
 /// Characters of the longest address.
 const ADDRESS_MAX: usize = 64;
@@ -38,7 +39,10 @@ pub const BALANCE: Endpoint = endpoint(description::TAG, balance, || {
 
 fn balance(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::CryptoBalance)
+    Ok(Plan::View(domain::view::Query::Crypto, |view, livemode| match view {
+        View::Crypto(now) => Ok(show_balance(&now, livemode)),
+        _ => Err(Problem::internal_error()),
+    }))
 }
 
 /// The balance, as JSON.
@@ -118,7 +122,7 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::crypto_payout(id), show_entity))
+    Ok(Plan::one(EntityId::crypto_payout(id), show))
 }
 
 /// GET /v1/crypto/payouts/by-ref/:externalRef
@@ -129,7 +133,7 @@ pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
 fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::ReadNamed(Space::CryptoPayout, name.as_str().to_owned(), Kind::CryptoPayout, show_entity))
+    Ok(Plan::named(Space::CryptoPayout, name.as_str().to_owned(), show))
 }
 
 /// The facets that a list of payouts is to show, by the parameter `status`.
@@ -159,12 +163,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let status = read_facets(&mut query);
     let page = query.page(call.mark, call.caller.tenant_key, "crypto payouts");
     let sound = query.finish()?;
-    Ok(Plan::List {
-        kind: Kind::CryptoPayout,
-        facets: facets(status.get(&sound)),
-        page: page.get(&sound),
-        show: show_entity,
-    })
+    Ok(Plan::list(facets(status.get(&sound)), page.get(&sound), show))
 }
 
 /// POST /v1/test/crypto/payouts/:id/approve
@@ -222,10 +221,6 @@ pub fn created(payout: &CryptoPayout, new: bool) -> Rendered {
 /// The answer to a review: 202 while the network is silent.
 pub fn reviewed(payout: &CryptoPayout) -> Rendered {
     (if payout.status == Status::Processing { 202 } else { 200 }, show(payout))
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    if let Entity::CryptoPayout(payout) = entity { show(payout) } else { b"{}".to_vec() }
 }
 
 /// A payout, as JSON.
@@ -343,13 +338,11 @@ fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
         asset: asset.get(&sound),
         tx_hash,
     };
-    Ok(Plan::EntityNamed {
-        space: Space::DepositTo,
-        name: address,
-        kind: Kind::DepositAddress,
-        ask: Ask::Deposit(Box::new(incoming)),
-        shape: Shape::Deposit,
-    })
+    let find = move |records: &dyn Records| {
+        let id = records.named(Space::DepositTo, &address)?.ok_or_else(Problem::not_found)?;
+        Ok(EntityId { kind: Kind::DepositAddress, id })
+    };
+    Ok(Plan::Found(Box::new(find), Ask::Deposit(Box::new(incoming)), Shape::Deposit))
 }
 
 /// The answer to a deposit.

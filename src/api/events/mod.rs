@@ -3,6 +3,7 @@
 //! happened, so it says how things stood then, whenever it is read.
 
 pub mod description;
+pub mod pages;
 
 use crate::chargebacks::{outcome, show_in_payment};
 use crate::cop_payments::payouts as cop_payouts;
@@ -56,7 +57,8 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
     let position = page.after.as_deref().map(number).transpose()?;
     let after = after.get(&sound).and_then(|after| u64::try_from(after).ok());
-    Ok(Plan::Events { after: position.or(after).unwrap_or(0), page, world: world(call) })
+    let (after, world) = (position.or(after).unwrap_or(0), world(call));
+    Ok(Plan::many(move |records| pages::after(records, after, &page, world)))
 }
 
 /// GET /v1/events/:id
@@ -66,7 +68,8 @@ pub const READ: Endpoint =
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Event(id, world(call)))
+    let world = world(call);
+    Ok(Plan::few(move |records| pages::one(records, id, world)))
 }
 
 fn world(call: &Call<'_>) -> World {

@@ -18,12 +18,12 @@ use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::{Entity, Record};
+use domain::record::Record;
 use domain::resources::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
 use domain::resources::verification::TRIES;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 
@@ -122,7 +122,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let page = query.page(call.mark, call.caller.tenant_key, "merchants");
     let sound = query.finish()?;
     if let Some(name) = external_ref.get(&sound) {
-        return Ok(Plan::ReadNamed(Space::Merchant, name, Kind::Merchant, show_entity));
+        return Ok(Plan::named(Space::Merchant, name, show));
     }
     let (status, active) = (status.get(&sound), active.get(&sound));
     let mut facets = Vec::new();
@@ -134,7 +134,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
                 .map(|active| facet(each_status, active)),
         );
     }
-    Ok(Plan::List { kind: Kind::Merchant, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// GET /v1/merchants/:id
@@ -144,7 +144,7 @@ pub const READ: Endpoint =
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::merchant(id), show_entity))
+    Ok(Plan::one(EntityId::merchant(id), show))
 }
 
 /// PATCH /v1/merchants/:id
@@ -206,7 +206,7 @@ pub const METHODS: Endpoint = endpoint(description::TAG, methods, || {
 fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::merchant(id), show_methods))
+    Ok(Plan::one(EntityId::merchant(id), show_methods))
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/default
@@ -320,20 +320,8 @@ pub fn deleted(merchant: &Merchant) -> Rendered {
     )
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Merchant(merchant) => show(merchant),
-        _ => b"{}".to_vec(),
-    }
-}
-
-fn show_methods(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Merchant(merchant) => {
-            list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
-        }
-        _ => b"{}".to_vec(),
-    }
+fn show_methods(merchant: &Merchant) -> Vec<u8> {
+    list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
 }
 
 /// A merchant, as JSON.

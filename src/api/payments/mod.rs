@@ -1,6 +1,7 @@
 //! Payments: C2P request, execute and reverse; reading payments of every method
 //! (`docs/contract.md, 5.4, 5.5`).
 
+pub mod attempts;
 pub mod cards;
 pub mod debits;
 pub mod description;
@@ -17,6 +18,11 @@ use crate::openapi::schema;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records;
+use crate::records::Answered;
+use crate::records::Records;
+use crate::records::first_known;
+use crate::records::{Stopped, Unread};
 use crate::refusals::problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
@@ -222,7 +228,7 @@ fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let fields = Fields::parse_optional(call.body)?;
     fields.finish()?;
-    Ok(Plan::OfPayment(id, Ask::Reverse, Shape::Reversed))
+    Ok(Plan::Found(Box::new(move |records| of_name(records, id)), Ask::Reverse, Shape::Reversed))
 }
 
 /// GET /v1/payments/:id
@@ -232,7 +238,7 @@ pub const READ: Endpoint =
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadPayment(id, show_entity))
+    Ok(Plan::few(move |records| read_any(records, of_name(records, id)?)))
 }
 
 /// GET /v1/payments/by-ref/:externalRef
@@ -243,7 +249,10 @@ pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
 fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::ReadPaymentNamed(name.as_str().to_owned(), show_entity))
+    Ok(Plan::few(move |records| {
+        let newest = attempts::newest(records, name.as_str())?.ok_or_else(Problem::not_found)?;
+        read_any(records, EntityId::payment(newest))
+    }))
 }
 
 /// GET /v1/payments
@@ -280,14 +289,14 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(match external_ref.get(&sound) {
         // Only payments of the first kind have an externalRef.
         Some(name) => {
-            let facets = parts
+            let facets: Vec<u8> = parts
                 .into_iter()
                 .filter(|(kind, _)| *kind == Kind::Payment)
                 .map(|(_, facet)| facet)
                 .collect();
-            Plan::Attempts { name, facets, page, show: show_entity }
+            Plan::many(move |records| attempts::page(records, &name, &facets, &page))
         }
-        None => Plan::ListKinds { parts, page, show: show_entity },
+        None => Plan::many(move |records| records::page(records, &parts, &page, &show_entity)),
     })
 }
 
@@ -301,7 +310,37 @@ pub const OPERATION: Endpoint = endpoint(description::TAG, operation, || {
 fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Operation(id))
+    Ok(Plan::few(move |records| {
+        let (whose, n) = id.entity_and_operation();
+        for whose in [
+            EntityId::payment(whose),
+            EntityId::payout(whose),
+            EntityId::otp(whose),
+            EntityId::cop_payment(whose),
+        ] {
+            if let Some(found) = records.entity(whose)?
+                && let Some(body) = operations::show(id, n, &found)
+            {
+                return Ok(body);
+            }
+        }
+        Err(Problem::not_found().into())
+    }))
+}
+
+/// The payment of this name, in whatever it was collected.
+pub fn find(records: &dyn Records, id: Id) -> Result<Option<EntityId>, Stopped> {
+    first_known(records, [EntityId::payment(id), EntityId::cop_payment(id)])
+}
+
+/// The same, or the caller's problem.
+pub fn of_name(records: &dyn Records, id: Id) -> Result<EntityId, Unread> {
+    Ok(find(records, id)?.ok_or_else(Problem::not_found)?)
+}
+
+fn read_any(records: &dyn Records, id: EntityId) -> Answered {
+    let payment = records.entity(id)?.ok_or_else(Problem::not_found)?;
+    Ok(show_entity(&payment).ok_or_else(Problem::internal_error)?)
 }
 
 /// The answer to a request for an intent.
@@ -345,11 +384,11 @@ pub fn charged(payment: &Payment, new: bool) -> Rendered {
 }
 
 /// A payment of any kind, as JSON.
-pub fn show_entity(entity: &Entity) -> Vec<u8> {
+pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     match entity {
-        Entity::Payment(payment) => show(payment),
-        Entity::CopPayment(payment) => cop_payments::show_as_payment(payment),
-        _ => b"{}".to_vec(),
+        Entity::Payment(payment) => Some(show(payment)),
+        Entity::CopPayment(payment) => Some(cop_payments::show_as_payment(payment)),
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
 use crate::payments::debits::offering;
 use crate::payments::usd_amount;
+use crate::plan::Work;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
@@ -54,7 +55,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let (date, reference) = (date.get(&sound), reference.get(&sound));
     let external_ref = external_ref.get(&sound);
     let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), call.bcv_rate);
-    Ok(Plan::CreateOnce {
+    Ok(Plan::Work(Work::CreateOnce {
         name: external_ref.as_str().to_owned(),
         transfer: transfer_name(debtor.bank, date, &reference),
         id: EntityId::payment(id),
@@ -73,7 +74,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
             }))
         }),
         shape: Shape::Charged,
-    })
+    }))
 }
 
 /// The digits of a reference that the payer knows. Leading zeros tell nothing.

@@ -4,6 +4,7 @@
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
 use crate::payouts::{self, Form, read_new};
+use crate::plan::Work;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -69,7 +70,7 @@ pub const SHOW_ONE: Endpoint = endpoint(payouts::description::TAG, show_one, || 
 fn show_one(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("batchId")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadBatch(id))
+    Ok(Plan::Work(Work::ReadBatch(id)))
 }
 
 fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
@@ -92,7 +93,7 @@ fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
         known: HashMap::new(),
         explain,
     };
-    Ok(Plan::Batch(Box::new(batch)))
+    Ok(Plan::Work(Work::Batch(Box::new(batch))))
 }
 
 /// The keyed hash of items; `sound` gives the bytes of those that can be read, by their places.

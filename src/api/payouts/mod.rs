@@ -8,6 +8,7 @@ pub mod own_account;
 use crate::fields::{Bad, Fields, Invalid, Sound};
 use crate::openapi::operation::summary;
 use crate::openapi::schema;
+use crate::plan::Condition;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -18,13 +19,12 @@ use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
 use domain::resources::banks::{BankCode, Catalogue, Service};
 use domain::resources::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
 use domain::values::account::AccountNumber;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 
@@ -135,7 +135,7 @@ fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
         shape: Shape::PayoutCreated,
     };
     Ok(match of {
-        Some(payment) => Plan::Knowing(payment, Box::new(plan)),
+        Some(payment) => Plan::If(Condition::Known(payment), Box::new(plan)),
         None => plan,
     })
 }
@@ -208,7 +208,7 @@ pub const READ: Endpoint =
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::payout(id), show_entity))
+    Ok(Plan::one(EntityId::payout(id), show))
 }
 
 /// GET /v1/payouts/by-ref/:externalRef
@@ -219,7 +219,7 @@ pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
 fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::ReadNamed(Space::Payout, name.as_str().to_owned(), Kind::Payout, show_entity))
+    Ok(Plan::named(Space::Payout, name.as_str().to_owned(), show))
 }
 
 /// GET /v1/payouts
@@ -243,7 +243,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         .filter(|each| status.is_none_or(|status| status == *each))
         .map(|status| status as u8)
         .collect();
-    Ok(Plan::List { kind: Kind::Payout, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
@@ -254,13 +254,6 @@ pub fn created(payout: &Payout, new: bool) -> Rendered {
         (true, Status::Completed | Status::Failed) => 201,
     };
     (status, show(payout))
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Payout(payout) => show(payout),
-        _ => b"{}".to_vec(),
-    }
 }
 
 /// A payout, as JSON.

@@ -13,7 +13,6 @@ use crate::writer::Object;
 use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
-use domain::record::Entity;
 use domain::resources::own_account::{Held, OwnAccount};
 use domain::resources::verification::TRIES;
 use domain::values::identity::IdentityDocument;
@@ -54,7 +53,7 @@ pub const READ: Endpoint = endpoint(crate::payouts::description::TAG, read, || {
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::OWN_ACCOUNT, show_entity))
+    Ok(Plan::one(EntityId::OWN_ACCOUNT, show))
 }
 
 /// POST /v1/payouts/account/verify/start
@@ -121,10 +120,6 @@ pub fn verification_started(account: &OwnAccount, facts: &Facts<'_>) -> Rendered
         Object::new().plain("status", account.status.name()).number("attemptsLeft", TRIES)
     };
     (202, body.end())
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    if let Entity::OwnAccount(account) = entity { show(account) } else { b"{}".to_vec() }
 }
 
 /// The account, as JSON.

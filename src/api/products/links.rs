@@ -1,9 +1,11 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
 use crate::page::list_json;
 use crate::payments::marketplace;
+use crate::plan::Work;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -54,12 +56,12 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: sale.get(&sound),
     };
     let fresh = (0..SUFFIXED).map(|_| call.new_id()).collect();
-    Ok(Plan::AddLink {
+    Ok(Plan::Work(Work::AddLink {
         product: EntityId::product(id),
         given: given.get(&sound),
         fresh,
         link: Box::new(link),
-    })
+    }))
 }
 
 /// The slugs to try for a link of this product, in order: the given one alone, or the one made from
@@ -79,7 +81,7 @@ pub const LIST: Endpoint = endpoint(crate::products::description::TAG, list, || 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::product(id), show_all))
+    Ok(Plan::one(EntityId::product(id), show_all))
 }
 
 /// GET /v1/payment-links/:id
@@ -90,7 +92,12 @@ pub const READ: Endpoint = endpoint(crate::products::description::TAG, read, || 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadLink(id))
+    Ok(Plan::few(move |records| {
+        let found = records.entity(product_of(id))?;
+        let product = found.as_deref().and_then(Product::of).ok_or_else(Problem::not_found)?;
+        let link = product.link(id).ok_or_else(Problem::not_found)?;
+        Ok(show(product, link))
+    }))
 }
 
 /// PATCH /v1/payment-links/:id
@@ -148,11 +155,8 @@ pub fn one_of(product: &Product, id: Id) -> Rendered {
     (200, product.link(id).map_or_else(|| b"{}".to_vec(), |link| show(product, link)))
 }
 
-fn show_all(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Product(product) => list_json(product.links.iter().rev().map(|link| show(product, link))),
-        _ => b"{}".to_vec(),
-    }
+fn show_all(product: &Product) -> Vec<u8> {
+    list_json(product.links.iter().rev().map(|link| show(product, link)))
 }
 
 /// A link, as JSON.

@@ -16,10 +16,9 @@ use crate::writer::Object;
 use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
 use domain::resources::payments::charge::USD_MAX;
 use domain::resources::products::{NewProduct, Product, ProductChange, facet};
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usd;
 use rust_decimal::Decimal;
 use std::str::FromStr;
@@ -103,7 +102,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         .filter(|each| active.is_none_or(|active| active == *each))
         .map(facet)
         .collect();
-    Ok(Plan::List { kind: Kind::Product, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// GET /v1/products/:id
@@ -114,7 +113,7 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::product(id), show_entity))
+    Ok(Plan::one(EntityId::product(id), show))
 }
 
 /// PATCH /v1/products/:id
@@ -160,13 +159,6 @@ fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
 /// The answer to the deletion of a product or a link.
 pub fn deleted(id: Id) -> Rendered {
     (200, Object::new().boolean("deleted", true).plain("id", id).end())
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Product(product) => show(product),
-        _ => b"{}".to_vec(),
-    }
 }
 
 /// A product with its links, as JSON.

@@ -6,6 +6,7 @@ use crate::fields::Bad;
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::payments::{PRICE_EXPECTED, in_price_range};
+use crate::plan::Work;
 use crate::plan::{BankRate, Call, Official, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -114,7 +115,7 @@ fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let path = query.optional("path", |text| text.trimmed(1..=512));
     let sound = query.finish()?;
-    Ok(Plan::Kept { key: (call.path)("key"), path: path.get(&sound) })
+    Ok(Plan::Work(Work::Kept { key: (call.path)("key"), path: path.get(&sound) }))
 }
 
 #[cfg(test)]

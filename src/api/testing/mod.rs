@@ -5,6 +5,7 @@ pub mod description;
 use crate::fields::{Bad, Fields};
 use crate::number;
 use crate::openapi::operation::summary;
+use crate::plan::Work;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -19,6 +20,7 @@ use domain::resources::adjustments::Adjustment;
 use domain::values::ids::Id;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
+use domain::view::View;
 
 /// The farthest jump: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
@@ -30,7 +32,10 @@ pub const READ_CLOCK: Endpoint = endpoint(description::TAG, read_clock, || {
 
 fn read_clock(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::Clock)
+    Ok(Plan::View(domain::view::Query::Clock, |view, _| match view {
+        View::Clock(now) => Ok(clock(now).1),
+        _ => Err(Problem::internal_error()),
+    }))
 }
 
 /// POST /v1/test/clock
@@ -46,7 +51,7 @@ fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let seconds = fields.required("advanceSeconds", |value| value.integer(1..=ADVANCE_SECONDS_MAX));
     let sound = fields.finish()?;
-    Ok(Plan::Advance(seconds.get(&sound) * 1000))
+    Ok(Plan::Work(Work::Advance(seconds.get(&sound) * 1000)))
 }
 
 /// POST /v1/test/fund

@@ -5,25 +5,35 @@
 pub mod description;
 pub mod targets;
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
+use crate::page::list_json;
+use crate::plan::Condition;
+use crate::plan::Work;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::Records;
+use crate::records::Stopped;
+use crate::records::Unread;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
 use domain::commands::Ask;
+use domain::index;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
 use domain::resources::webhooks::{
     Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
 };
+use domain::values::ids::Kind;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use url::Url;
 
 fn url(value: Value<'_>, call: &Call<'_>) -> Result<(String, Url), Bad> {
@@ -66,10 +76,8 @@ fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let (url, target) = url.get(&sound);
     let ask = Ask::RegisterWebhook(Box::new(NewWebhook { id, url, events: events.get(&sound) }));
-    Ok(Plan::Aimed(
-        target,
-        Box::new(Plan::Signing { id: EntityId::webhook(id), new: true, ask, shape: Shape::WebhookCreated }),
-    ))
+    let plan = Plan::New(EntityId::webhook(id), ask, Shape::WebhookCreated);
+    Ok(Plan::If(Condition::MayReach(target), Box::new(plan)))
 }
 
 /// GET /v1/webhooks
@@ -79,7 +87,27 @@ pub const LIST: Endpoint = endpoint(description::TAG, list, || {
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::Webhooks)
+    Ok(Plan::few(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show)))))
+}
+
+/// The endpoints of a tenant in a mode, oldest first.
+pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
+    let mut found: BTreeMap<Id, Webhook> = BTreeMap::new();
+    for facet in [0, 1] {
+        let list = |facet| index::list(records.tenant_key(), Kind::Webhook, facet);
+        let from = list(facet);
+        records.scan(&from, &list(facet + 1), &mut |key, _| {
+            let id: [u8; 16] = key[from.len()..]
+                .try_into()
+                .map_err(|_| Stopped::Unreadable("a list entry that is no id".to_owned()))?;
+            let entity = records.entity(EntityId::webhook(Id::from_bytes(id)))?;
+            if let Some(webhook) = entity.as_deref().and_then(Webhook::of) {
+                found.insert(webhook.id, webhook.clone());
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(found.into_values().collect())
 }
 
 /// GET /v1/webhooks/:id
@@ -89,7 +117,7 @@ pub const READ: Endpoint =
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::webhook(id), show_entity))
+    Ok(Plan::one(EntityId::webhook(id), show))
 }
 
 /// PATCH /v1/webhooks/:id
@@ -113,7 +141,7 @@ fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let change = WebhookChange { url, events: events.get(&sound), enabled: enabled.get(&sound) };
     let plan = Plan::Entity(id, Ask::ChangeWebhook(Box::new(change)), Shape::Webhook);
     Ok(match target {
-        Some(target) => Plan::Aimed(target, Box::new(plan)),
+        Some(target) => Plan::If(Condition::MayReach(target), Box::new(plan)),
         None => plan,
     })
 }
@@ -141,7 +169,7 @@ pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, rotate_secret, ||
 fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Signing { id, new: false, ask: Ask::RotateSecret, shape: Shape::SecretRotated })
+    Ok(Plan::Entity(id, Ask::RotateSecret, Shape::SecretRotated))
 }
 
 /// GET /v1/webhooks/:id/deliveries
@@ -154,7 +182,7 @@ fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let page = query.page(call.mark, call.caller.tenant_key, &format!("deliveries {id}"));
     let sound = query.finish()?;
-    Ok(Plan::Deliveries(id, page.get(&sound)))
+    Ok(Plan::Work(Work::Deliveries(id, page.get(&sound))))
 }
 
 /// POST /v1/events/:id/resend
@@ -169,7 +197,7 @@ pub const RESEND: Endpoint = endpoint(description::TAG, resend, || {
 fn resend(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Resend(id))
+    Ok(Plan::Work(Work::Resend(id)))
 }
 
 /// POST /v1/notifications/test
@@ -181,14 +209,7 @@ pub const TEST: Endpoint = endpoint(description::TAG, test, || {
 
 fn test(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::TestNotification)
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Webhook(webhook) => show(webhook),
-        _ => b"{}".to_vec(),
-    }
+    Ok(Plan::Work(Work::TestNotification))
 }
 
 /// An endpoint, as JSON.
