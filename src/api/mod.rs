@@ -24,6 +24,7 @@ pub mod reference;
 pub mod refusals;
 pub mod render;
 pub mod routes;
+pub mod shown;
 pub mod tenants;
 pub mod testing;
 pub mod webhooks;

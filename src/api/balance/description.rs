@@ -2,10 +2,11 @@
 
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
-use crate::openapi::schema::{Schema, integer, object, one_of, text};
+use crate::openapi::schema::{Schema, object, one_of, text};
 use crate::openapi::values::{
     currency, instant, livemode, page, pesos, shown_ref, signed_pesos, signed_ves, uuid, ves,
 };
+use crate::shown::Describing;
 use domain::ledger::MovementKind;
 
 /// The heading of the chapter.
@@ -37,19 +38,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Balance",
-            object()
-                .member("ledgerNetVes", signed_ves().about("The sum of all movements."))
-                .member("reserveVes", ves())
-                .member("heldVes", ves().about("Under a hold of 24 hours."))
-                .member("nextReleaseAt", instant().or_null().about("When the next held amount is released."))
-                .member("availableVes", signed_ves().about("What can be paid out; below zero after a chargeback at worst."))
-                .member("balanceHoldHours", integer())
-                .member("convertedVes", ves().about("Converted to USDT, less what was canceled."))
-                .member("platformAvailableVes", signed_ves().about("Equal to `availableVes`."))
-                .member("sellerPendingVes", ves())
-                .member("sellerAvailableVes", ves())
-                .member("livemode", livemode())
-                .example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#),
+            super::members(Describing::object()).schema().example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#),
         ),
         ("Movement", movement()),
         ("MovementPage", page("Movement")),

@@ -5,13 +5,14 @@ pub mod movements;
 
 use crate::balance::movements::Movements;
 use crate::openapi::operation::summary;
-use crate::openapi::values;
+use crate::openapi::{schema, values};
 use crate::plan::Condition;
 use crate::plan::Work;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::{Query, Text};
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::writer::Object;
 use domain::index::LedgerKey;
 use domain::ledger::sellers::SellerBalance;
@@ -151,31 +152,59 @@ fn list(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem>
 
 /// A balance, as JSON.
 pub fn show(balance: &Balance, livemode: bool) -> Vec<u8> {
-    Object::new()
-        .plain("ledgerNetVes", balance.ledger_net)
-        .plain("reserveVes", balance.reserve)
-        .plain("heldVes", balance.held)
-        .maybe_plain("nextReleaseAt", balance.next_release)
-        .plain("availableVes", balance.available)
-        .number("balanceHoldHours", 24)
-        .plain("convertedVes", balance.converted)
-        .plain("platformAvailableVes", balance.available)
-        .plain("sellerPendingVes", balance.seller_pending)
-        .plain("sellerAvailableVes", balance.seller_available)
-        .boolean("livemode", livemode)
-        .end()
+    members(Writing::of(&(balance, livemode), 512)).end()
+}
+
+/// The members of a balance.
+pub(crate) fn members<'a, M: Members<'a, (&'a Balance, bool)>>(members: M) -> M {
+    members
+        .plain(
+            "ledgerNetVes",
+            || values::signed_ves().about("The sum of all movements."),
+            |(balance, _)| balance.ledger_net,
+        )
+        .plain("reserveVes", values::ves, |(balance, _)| balance.reserve)
+        .plain("heldVes", || values::ves().about("Under a hold of 24 hours."), |(balance, _)| balance.held)
+        .maybe_plain(
+            "nextReleaseAt",
+            || values::instant().about("When the next held amount is released."),
+            |(balance, _)| balance.next_release,
+        )
+        .plain(
+            "availableVes",
+            || values::signed_ves().about("What can be paid out; below zero after a chargeback at worst."),
+            |(balance, _)| balance.available,
+        )
+        .number("balanceHoldHours", schema::integer, |_| 24)
+        .plain(
+            "convertedVes",
+            || values::ves().about("Converted to USDT, less what was canceled."),
+            |(balance, _)| balance.converted,
+        )
+        .plain(
+            "platformAvailableVes",
+            || values::signed_ves().about("Equal to `availableVes`."),
+            |(balance, _)| balance.available,
+        )
+        .plain("sellerPendingVes", values::ves, |(balance, _)| balance.seller_pending)
+        .plain("sellerAvailableVes", values::ves, |(balance, _)| balance.seller_available)
+        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
 /// The balance in pesos, as JSON.
 pub fn show_cop(balance: &CopBalance, livemode: bool) -> Vec<u8> {
-    Object::new()
-        .plain("ledgerNetCop", balance.ledger_net)
-        .plain("heldCop", balance.held)
-        .maybe_plain("nextReleaseAt", balance.next_release)
-        .plain("availableCop", balance.available)
-        .number("balanceHoldHours", 24)
-        .boolean("livemode", livemode)
-        .end()
+    cop_members(Writing::of(&(balance, livemode), 512)).end()
+}
+
+/// The members of the balance in pesos.
+pub(crate) fn cop_members<'a, M: Members<'a, (&'a CopBalance, bool)>>(members: M) -> M {
+    members
+        .plain("ledgerNetCop", values::signed_pesos, |(balance, _)| balance.ledger_net)
+        .plain("heldCop", values::pesos, |(balance, _)| balance.held)
+        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
+        .plain("availableCop", values::signed_pesos, |(balance, _)| balance.available)
+        .number("balanceHoldHours", schema::integer, |_| 24)
+        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
 /// The balance of a seller, as JSON; pesos and USDT only if there were ever any.

@@ -1,8 +1,9 @@
 //! Chargebacks, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, object, one_of, text};
-use crate::openapi::values::{amount, instant, livemode, page, positive_amount, shown_ref, uuid, ves};
+use crate::openapi::schema::{Schema, object, one_of};
+use crate::openapi::values::{amount, instant, page, positive_amount, uuid};
+use crate::shown::Describing;
 use domain::resources::chargebacks::{Reason, Status};
 
 /// Where a dispute stands.
@@ -33,21 +34,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Chargeback",
-            object()
-                .member("chargebackId", uuid())
-                .member("object", text().constant("chargeback"))
-                .member("paymentId", uuid())
-                .member("externalRef", shown_ref())
-                .member("status", status())
-                .member("outcome", one_of([Status::Won.name(), Status::Lost.name()]).or_null().about("Null until it is closed."))
-                .member("amountVes", ves())
-                .member("feeVes", ves())
-                .member("reason", reason())
-                .member("bankDebitedAt", instant())
-                .member("livemode", livemode())
-                .member("createdAt", instant())
-                .member("closedAt", instant().or_null())
-                .example(r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,"createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#),
+            super::members(Describing::object()).schema().example(r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,"createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#),
         ),
         (
             "NewChargeback",

@@ -6,6 +6,7 @@ pub mod description;
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Sound};
 use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::payments::of_name;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
@@ -13,8 +14,8 @@ use crate::query::Query;
 use crate::records::Records;
 use crate::records::Unread;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
-use crate::writer::Object;
 use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
@@ -164,31 +165,43 @@ pub fn outcome(chargeback: &Chargeback) -> Option<&'static str> {
 
 /// A chargeback, as JSON.
 pub fn show(chargeback: &Chargeback) -> Vec<u8> {
-    Object::new()
-        .plain("chargebackId", chargeback.id)
-        .plain("object", "chargeback")
-        .plain("paymentId", chargeback.payment)
-        .text("externalRef", &*chargeback.external_ref)
-        .plain("status", chargeback.status.name())
-        .maybe_plain("outcome", outcome(chargeback))
-        .plain("amountVes", chargeback.amount)
-        .plain("feeVes", chargeback.fee)
-        .plain("reason", chargeback.reason.name())
-        .plain("bankDebitedAt", chargeback.bank_debited_at)
-        .boolean("livemode", chargeback.livemode)
-        .plain("createdAt", chargeback.created_at)
-        .maybe_plain("closedAt", chargeback.closed_at)
-        .end()
+    members(Writing::of(chargeback, 512)).end()
+}
+
+/// The members of a chargeback.
+pub(crate) fn members<'a, M: Members<'a, Chargeback>>(members: M) -> M {
+    members
+        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
+        .constant("object", "chargeback")
+        .plain("paymentId", values::uuid, |chargeback| chargeback.payment)
+        .text("externalRef", values::shown_ref, |chargeback| &*chargeback.external_ref)
+        .plain("status", description::status, |chargeback| chargeback.status.name())
+        .maybe_plain(
+            "outcome",
+            || schema::one_of([Status::Won.name(), Status::Lost.name()]).about("Null until it is closed."),
+            |chargeback| outcome(chargeback),
+        )
+        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
+        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
+        .plain("reason", description::reason, |chargeback| chargeback.reason.name())
+        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
+        .boolean("livemode", values::livemode, |chargeback| chargeback.livemode)
+        .plain("createdAt", values::instant, |chargeback| chargeback.created_at)
+        .maybe_plain("closedAt", values::instant, |chargeback| chargeback.closed_at)
 }
 
 /// A chargeback within its payment, as JSON.
 pub fn show_in_payment(chargeback: &Chargeback) -> Vec<u8> {
-    Object::with_capacity(256)
-        .plain("chargebackId", chargeback.id)
-        .plain("status", chargeback.status.name())
-        .plain("amountVes", chargeback.amount)
-        .plain("feeVes", chargeback.fee)
-        .plain("reason", chargeback.reason.name())
-        .plain("bankDebitedAt", chargeback.bank_debited_at)
-        .end()
+    members_in_payment(Writing::of(chargeback, 256)).end()
+}
+
+/// The members of a chargeback within its payment.
+pub(crate) fn members_in_payment<'a, M: Members<'a, Chargeback>>(members: M) -> M {
+    members
+        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
+        .plain("status", || description::status(), |chargeback| chargeback.status.name())
+        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
+        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
+        .plain("reason", || description::reason(), |chargeback| chargeback.reason.name())
+        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
 }

@@ -3,12 +3,9 @@
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, integer, named, object, one_of, text};
-use crate::openapi::values::{
-    four_decimals, instant, livemode, page, pesos, shown_ref, signed_pesos, uuid, ves,
-};
+use crate::openapi::values::{four_decimals, instant, livemode, page, uuid, ves};
+use crate::shown::Describing;
 use domain::resources::cop_payments::Channel;
-use domain::resources::cop_payouts::AccountType;
-use domain::resources::payouts;
 use domain::values::buyer::DocumentType;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
@@ -81,25 +78,7 @@ pub(crate) fn event_data() -> Schema {
 
 /// A payout in pesos, which operators see too.
 pub fn payout() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("payoutId", uuid().about("Equal to `id`."))
-        .member("object", text().constant("cop_payout"))
-        .member("status", one_of(payouts::Status::ALL.map(payouts::Status::name)))
-        .member("reference", text().or_null())
-        .member("failureCode", text().or_null())
-        .member("externalRef", shown_ref())
-        .member("amountCop", pesos())
-        .member("currency", text().constant("COP"))
-        .member("bank", text())
-        .member("accountNumber", text().about("Masked."))
-        .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
-        .member("holderName", text())
-        .member("documentType", one_of(DocumentType::ALL.map(DocumentType::name)))
-        .member("documentNumber", text().about("Masked."))
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("settledAt", instant().or_null())
+    super::payouts::members(Describing::object()).schema()
 }
 
 /// The documents of buyers and of those who are paid.
@@ -135,14 +114,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "CopBalance",
-            object()
-                .member("ledgerNetCop", signed_pesos())
-                .member("heldCop", pesos())
-                .member("nextReleaseAt", instant().or_null())
-                .member("availableCop", signed_pesos())
-                .member("balanceHoldHours", integer())
-                .member("livemode", livemode())
-                .example(r#"{"ledgerNetCop":"46250","heldCop":"46250","nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"livemode":false}"#),
+            crate::balance::cop_members(Describing::object()).schema().example(r#"{"ledgerNetCop":"46250","heldCop":"46250","nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"livemode":false}"#),
         ),
         ("CopPayout", payout()),
         ("CopPayoutPage", page("CopPayout")),

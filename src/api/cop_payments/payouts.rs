@@ -2,15 +2,17 @@
 //! (`docs/contract.md, 11.8`).
 
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
+use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
-use crate::writer::Object;
+use crate::shown::{Members, Writing};
 use domain::machine::Rendered;
+use domain::resources::cop_payouts::AccountType;
 use domain::resources::cop_payouts::CopPayout;
 use domain::resources::payouts::Status;
+use domain::values::buyer::DocumentType;
 use domain::values::ids::EntityId;
 
 /// GET /v1/cop/payouts
@@ -55,25 +57,40 @@ pub fn created(payout: &CopPayout, new: bool) -> Rendered {
 
 /// A payout in pesos, as JSON. Who is paid is masked.
 pub fn show(payout: &CopPayout) -> Vec<u8> {
-    let to = &payout.to;
-    Object::with_capacity(768)
-        .plain("id", payout.id)
-        .plain("payoutId", payout.id)
-        .plain("object", "cop_payout")
-        .plain("status", payout.status.name())
-        .maybe_text("reference", payout.reference.as_deref())
-        .maybe_text("failureCode", payout.failure_code.as_deref())
-        .text("externalRef", &*payout.external_ref)
-        .plain("amountCop", payout.amount)
-        .plain("currency", "COP")
-        .text("bank", &to.bank)
-        .plain("accountNumber", to.account.masked())
-        .plain("accountType", to.account_type.name())
-        .text("holderName", &to.holder_name)
-        .plain("documentType", to.document_type.name())
-        .plain("documentNumber", to.document_number.masked())
-        .boolean("livemode", payout.livemode)
-        .plain("createdAt", payout.created_at)
-        .maybe_plain("settledAt", payout.settled_at)
-        .end()
+    members(Writing::of(payout, 768)).end()
+}
+
+/// The members of a payout.
+pub(crate) fn members<'a, M: Members<'a, CopPayout>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |payout| payout.id)
+        .plain("payoutId", || values::uuid().about("Equal to `id`."), |payout| payout.id)
+        .constant("object", "cop_payout")
+        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
+        .maybe_text("reference", schema::text, |payout| payout.reference.as_deref())
+        .maybe_text("failureCode", schema::text, |payout| payout.failure_code.as_deref())
+        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
+        .plain("amountCop", values::pesos, |payout| payout.amount)
+        .constant("currency", "COP")
+        .text("bank", schema::text, |payout| &payout.to.bank)
+        .plain("accountNumber", || schema::text().about("Masked."), |payout| payout.to.account.masked())
+        .plain(
+            "accountType",
+            || schema::one_of(AccountType::ALL.map(AccountType::name)),
+            |payout| payout.to.account_type.name(),
+        )
+        .text("holderName", schema::text, |payout| &payout.to.holder_name)
+        .plain(
+            "documentType",
+            || schema::one_of(DocumentType::ALL.map(DocumentType::name)),
+            |payout| payout.to.document_type.name(),
+        )
+        .plain(
+            "documentNumber",
+            || schema::text().about("Masked."),
+            |payout| payout.to.document_number.masked(),
+        )
+        .boolean("livemode", values::livemode, |payout| payout.livemode)
+        .plain("createdAt", values::instant, |payout| payout.created_at)
+        .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
 }

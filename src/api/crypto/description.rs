@@ -3,7 +3,8 @@
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, named, object, one_of, text};
-use crate::openapi::values::{external_ref, instant, livemode, page, positive_amount, shown_ref, uuid, ves};
+use crate::openapi::values::{external_ref, instant, livemode, page, positive_amount, shown_ref, uuid};
+use crate::shown::Describing;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
 use domain::resources::crypto::payouts::Status;
@@ -29,21 +30,17 @@ pub(crate) fn review(operation: Operation) -> Operation {
 
 /// A payout to a wallet, which operators see too.
 pub fn payout() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("object", text().constant("crypto_payout"))
-        .member("status", one_of(Status::ALL.map(Status::name)))
-        .member("amountUsdt", ves())
-        .member("networkFeeUsdt", ves())
-        .member("totalUsdt", ves())
-        .member("address", text())
-        .member("network", one_of(Network::NAMES.map(|(name, _)| name)))
-        .member("txHash", text().or_null())
-        .member("externalRef", shown_ref())
-        .member("failureCode", text().or_null())
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("completedAt", instant().or_null())
+    super::payout_members(Describing::object()).schema()
+}
+
+/// The networks.
+pub(crate) fn network() -> Schema {
+    one_of(Network::NAMES.map(|(name, _)| name))
+}
+
+/// What is deposited.
+pub(crate) fn asset() -> Schema {
+    one_of(Asset::NAMES.map(|(name, _)| name))
 }
 
 /// Where a payout can stand.
@@ -52,19 +49,10 @@ pub fn payout_status() -> Schema {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let network = || one_of(Network::NAMES.map(|(name, _)| name));
-    let asset = || one_of(Asset::NAMES.map(|(name, _)| name));
     vec![
         (
             "CryptoBalance",
-            object()
-                .member("availableUsdt", ves())
-                .member("heldUsdt", ves())
-                .member("held", ves().about("Equal to `heldUsdt`."))
-                .member("pendingPayoutsUsdt", ves())
-                .member("nextReleaseAt", instant().or_null())
-                .member("livemode", livemode())
-                .example(r#"{"availableUsdt":"4.02","heldUsdt":"0.00","held":"0.00","pendingPayoutsUsdt":"0.00","nextReleaseAt":null,"livemode":false}"#),
+            super::balance_members(Describing::object()).schema().example(r#"{"availableUsdt":"4.02","heldUsdt":"0.00","held":"0.00","pendingPayoutsUsdt":"0.00","nextReleaseAt":null,"livemode":false}"#),
         ),
         (
             "NewCryptoPayout",
@@ -99,20 +87,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "CryptoDeposit",
-            object()
-                .member("id", uuid())
-                .member("object", text().constant("crypto_deposit"))
-                .member("status", one_of(["completed"]))
-                .member("amountUsdt", ves())
-                .member("address", text())
-                .member("depositAddressId", uuid())
-                .member("network", network())
-                .member("asset", asset())
-                .member("customerRef", shown_ref())
-                .member("txHash", text())
-                .member("availableAt", instant())
-                .member("livemode", livemode())
-                .member("createdAt", instant()),
+            super::deposit_members(Describing::object()).schema(),
         ),
     ]
 }

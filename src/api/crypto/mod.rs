@@ -6,12 +6,13 @@ pub mod description;
 use crate::conversions::read_reason;
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
+use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::Records;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
@@ -47,14 +48,18 @@ fn balance(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// The balance, as JSON.
 pub fn show_balance(balance: &CryptoBalance, livemode: bool) -> Vec<u8> {
-    Object::new()
-        .plain("availableUsdt", balance.available)
-        .plain("heldUsdt", balance.held)
-        .plain("held", balance.held)
-        .plain("pendingPayoutsUsdt", balance.pending_payouts)
-        .maybe_plain("nextReleaseAt", balance.next_release)
-        .boolean("livemode", livemode)
-        .end()
+    balance_members(Writing::of(&(balance, livemode), 512)).end()
+}
+
+/// The members of the balance.
+pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(members: M) -> M {
+    members
+        .plain("availableUsdt", values::ves, |(balance, _)| balance.available)
+        .plain("heldUsdt", values::ves, |(balance, _)| balance.held)
+        .plain("held", || values::ves().about("Equal to `heldUsdt`."), |(balance, _)| balance.held)
+        .plain("pendingPayoutsUsdt", values::ves, |(balance, _)| balance.pending_payouts)
+        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
+        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
 fn network(value: Value<'_>) -> Result<Network, Bad> {
@@ -225,26 +230,36 @@ pub fn reviewed(payout: &CryptoPayout) -> Rendered {
 
 /// A payout, as JSON.
 pub fn show(payout: &CryptoPayout) -> Vec<u8> {
-    let completed_at = payout.settled_at.filter(|_| payout.status == Status::Completed);
-    Object::with_capacity(640)
-        .plain("id", payout.id)
-        .plain("object", "crypto_payout")
-        .plain("status", payout.status.name())
-        .plain("amountUsdt", payout.amount)
-        .plain("networkFeeUsdt", payout.fee)
-        .plain("totalUsdt", payout.total())
-        .plain("address", &payout.address)
-        .plain("network", payout.network.name())
-        .maybe_text("txHash", payout.tx_hash.as_deref().filter(|_| payout.status != Status::Failed))
-        .text("externalRef", &*payout.external_ref)
-        .maybe_text(
-            "failureCode",
-            payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed),
+    payout_members(Writing::of(payout, 640)).end()
+}
+
+/// The members of a payout.
+pub(crate) fn payout_members<'a, M: Members<'a, CryptoPayout>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |payout| payout.id)
+        .constant("object", "crypto_payout")
+        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
+        .plain("amountUsdt", values::ves, |payout| payout.amount)
+        .plain("networkFeeUsdt", values::ves, |payout| payout.fee)
+        .plain("totalUsdt", values::ves, |payout| payout.total())
+        .plain("address", schema::text, |payout| &payout.address)
+        .plain(
+            "network",
+            || schema::one_of(Network::NAMES.map(|(name, _)| name)),
+            |payout| payout.network.name(),
         )
-        .boolean("livemode", payout.livemode)
-        .plain("createdAt", payout.created_at)
-        .maybe_plain("completedAt", completed_at)
-        .end()
+        .maybe_text("txHash", schema::text, |payout| {
+            payout.tx_hash.as_deref().filter(|_| payout.status != Status::Failed)
+        })
+        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
+        .maybe_text("failureCode", schema::text, |payout| {
+            payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed)
+        })
+        .boolean("livemode", values::livemode, |payout| payout.livemode)
+        .plain("createdAt", values::instant, |payout| payout.created_at)
+        .maybe_plain("completedAt", values::instant, |payout| {
+            payout.settled_at.filter(|_| payout.status == Status::Completed)
+        })
 }
 
 /// POST /v1/crypto/deposit-addresses
@@ -354,20 +369,23 @@ pub fn deposited(facts: &Facts<'_>) -> Rendered {
 
 /// A deposit that came at `time`, as JSON.
 pub fn show_deposit(deposit: &Deposit, time: Timestamp) -> Vec<u8> {
-    let to = &deposit.to;
-    Object::new()
-        .plain("id", deposit.id)
-        .plain("object", "crypto_deposit")
-        .plain("status", "completed")
-        .plain("amountUsdt", deposit.amount)
-        .plain("address", &to.address)
-        .plain("depositAddressId", to.id)
-        .plain("network", to.network.name())
-        .plain("asset", to.asset.name())
-        .text("customerRef", &*to.customer_ref)
-        .plain("txHash", &deposit.tx_hash)
-        .plain("availableAt", deposit.available_at)
-        .boolean("livemode", to.livemode)
-        .plain("createdAt", time)
-        .end()
+    deposit_members(Writing::of(&(deposit, time), 512)).end()
+}
+
+/// The members of a deposit.
+pub(crate) fn deposit_members<'a, M: Members<'a, (&'a Deposit, Timestamp)>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |(deposit, _)| deposit.id)
+        .constant("object", "crypto_deposit")
+        .plain("status", || schema::one_of(["completed"]), |_| "completed")
+        .plain("amountUsdt", values::ves, |(deposit, _)| deposit.amount)
+        .plain("address", schema::text, |(deposit, _)| &deposit.to.address)
+        .plain("depositAddressId", values::uuid, |(deposit, _)| deposit.to.id)
+        .plain("network", description::network, |(deposit, _)| deposit.to.network.name())
+        .plain("asset", description::asset, |(deposit, _)| deposit.to.asset.name())
+        .text("customerRef", values::shown_ref, |(deposit, _)| &*deposit.to.customer_ref)
+        .plain("txHash", schema::text, |(deposit, _)| &deposit.tx_hash)
+        .plain("availableAt", values::instant, |(deposit, _)| deposit.available_at)
+        .boolean("livemode", values::livemode, |(deposit, _)| deposit.to.livemode)
+        .plain("createdAt", values::instant, |(_, time)| *time)
 }

@@ -1,12 +1,9 @@
 //! Sellers and their payout methods, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, boolean, list, named, object, one_of, text};
-use crate::openapi::values::{
-    bank_code, external_ref, identity, instant, items, livemode, page, phone, shown_identity, shown_phone,
-    shown_ref, uuid,
-};
-use domain::resources::merchants::Status;
+use crate::openapi::schema::{Schema, boolean, object, text};
+use crate::openapi::values::{bank_code, external_ref, identity, items, page, phone, shown_ref, uuid};
+use crate::shown::Describing;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Merchants";
@@ -54,32 +51,9 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 
 /// A merchant.
 pub(crate) fn merchant() -> Schema {
-    object()
-        .member("merchantId", uuid())
-        .member("object", text().constant("merchant"))
-        .member("externalRef", shown_ref())
-        .member("name", text().or_null())
-        .member("identification", shown_identity().or_null())
-        .member("contactEmail", text().or_null())
-        .member("contactPhone", shown_phone().or_null())
-        .member("status", one_of(Status::ALL.map(Status::name)).about("`shell`: no method; `verified`: at least one verified; `rejected`: the bank rejected the last one."))
-        .member("isActive", boolean())
-        .member("payoutMethods", list(named("PayoutMethod")))
-        .member("message", text().or_null().about("Says so when no payout method exists."))
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("updatedAt", instant())
-        .example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant","externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","contactEmail":"bodega@example.com","contactPhone":"04147654321","status":"verified","isActive":true,"payoutMethods":[{"payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","identifier":"01975a2e-7c00-7000-8000-0000000000ac","bankCode":"0134","phone":"04147654321","status":"verified","isDefault":true,"createdAt":"2026-11-21T02:13:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}],"message":null,"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z"}"#)
+    super::members(Describing::object()).schema().example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant","externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","contactEmail":"bodega@example.com","contactPhone":"04147654321","status":"verified","isActive":true,"payoutMethods":[{"payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","identifier":"01975a2e-7c00-7000-8000-0000000000ac","bankCode":"0134","phone":"04147654321","status":"verified","isDefault":true,"createdAt":"2026-11-21T02:13:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}],"message":null,"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z"}"#)
 }
 
 fn method() -> Schema {
-    object()
-        .member("payoutMethodId", uuid())
-        .member("identifier", uuid().about("Equal to `payoutMethodId`."))
-        .member("bankCode", bank_code())
-        .member("phone", shown_phone())
-        .member("status", one_of(["unverified", "verifying", "verified"]))
-        .member("isDefault", boolean())
-        .member("createdAt", instant())
-        .member("verifiedAt", instant().or_null())
+    super::method_members(Describing::object()).schema()
 }

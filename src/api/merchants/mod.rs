@@ -12,6 +12,7 @@ use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
@@ -324,40 +325,52 @@ fn show_methods(merchant: &Merchant) -> Vec<u8> {
     list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
 }
 
+/// What is said of a merchant without a payout method.
+const NO_METHOD: &str = "no payout method exists; add one with POST /v1/merchants/:id/payout-methods";
+
 /// A merchant, as JSON.
 pub fn show(merchant: &Merchant) -> Vec<u8> {
-    let message = merchant
-        .methods
-        .is_empty()
-        .then_some("no payout method exists; add one with POST /v1/merchants/:id/payout-methods");
-    Object::new()
-        .plain("merchantId", merchant.id)
-        .plain("object", "merchant")
-        .text("externalRef", &*merchant.external_ref)
-        .maybe_text("name", Some(&merchant.name).filter(|name| !name.is_empty()))
-        .maybe_plain("identification", merchant.identification.map(IdentityDocument::clear))
-        .maybe_text("contactEmail", merchant.contact_email.as_deref())
-        .maybe_plain("contactPhone", merchant.contact_phone.map(MobilePhone::clear))
-        .plain("status", merchant.status().name())
-        .boolean("isActive", merchant.active)
-        .list("payoutMethods", merchant.methods.iter().map(|method| show_method(merchant, method)))
-        .maybe_text("message", message)
-        .boolean("livemode", merchant.livemode)
-        .plain("createdAt", merchant.created_at)
-        .plain("updatedAt", merchant.updated_at)
-        .end()
+    members(Writing::of(merchant, 512)).end()
+}
+
+/// The members of a merchant.
+pub(crate) fn members<'a, M: Members<'a, Merchant>>(members: M) -> M {
+    members
+        .plain("merchantId", values::uuid, |merchant| merchant.id)
+        .constant("object", "merchant")
+        .text("externalRef", values::shown_ref, |merchant| &*merchant.external_ref)
+        .maybe_text("name", schema::text, |merchant| Some(&merchant.name).filter(|name| !name.is_empty()))
+        .maybe_plain("identification", values::shown_identity, |merchant| merchant.identification.map(IdentityDocument::clear))
+        .maybe_text("contactEmail", schema::text, |merchant| merchant.contact_email.as_deref())
+        .maybe_plain("contactPhone", values::shown_phone, |merchant| merchant.contact_phone.map(MobilePhone::clear))
+        .plain("status", || schema::one_of(Status::ALL.map(Status::name)).about("`shell`: no method; `verified`: at least one verified; `rejected`: the bank rejected the last one."), |merchant| merchant.status().name())
+        .boolean("isActive", schema::boolean, |merchant| merchant.active)
+        .list("payoutMethods", || schema::list(schema::named("PayoutMethod")), |merchant| merchant.methods.iter().map(|method| show_method(merchant, method)))
+        .maybe_text("message", || schema::text().about("Says so when no payout method exists."), |merchant| merchant.methods.is_empty().then_some(NO_METHOD))
+        .boolean("livemode", values::livemode, |merchant| merchant.livemode)
+        .plain("createdAt", values::instant, |merchant| merchant.created_at)
+        .plain("updatedAt", values::instant, |merchant| merchant.updated_at)
 }
 
 fn show_method(merchant: &Merchant, method: &PayoutMethod) -> Vec<u8> {
-    let verified_at = method.status.verified_at();
-    Object::new()
-        .plain("payoutMethodId", method.id)
-        .plain("identifier", method.id)
-        .plain("bankCode", method.bank)
-        .plain("phone", method.phone.clear())
-        .plain("status", method.status.name())
-        .boolean("isDefault", merchant.default_method == Some(method.id))
-        .plain("createdAt", method.created_at)
-        .maybe_plain("verifiedAt", verified_at)
-        .end()
+    method_members(Writing::of(&(merchant, method), 512)).end()
+}
+
+/// The members of a payout method.
+pub(crate) fn method_members<'a, M: Members<'a, (&'a Merchant, &'a PayoutMethod)>>(members: M) -> M {
+    members
+        .plain("payoutMethodId", values::uuid, |(_, method)| method.id)
+        .plain("identifier", || values::uuid().about("Equal to `payoutMethodId`."), |(_, method)| method.id)
+        .plain("bankCode", values::bank_code, |(_, method)| method.bank)
+        .plain("phone", values::shown_phone, |(_, method)| method.phone.clear())
+        .plain(
+            "status",
+            || schema::one_of(["unverified", "verifying", "verified"]),
+            |(_, method)| method.status.name(),
+        )
+        .boolean("isDefault", schema::boolean, |(merchant, method)| {
+            merchant.default_method == Some(method.id)
+        })
+        .plain("createdAt", values::instant, |(_, method)| method.created_at)
+        .maybe_plain("verifiedAt", values::instant, |(_, method)| method.status.verified_at())
 }

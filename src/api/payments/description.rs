@@ -6,6 +6,7 @@ use crate::openapi::values::{
     bank_code, bank_number, day, external_ref, figure, identity, instant, items, livemode, page, phone,
     shown_ref, usd_price, uuid, ves,
 };
+use crate::shown::Describing;
 use domain::resources::payments::{CancelReason, Method, Status};
 use domain::values::card::Brand;
 
@@ -136,13 +137,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("Payment", payment()),
         (
             "PaymentChargeback",
-            object()
-                .member("chargebackId", uuid())
-                .member("status", crate::chargebacks::description::status())
-                .member("amountVes", ves())
-                .member("feeVes", ves())
-                .member("reason", crate::chargebacks::description::reason())
-                .member("bankDebitedAt", instant()),
+            crate::chargebacks::members_in_payment(Describing::object()).schema(),
         ),
         ("PaymentPage", page("Payment")),
         (

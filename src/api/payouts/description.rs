@@ -4,13 +4,9 @@ use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, any_of, boolean, integer, list, named, object, one_of, text};
 use crate::openapi::values::{
-    amount, bank_code, external_ref, identity, instant, livemode, page, phone, positive_amount,
-    shown_identity, shown_phone, shown_ref, uuid, ves,
+    amount, bank_code, external_ref, identity, livemode, page, phone, positive_amount, shown_ref, uuid,
 };
-use domain::resources::payouts::{PayoutKind, Status};
-
-const KINDS: [PayoutKind; 5] =
-    [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];
+use crate::shown::Describing;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Payouts";
@@ -117,45 +113,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("NewPayoutAccount", object().member("bankCode", bank_code()).member("phone", phone()).member("identification", identity()).closed()),
         (
             "PayoutAccount",
-            object()
-                .member("object", text().constant("payout_account"))
-                .member("bankCode", bank_code())
-                .member("phone", shown_phone())
-                .member("identification", shown_identity())
-                .member("status", one_of(["unverified", "verifying", "verified"]))
-                .member("livemode", livemode())
-                .member("createdAt", instant())
-                .member("updatedAt", instant())
-                .member("verifiedAt", instant().or_null())
-                .example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","identification":"J123456789","status":"verified","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}"#),
+            super::own_account::members(Describing::object()).schema().example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","identification":"J123456789","status":"verified","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}"#),
         ),
         ("SeenAmounts", object().member("amount1", amount()).member("amount2", amount()).closed()),
     ]
 }
 
 pub(crate) fn payout() -> Schema {
-    object()
-        .member("payoutId", uuid())
-        .member("object", text().constant("payout"))
-        .member("kind", one_of(KINDS.map(PayoutKind::name)))
-        .member("status", one_of(Status::ALL.map(Status::name)))
-        .member("reference", text().or_null().about("The bank's reference; null while pending."))
-        .member("failureCode", text().or_null().about("The bank's code, when it failed."))
-        .member("externalRef", shown_ref())
-        .member("batchId", uuid().or_null())
-        .member("merchantId", uuid().or_null())
-        .member("payoutMethodId", uuid().or_null())
-        .member("merchantName", text().or_null())
-        .member("paymentId", uuid().or_null().about("Of change: the payment."))
-        .member("monto", ves())
-        .member("feeVes", ves())
-        .member("concepto", text())
-        .member("bankCode", bank_code())
-        .member("destination", text().about("Masked: an ellipsis and the last four digits."))
-        .member("fromMerchantBalance", boolean())
-        .member("operationId", uuid().or_null().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`."))
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("settledAt", instant().or_null())
-        .example(r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina","paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion","bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,"livemode":false,"createdAt":"2026-11-22T02:14:00.000Z","settledAt":"2026-11-22T02:14:00.310Z"}"#)
+    super::members(Describing::object()).schema().example(r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina","paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion","bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,"livemode":false,"createdAt":"2026-11-22T02:14:00.000Z","settledAt":"2026-11-22T02:14:00.310Z"}"#)
 }

@@ -7,19 +7,20 @@ pub mod own_account;
 
 use crate::fields::{Bad, Fields, Invalid, Sound};
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
+use crate::openapi::{schema, values};
 use crate::plan::Condition;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
-use crate::writer::Object;
 use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::banks::{BankCode, Catalogue, Service};
+use domain::resources::payouts::PayoutKind;
 use domain::resources::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
 use domain::values::account::AccountNumber;
 use domain::values::external_ref::ExternalRef;
@@ -32,6 +33,9 @@ use domain::values::phone::MobilePhone;
 pub const CONCEPT_MAX: usize = 140;
 /// Characters of an account holder's name.
 const HOLDER_MAX: usize = 120;
+
+const KINDS: [PayoutKind; 5] =
+    [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];
 
 /// What the body of a payout says of who is paid.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -258,33 +262,59 @@ pub fn created(payout: &Payout, new: bool) -> Rendered {
 
 /// A payout, as JSON.
 pub fn show(payout: &Payout) -> Vec<u8> {
-    let destination = match &payout.destination {
+    members(Writing::of(payout, 896)).end()
+}
+
+/// The members of a payout.
+pub(crate) fn members<'a, M: Members<'a, Payout>>(members: M) -> M {
+    members
+        .plain("payoutId", values::uuid, |payout| payout.id)
+        .constant("object", "payout")
+        .plain("kind", || schema::one_of(KINDS.map(PayoutKind::name)), |payout| payout.kind.name())
+        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
+        // What contradicts an outcome is told of the operation.
+        .maybe_text(
+            "reference",
+            || schema::text().about("The bank's reference; null while pending."),
+            |payout| payout.reference.as_deref().filter(|_| payout.status == Status::Completed),
+        )
+        .maybe_text(
+            "failureCode",
+            || schema::text().about("The bank's code, when it failed."),
+            |payout| payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
+        )
+        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
+        .maybe_plain("batchId", values::uuid, |payout| payout.batch)
+        .maybe_plain("merchantId", values::uuid, |payout| payout.merchant)
+        .maybe_plain("payoutMethodId", values::uuid, |payout| payout.method)
+        .maybe_text("merchantName", schema::text, |payout| {
+            payout.merchant_name.as_ref().filter(|name| !name.is_empty())
+        })
+        .maybe_plain("paymentId", || values::uuid().about("Of change: the payment."), |payout| payout.payment)
+        .plain("monto", values::ves, |payout| payout.amount)
+        .plain("feeVes", values::ves, |payout| payout.fee)
+        .text("concepto", schema::text, |payout| &payout.concept)
+        .plain("bankCode", values::bank_code, |payout| payout.destination.bank())
+        .plain(
+            "destination",
+            || schema::text().about("Masked: an ellipsis and the last four digits."),
+            destination,
+        )
+        .boolean("fromMerchantBalance", schema::boolean, |payout| payout.from_merchant_balance)
+        .maybe_plain(
+            "operationId",
+            || values::uuid().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`."),
+            |payout| payout.operation(),
+        )
+        .boolean("livemode", values::livemode, |payout| payout.livemode)
+        .plain("createdAt", values::instant, |payout| payout.created_at)
+        .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
+}
+
+/// Where the money goes, masked.
+fn destination(payout: &Payout) -> String {
+    match &payout.destination {
         Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
         Destination::Account { account, .. } => account.masked().to_string(),
-    };
-    Object::with_capacity(896)
-        .plain("payoutId", payout.id)
-        .plain("object", "payout")
-        .plain("kind", payout.kind.name())
-        .plain("status", payout.status.name())
-        // What contradicts an outcome is told of the operation.
-        .maybe_text("reference", payout.reference.as_deref().filter(|_| payout.status == Status::Completed))
-        .maybe_text("failureCode", payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed))
-        .text("externalRef", &*payout.external_ref)
-        .maybe_plain("batchId", payout.batch)
-        .maybe_plain("merchantId", payout.merchant)
-        .maybe_plain("payoutMethodId", payout.method)
-        .maybe_text("merchantName", payout.merchant_name.as_ref().filter(|name| !name.is_empty()))
-        .maybe_plain("paymentId", payout.payment)
-        .plain("monto", payout.amount)
-        .plain("feeVes", payout.fee)
-        .text("concepto", &payout.concept)
-        .plain("bankCode", payout.destination.bank())
-        .plain("destination", destination)
-        .boolean("fromMerchantBalance", payout.from_merchant_balance)
-        .maybe_plain("operationId", payout.operation())
-        .boolean("livemode", payout.livemode)
-        .plain("createdAt", payout.created_at)
-        .maybe_plain("settledAt", payout.settled_at)
-        .end()
+    }
 }

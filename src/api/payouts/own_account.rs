@@ -3,11 +3,13 @@
 
 use crate::fields::Fields;
 use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::payouts::credit_bank;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Ask;
@@ -124,16 +126,23 @@ pub fn verification_started(account: &OwnAccount, facts: &Facts<'_>) -> Rendered
 
 /// The account, as JSON.
 pub fn show(account: &OwnAccount) -> Vec<u8> {
-    let verified_at = account.status.verified_at();
-    Object::new()
-        .plain("object", "payout_account")
-        .plain("bankCode", account.held.bank)
-        .plain("phone", account.held.phone.clear())
-        .plain("identification", account.held.identification.clear())
-        .plain("status", account.status.name())
-        .boolean("livemode", account.livemode)
-        .plain("createdAt", account.created_at)
-        .plain("updatedAt", account.updated_at)
-        .maybe_plain("verifiedAt", verified_at)
-        .end()
+    members(Writing::of(account, 512)).end()
+}
+
+/// The members of the account.
+pub(crate) fn members<'a, M: Members<'a, OwnAccount>>(members: M) -> M {
+    members
+        .constant("object", "payout_account")
+        .plain("bankCode", values::bank_code, |account| account.held.bank)
+        .plain("phone", values::shown_phone, |account| account.held.phone.clear())
+        .plain("identification", values::shown_identity, |account| account.held.identification.clear())
+        .plain(
+            "status",
+            || schema::one_of(["unverified", "verifying", "verified"]),
+            |account| account.status.name(),
+        )
+        .boolean("livemode", values::livemode, |account| account.livemode)
+        .plain("createdAt", values::instant, |account| account.created_at)
+        .plain("updatedAt", values::instant, |account| account.updated_at)
+        .maybe_plain("verifiedAt", values::instant, |account| account.status.verified_at())
 }

@@ -1,8 +1,9 @@
 //! Products, payment links and checkout sessions, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, boolean, integer, list, named, number, object, one_of, text};
-use crate::openapi::values::{figure, instant, items, livemode, page, uuid, ves};
+use crate::openapi::schema::{Schema, boolean, integer, number, object, one_of, text};
+use crate::openapi::values::{items, page, uuid};
+use crate::shown::Describing;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Products and links";
@@ -55,18 +56,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "Product",
-            object()
-                .member("id", uuid())
-                .member("object", text().constant("product"))
-                .member("name", text())
-                .member("priceUsd", ves())
-                .member("description", text().or_null())
-                .member("imageUrl", text().or_null())
-                .member("active", boolean())
-                .member("links", list(named("PaymentLink")))
-                .member("livemode", livemode())
-                .member("createdAt", instant())
-                .member("updatedAt", instant()),
+            super::members(Describing::object()).schema(),
         ),
         ("ProductPage", page("Product")),
         (
@@ -92,21 +82,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "PaymentLink",
-            object()
-                .member("id", uuid())
-                .member("object", text().constant("payment_link"))
-                .member("productId", uuid())
-                .member("slug", text())
-                .member("hostedCheckoutPath", text())
-                .member("status", one_of(["active", "disabled"]))
-                .member("allowQuantity", boolean())
-                .member("maxQuantity", integer())
-                .member("redirectUrl", text().or_null())
-                .member("merchantId", uuid().or_null())
-                .member("applicationFeePercent", figure().or_null())
-                .member("livemode", livemode())
-                .member("createdAt", instant())
-                .example(r#"{"id":"01975a2e-7c00-7000-8000-000000000121","object":"payment_link","productId":"01975a2e-7c00-7000-8000-000000000120","slug":"camisa-lino","hostedCheckoutPath":"/pay/camisa-lino","status":"active","allowQuantity":true,"maxQuantity":5,"redirectUrl":null,"merchantId":null,"applicationFeePercent":null,"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#),
+            super::links::members(Describing::object()).schema().example(r#"{"id":"01975a2e-7c00-7000-8000-000000000121","object":"payment_link","productId":"01975a2e-7c00-7000-8000-000000000120","slug":"camisa-lino","hostedCheckoutPath":"/pay/camisa-lino","status":"active","allowQuantity":true,"maxQuantity":5,"redirectUrl":null,"merchantId":null,"applicationFeePercent":null,"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#),
         ),
         ("PaymentLinkList", items("PaymentLink")),
     ]

@@ -3,6 +3,7 @@
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::page::list_json;
 use crate::payments::marketplace;
 use crate::plan::Work;
@@ -10,9 +11,9 @@ use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::web_address::clearable;
-use crate::writer::Object;
 use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
@@ -161,19 +162,27 @@ fn show_all(product: &Product) -> Vec<u8> {
 
 /// A link, as JSON.
 pub fn show(product: &Product, link: &Link) -> Vec<u8> {
-    Object::new()
-        .plain("id", link.id)
-        .plain("object", "payment_link")
-        .plain("productId", product.id)
-        .plain("slug", &link.slug)
-        .plain("hostedCheckoutPath", format_args!("/pay/{}", link.slug))
-        .plain("status", link.status.name())
-        .boolean("allowQuantity", link.allow_quantity)
-        .number("maxQuantity", link.max_quantity)
-        .maybe_text("redirectUrl", link.redirect_url.as_deref())
-        .maybe_plain("merchantId", link.marketplace.map(|(merchant, _)| merchant))
-        .maybe_number("applicationFeePercent", link.marketplace.map(|(_, percent)| percent.0.normalize()))
-        .boolean("livemode", product.livemode)
-        .plain("createdAt", link.created_at)
-        .end()
+    members(Writing::of(&(product, link), 512)).end()
+}
+
+/// The members of a link.
+pub(crate) fn members<'a, M: Members<'a, (&'a Product, &'a Link)>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |(_, link)| link.id)
+        .constant("object", "payment_link")
+        .plain("productId", values::uuid, |(product, _)| product.id)
+        .plain("slug", schema::text, |(_, link)| &link.slug)
+        .plain("hostedCheckoutPath", schema::text, |(_, link)| {
+            std::fmt::from_fn(|f| write!(f, "/pay/{}", link.slug))
+        })
+        .plain("status", || schema::one_of(["active", "disabled"]), |(_, link)| link.status.name())
+        .boolean("allowQuantity", schema::boolean, |(_, link)| link.allow_quantity)
+        .number("maxQuantity", schema::integer, |(_, link)| link.max_quantity)
+        .maybe_text("redirectUrl", schema::text, |(_, link)| link.redirect_url.as_deref())
+        .maybe_plain("merchantId", values::uuid, |(_, link)| link.marketplace.map(|(merchant, _)| merchant))
+        .maybe_number("applicationFeePercent", values::figure, |(_, link)| {
+            link.marketplace.map(|(_, percent)| percent.0.normalize())
+        })
+        .boolean("livemode", values::livemode, |(product, _)| product.livemode)
+        .plain("createdAt", values::instant, |(_, link)| link.created_at)
 }

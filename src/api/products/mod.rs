@@ -5,11 +5,12 @@ pub mod links;
 
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
+use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
@@ -163,17 +164,25 @@ pub fn deleted(id: Id) -> Rendered {
 
 /// A product with its links, as JSON.
 pub fn show(product: &Product) -> Vec<u8> {
-    Object::new()
-        .plain("id", product.id)
-        .plain("object", "product")
-        .text("name", &product.name)
-        .plain("priceUsd", product.price)
-        .maybe_text("description", product.description.as_deref())
-        .maybe_text("imageUrl", product.image_url.as_deref())
-        .boolean("active", product.active)
-        .list("links", product.links.iter().map(|link| links::show(product, link)))
-        .boolean("livemode", product.livemode)
-        .plain("createdAt", product.created_at)
-        .plain("updatedAt", product.updated_at)
-        .end()
+    members(Writing::of(product, 512)).end()
+}
+
+/// The members of a product.
+pub(crate) fn members<'a, M: Members<'a, Product>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |product| product.id)
+        .constant("object", "product")
+        .text("name", schema::text, |product| &product.name)
+        .plain("priceUsd", values::ves, |product| product.price)
+        .maybe_text("description", schema::text, |product| product.description.as_deref())
+        .maybe_text("imageUrl", schema::text, |product| product.image_url.as_deref())
+        .boolean("active", schema::boolean, |product| product.active)
+        .list(
+            "links",
+            || schema::list(schema::named("PaymentLink")),
+            |product| product.links.iter().map(|link| links::show(product, link)),
+        )
+        .boolean("livemode", values::livemode, |product| product.livemode)
+        .plain("createdAt", values::instant, |product| product.created_at)
+        .plain("updatedAt", values::instant, |product| product.updated_at)
 }

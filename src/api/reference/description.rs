@@ -4,7 +4,7 @@ use crate::openapi::document::Chapter;
 use crate::openapi::operation::operation;
 use crate::openapi::schema::{Schema, any_of, anything, integer, list, number, object, one_of, text};
 use crate::openapi::values::instant;
-use domain::resources::banks::Service;
+use crate::shown::Describing;
 
 /// The heading of what is looked up.
 pub(crate) const TAG: &str = "Reference";
@@ -38,11 +38,7 @@ pub fn chapter() -> Chapter {
 
 /// A bank, as tenants see it.
 pub fn bank() -> Schema {
-    object()
-        .member("code", text().pattern("^[0-9]{4}$").example("\"0134\""))
-        .member("name", text())
-        .member("services", list(one_of(Service::ALL.map(Service::code))))
-        .member("logoUrl", text().or_null().about("Null means: show the name alone."))
+    super::bank_members(Describing::object()).schema()
 }
 
 /// The price of the dollar.

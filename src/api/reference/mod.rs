@@ -12,9 +12,11 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::writer::{Object, text};
 use domain::refusal::Refusal;
 use domain::resources::banks::Bank;
+use domain::resources::banks::Service;
 use domain::resources::rates::buckets::{price, ticks};
 use domain::values::money::{Rate, Usd, Ves};
 
@@ -41,12 +43,24 @@ fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 fn show_bank(bank: &Bank) -> Vec<u8> {
-    Object::new()
-        .plain("code", bank.code)
-        .text("name", &bank.name)
-        .list("services", bank.services.iter().map(|service| text(service.code())))
-        .maybe_text("logoUrl", bank.logo_url.as_deref())
-        .end()
+    bank_members(Writing::of(bank, 512)).end()
+}
+
+/// The members of a bank.
+pub(crate) fn bank_members<'a, M: Members<'a, Bank>>(members: M) -> M {
+    members
+        .plain("code", || schema::text().pattern("^[0-9]{4}$").example("\"0134\""), |bank| bank.code)
+        .text("name", schema::text, |bank| &bank.name)
+        .list(
+            "services",
+            || schema::list(schema::one_of(Service::ALL.map(Service::code))),
+            |bank| bank.services.iter().map(|service| text(service.code())),
+        )
+        .maybe_text(
+            "logoUrl",
+            || schema::text().about("Null means: show the name alone."),
+            |bank| bank.logo_url.as_deref(),
+        )
 }
 
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate

@@ -2,7 +2,8 @@
 
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
-use crate::openapi::values::{instant, items, livemode, page, uuid};
+use crate::openapi::values::{instant, items, page, uuid};
+use crate::shown::Describing;
 use domain::resources::webhooks::EVENT_NAMES;
 
 /// The heading of the chapter.
@@ -19,14 +20,7 @@ pub fn chapter() -> Chapter {
 }
 
 fn webhook() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("object", text().constant("webhook"))
-        .member("url", text())
-        .member("events", list(text()))
-        .member("status", one_of(["enabled", "disabled"]))
-        .member("livemode", livemode())
-        .member("createdAt", instant())
+    super::members(Describing::object()).schema()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {

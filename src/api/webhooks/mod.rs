@@ -19,6 +19,7 @@ use crate::records::Records;
 use crate::records::Stopped;
 use crate::records::Unread;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
@@ -212,18 +213,34 @@ fn test(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Work(Work::TestNotification))
 }
 
+/// The events that an endpoint lists.
+fn listed(webhook: &Webhook) -> &[EventName] {
+    webhook.term().map(|term| term.events.as_slice()).unwrap_or_default()
+}
+
 /// An endpoint, as JSON.
 pub fn show(webhook: &Webhook) -> Vec<u8> {
-    let events = webhook.term().map(|term| term.events.as_slice()).unwrap_or_default();
-    Object::new()
-        .plain("id", webhook.id)
-        .plain("object", "webhook")
-        .text("url", &webhook.url)
-        .list("events", events.iter().map(|event| text(event.name())))
-        .plain("status", if webhook.is_enabled() { "enabled" } else { "disabled" })
-        .boolean("livemode", webhook.livemode)
-        .plain("createdAt", webhook.created_at)
-        .end()
+    members(Writing::of(webhook, 512)).end()
+}
+
+/// The members of an endpoint.
+pub(crate) fn members<'a, M: Members<'a, Webhook>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |webhook| webhook.id)
+        .constant("object", "webhook")
+        .text("url", schema::text, |webhook| &webhook.url)
+        .list(
+            "events",
+            || schema::list(schema::text()),
+            |webhook| listed(webhook).iter().map(|event| text(event.name())),
+        )
+        .plain(
+            "status",
+            || schema::one_of(["enabled", "disabled"]),
+            |webhook| if webhook.is_enabled() { "enabled" } else { "disabled" },
+        )
+        .boolean("livemode", values::livemode, |webhook| webhook.livemode)
+        .plain("createdAt", values::instant, |webhook| webhook.created_at)
 }
 
 /// An answer that shows an endpoint, with its secret.
