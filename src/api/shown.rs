@@ -28,6 +28,14 @@ pub trait Members<'a, T: 'a>: Sized {
         value: impl FnOnce(&'a T) -> Option<V>,
     ) -> Self;
 
+    /// Text from outside, in what has it.
+    fn optional_text<V: AsRef<str>>(
+        self,
+        name: &'static str,
+        schema: impl FnOnce() -> Schema,
+        value: impl FnOnce(&'a T) -> Option<V>,
+    ) -> Self;
+
     /// Text that needs no escapes.
     fn plain<V: Display>(
         self,
@@ -50,6 +58,14 @@ pub trait Members<'a, T: 'a>: Sized {
         name: &'static str,
         schema: impl FnOnce() -> Schema,
         value: impl FnOnce(&'a T) -> Option<V>,
+    ) -> Self;
+
+    /// Text that needs no escapes or null, in what has it.
+    fn optional_maybe_plain<V: Display>(
+        self,
+        name: &'static str,
+        schema: impl FnOnce() -> Schema,
+        value: impl FnOnce(&'a T) -> Option<Option<V>>,
     ) -> Self;
 
     /// A number.
@@ -82,6 +98,14 @@ pub trait Members<'a, T: 'a>: Sized {
         name: &'static str,
         schema: impl FnOnce() -> Schema,
         value: impl FnOnce(&'a T) -> V,
+    ) -> Self;
+
+    /// What is JSON already, or null.
+    fn json_or_null<V: AsRef<[u8]>>(
+        self,
+        name: &'static str,
+        schema: impl FnOnce() -> Schema,
+        value: impl FnOnce(&'a T) -> Option<V>,
     ) -> Self;
 
     /// A list of what is JSON already.
@@ -143,6 +167,33 @@ impl<'a, T> Members<'a, T> for Writing<'a, T> {
         maybe_plain: Option<V>, Display;
         number: V, Display;
         maybe_number: Option<V>, Display;
+        json_or_null: Option<V>, AsRef<[u8]>;
+    }
+
+    #[inline]
+    fn optional_maybe_plain<V: Display>(
+        self,
+        name: &'static str,
+        schema: impl FnOnce() -> Schema,
+        value: impl FnOnce(&'a T) -> Option<Option<V>>,
+    ) -> Self {
+        match value(self.of) {
+            Some(value) => self.maybe_plain(name, schema, |_| value),
+            None => self,
+        }
+    }
+
+    #[inline]
+    fn optional_text<V: AsRef<str>>(
+        self,
+        name: &'static str,
+        schema: impl FnOnce() -> Schema,
+        value: impl FnOnce(&'a T) -> Option<V>,
+    ) -> Self {
+        match value(self.of) {
+            Some(value) => self.text(name, schema, |_| value),
+            None => self,
+        }
     }
 
     #[inline]
@@ -224,9 +275,12 @@ impl<'a, T: 'a> Members<'a, T> for Describing {
         plain: V, Display, member;
         maybe_plain: Option<V>, Display, member, or_null;
         optional_plain: Option<V>, Display, optional;
+        optional_text: Option<V>, AsRef<str>, optional;
         number: V, Display, member;
         maybe_number: Option<V>, Display, member, or_null;
         json: V, AsRef<[u8]>, member;
+        json_or_null: Option<V>, AsRef<[u8]>, member, or_null;
+        optional_maybe_plain: Option<Option<V>>, Display, optional, or_null;
     }
 
     fn boolean(

@@ -1,26 +1,13 @@
 //! Collections in bolívares, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, boolean, integer, list, named, number, object, one_of, text};
+use crate::openapi::schema::{Schema, boolean, integer, named, number, object, one_of, text};
 use crate::openapi::values::{
     bank_code, bank_number, day, external_ref, figure, identity, instant, items, livemode, page, phone,
     shown_ref, usd_price, uuid, ves,
 };
 use crate::shown::Describing;
-use domain::resources::payments::{CancelReason, Method, Status};
-use domain::values::card::Brand;
-
-const BRANDS: [Brand; 9] = [
-    Brand::Visa,
-    Brand::Mastercard,
-    Brand::Amex,
-    Brand::Diners,
-    Brand::Discover,
-    Brand::Jcb,
-    Brand::UnionPay,
-    Brand::Maestro,
-    Brand::Unknown,
-];
+use domain::resources::payments::{Method, Status};
 
 /// Refusals of what creates a payment under a reference.
 pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "charge_in_progress", "merchant_inactive"];
@@ -178,56 +165,5 @@ fn c2p_details() -> Schema {
 }
 
 fn payment() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("paymentId", uuid().about("Equal to `id`; of C2P the `intentId` too."))
-        .member("object", text().constant("payment"))
-        .member("externalRef", shown_ref().or_null().about("Null of payments in pesos and in USDT; of one through a checkout session, the session's id."))
-        .member("status", one_of(Status::ALL.map(Status::name)))
-        .member("method", one_of(Method::ALL.map(Method::name)))
-        .member("failureCode", text().or_null().about("The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key)."))
-        .member("cancelReason", one_of([CancelReason::Superseded.name(), CancelReason::Expired.name()]).or_null())
-        .member("usdAmount", figure().or_null())
-        .member("vesAmount", figure().or_null())
-        .member("bcvRate", figure().or_null())
-        .member("feeVes", figure().or_null().about("Null until completed."))
-        .member("netVes", figure().or_null().about("`vesAmount` less `feeVes`; null until completed."))
-        .member("merchantId", uuid().or_null())
-        .member("applicationFeePercent", figure().or_null())
-        .member("applicationFeeVes", figure().or_null())
-        .member("sellerNetVes", figure().or_null())
-        .member("debtorBankCode", bank_code().or_null())
-        .member("debtorId", text().or_null().about("Masked: `V***678`."))
-        .member("debtorCellPhone", text().or_null().about("Masked: `0414***4567`."))
-        .member("cardLast4", text().pattern("^[0-9]{4}$").or_null())
-        .member("cardBrand", one_of(BRANDS.map(Brand::name)).or_null())
-        .member("bankReference", text().or_null())
-        .member("operationId", uuid().or_null().about("While a bank is being asked; see `GET /v1/payments/operations/{id}`."))
-        .member("description", text().or_null())
-        .member("checkoutSession", object().or_null().about("The session through which it was paid: `id`, `reference`, `metadata`."))
-        .member("reversedAt", instant().or_null())
-        .member("reversalRef", text().or_null())
-        .member("reversalType", one_of(["reversal", "chargeback", "refund"]).or_null())
-        .member("chargebacks", list(named("PaymentChargeback")))
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("expiresAt", instant().or_null())
-        .member("completedAt", instant().or_null())
-        .member("availableAt", instant().or_null().about("The end of the hold."))
-        .optional("currency", one_of(["COP", "USDT"]).about("With members of their own, of payments in pesos and in USDT."))
-        .optional("amountUsdt", ves().about("What came."))
-        .optional("txHash", text().about("Of the transfer that completed it."))
-        .optional("sellerNetUsdt", ves().or_null())
-        .optional("channel", text())
-        .optional("amountCop", integer())
-        .optional("feeCop", integer().or_null())
-        .optional("netCop", integer().or_null())
-        .optional("applicationFeeCop", integer().or_null())
-        .optional("sellerNetCop", integer().or_null())
-        .optional("reference", text().or_null())
-        .optional("metadata", object().or_null())
-        .optional("amountUsd", ves().about("With `copRate`, of what was paid through a checkout session."))
-        .optional("copRate", text().or_null())
-        .optional("copMarketRate", text().or_null())
-        .example(r#"{"id":"01975a2e-7c00-7000-8000-000000000000","paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","externalRef":"order-1","status":"COMPLETED","method":"C2P","failureCode":null,"cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"bankReference":"903144721","operationId":null,"description":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"reversalType":null,"chargebacks":[],"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
+    super::show::members(Describing::object()).schema().optional("channel", text()).optional("amountCop", integer()).optional("feeCop", integer().or_null()).optional("netCop", integer().or_null()).optional("applicationFeeCop", integer().or_null()).optional("sellerNetCop", integer().or_null()).optional("reference", text().or_null()).optional("metadata", object().or_null()).optional("amountUsd", ves().about("With `copRate`, of what was paid through a checkout session.")).optional("copRate", text().or_null()).optional("copMarketRate", text().or_null()).example(r#"{"id":"01975a2e-7c00-7000-8000-000000000000","paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","externalRef":"order-1","status":"COMPLETED","method":"C2P","failureCode":null,"cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"bankReference":"903144721","operationId":null,"description":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"reversalType":null,"chargebacks":[],"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
 }

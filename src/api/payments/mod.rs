@@ -7,11 +7,11 @@ pub mod debits;
 pub mod description;
 pub mod methods;
 pub mod operations;
+pub mod show;
 pub mod transfers;
 
-use crate::chargebacks::show_in_payment;
-use crate::checkout::sessions;
-use crate::cop_payments;
+pub use show::{reversal_type, show, show_entity};
+
 use crate::fields::{Bad, Fields, Got, Sound};
 use crate::openapi::operation::summary;
 use crate::openapi::schema;
@@ -35,7 +35,7 @@ use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
 use domain::resources::payments::charge::{NewCharge, Price, USD_MAX};
-use domain::resources::payments::{CancelReason, Debtor, Means, Method, Payment, Status, c2p, facet};
+use domain::resources::payments::{Debtor, Means, Method, Payment, Status, c2p, facet};
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id, Kind};
@@ -381,82 +381,4 @@ pub fn charged(payment: &Payment, new: bool) -> Rendered {
         (true, true) => 202,
     };
     (status, show(payment))
-}
-
-/// A payment of any kind, as JSON.
-pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
-    match entity {
-        Entity::Payment(payment) => Some(show(payment)),
-        Entity::CopPayment(payment) => Some(cop_payments::show_as_payment(payment)),
-        _ => None,
-    }
-}
-
-/// How a payment went back: cards by chargebacks, the others by a reversal.
-pub fn reversal_type(payment: &Payment) -> Option<&'static str> {
-    let kind = if payment.chargebacks.is_empty() { "reversal" } else { "chargeback" };
-    (payment.status == Status::Reversed).then_some(kind)
-}
-
-/// A payment, as JSON (`docs/contract.md, 5.1`).
-pub fn show(payment: &Payment) -> Vec<u8> {
-    let sale = payment.marketplace.as_deref();
-    let debtor = payment.debtor();
-    let card = payment.card();
-    let in_bolivares = !matches!(payment.means, Means::Usdt { .. });
-    let body = Object::with_capacity(1280)
-        .plain("id", payment.id)
-        .plain("paymentId", payment.id)
-        .plain("object", "payment")
-        // What came to an address was never asked for under a name.
-        .maybe_text("externalRef", in_bolivares.then_some(&*payment.external_ref))
-        .plain("status", payment.status.name())
-        .plain("method", payment.method().name())
-        .maybe_text(
-            "failureCode",
-            payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed),
-        )
-        .maybe_plain("cancelReason", payment.cancel_reason.map(CancelReason::name))
-        .number("usdAmount", payment.usd)
-        .maybe_number("vesAmount", in_bolivares.then_some(payment.ves))
-        .maybe_number("bcvRate", in_bolivares.then_some(payment.bcv_rate.0.normalize()))
-        .maybe_number("feeVes", payment.fee)
-        .maybe_number("netVes", payment.net())
-        .maybe_plain("merchantId", sale.map(|sale| sale.merchant))
-        .maybe_number("applicationFeePercent", sale.map(|sale| sale.commission_percent.0.normalize()))
-        .maybe_number("applicationFeeVes", sale.and_then(|sale| sale.commission))
-        .maybe_number("sellerNetVes", sale.and_then(|sale| sale.seller_net))
-        .maybe_plain("debtorBankCode", debtor.map(|debtor| debtor.bank))
-        .maybe_plain("debtorId", debtor.map(|debtor| debtor.id.masked()))
-        .maybe_plain("debtorCellPhone", debtor.map(|debtor| debtor.phone.masked()))
-        .maybe_plain("cardLast4", card.map(|(_, last_four)| format!("{last_four:04}")))
-        .maybe_plain("cardBrand", card.map(|(brand, _)| brand.name()))
-        .maybe_text(
-            "bankReference",
-            payment.bank_reference.as_deref().filter(|_| payment.status != Status::Failed),
-        )
-        .maybe_plain("operationId", payment.operation())
-        .maybe_text("description", payment.description.as_deref())
-        .json_or_null("checkoutSession", payment.checkout.as_deref().map(sessions::show_in_payment))
-        .maybe_plain("reversedAt", payment.reversed_at)
-        .maybe_text(
-            "reversalRef",
-            payment.reversal_ref.as_deref().filter(|_| payment.status == Status::Reversed),
-        )
-        .maybe_plain("reversalType", reversal_type(payment))
-        .list("chargebacks", payment.chargebacks.iter().map(show_in_payment))
-        .boolean("livemode", payment.livemode)
-        .plain("createdAt", payment.created_at)
-        .maybe_plain("expiresAt", payment.expires_at)
-        .maybe_plain("completedAt", payment.completed_at)
-        .maybe_plain("availableAt", payment.available_at);
-    match &payment.means {
-        Means::Usdt { amount, seller_net, tx_hash } => body
-            .plain("currency", "USDT")
-            .plain("amountUsdt", amount)
-            .text("txHash", tx_hash)
-            .maybe_plain("sellerNetUsdt", *seller_net)
-            .end(),
-        _ => body.end(),
-    }
 }
