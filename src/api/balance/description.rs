@@ -3,9 +3,7 @@
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, object, one_of, text};
-use crate::openapi::values::{
-    currency, instant, livemode, page, pesos, shown_ref, signed_pesos, signed_ves, uuid, ves,
-};
+use crate::openapi::values::{currency, instant, livemode, page, shown_ref, signed_pesos, signed_ves, uuid};
 use crate::shown::Describing;
 use domain::ledger::MovementKind;
 
@@ -69,16 +67,5 @@ pub fn movement() -> Schema {
 
 /// The balance of a seller.
 pub(crate) fn of_a_merchant() -> Schema {
-    object()
-        .member("merchantId", uuid())
-        .member("externalRef", shown_ref())
-        .member("pendingVes", ves())
-        .member("availableVes", ves())
-        .optional("pendingCop", pesos().about("If there ever were pesos."))
-        .optional("availableCop", pesos())
-        .optional("pendingUsdt", ves().about("If there ever were USDT."))
-        .optional("availableUsdt", ves())
-        .member("nextReleaseAt", instant().or_null())
-        .member("livemode", livemode())
-        .example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","livemode":false}"#)
+    super::seller_members(Describing::object()).schema().example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","livemode":false}"#)
 }

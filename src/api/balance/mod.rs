@@ -209,20 +209,34 @@ pub(crate) fn cop_members<'a, M: Members<'a, (&'a CopBalance, bool)>>(members: M
 
 /// The balance of a seller, as JSON; pesos and USDT only if there were ever any.
 pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
-    let body = Object::new()
-        .plain("merchantId", balance.merchant)
-        .text("externalRef", &balance.external_ref)
-        .plain("pendingVes", balance.pending)
-        .plain("availableVes", balance.available);
-    let body = match balance.pesos {
-        Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
-        None => body,
-    };
-    let body = match balance.usdt {
-        Some((pending, available)) => body.plain("pendingUsdt", pending).plain("availableUsdt", available),
-        None => body,
-    };
-    body.maybe_plain("nextReleaseAt", balance.next_release).boolean("livemode", livemode).end()
+    seller_members(Writing::of(&(balance, livemode), 512)).end()
+}
+
+/// The members of the balance of a seller.
+pub(crate) fn seller_members<'a, M: Members<'a, (&'a SellerBalance, bool)>>(members: M) -> M {
+    members
+        .plain("merchantId", values::uuid, |(balance, _)| balance.merchant)
+        .text("externalRef", values::shown_ref, |(balance, _)| &balance.external_ref)
+        .plain("pendingVes", values::ves, |(balance, _)| balance.pending)
+        .plain("availableVes", values::ves, |(balance, _)| balance.available)
+        .optional_plain(
+            "pendingCop",
+            || values::pesos().about("If there ever were pesos."),
+            |(balance, _)| balance.pesos.map(|(pending, _)| pending),
+        )
+        .optional_plain("availableCop", values::pesos, |(balance, _)| {
+            balance.pesos.map(|(_, available)| available)
+        })
+        .optional_plain(
+            "pendingUsdt",
+            || values::ves().about("If there ever were USDT."),
+            |(balance, _)| balance.usdt.map(|(pending, _)| pending),
+        )
+        .optional_plain("availableUsdt", values::ves, |(balance, _)| {
+            balance.usdt.map(|(_, available)| available)
+        })
+        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
+        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
 /// The movement that a fund or an adjustment is.

@@ -3,7 +3,7 @@
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, named, object, one_of, text};
-use crate::openapi::values::{external_ref, instant, livemode, page, positive_amount, shown_ref, uuid};
+use crate::openapi::values::{external_ref, page, positive_amount};
 use crate::shown::Describing;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
@@ -71,15 +71,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("NewDepositAddress", object().member("customerRef", text().chars(1..=64).pattern(r"\S")).member("network", network()).member("asset", asset()).closed()),
         (
             "DepositAddress",
-            object()
-                .member("id", uuid())
-                .member("object", text().constant("deposit_address"))
-                .member("address", text())
-                .member("network", network())
-                .member("asset", asset())
-                .member("customerRef", shown_ref())
-                .member("livemode", livemode())
-                .member("createdAt", instant()),
+            super::address_members(Describing::object()).schema(),
         ),
         (
             "TestDeposit",

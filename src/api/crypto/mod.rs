@@ -14,7 +14,6 @@ use crate::records::Records;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
-use crate::writer::Object;
 use domain::commands::Ask;
 use domain::events::Extra;
 use domain::index::Space;
@@ -313,16 +312,24 @@ pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [
 
 /// The answer to a deposit address, new or known.
 pub fn opened(address: &DepositAddress, new: bool) -> Rendered {
-    let body = Object::new()
-        .plain("id", address.id)
-        .plain("object", "deposit_address")
-        .plain("address", &address.address)
-        .plain("network", address.network.name())
-        .plain("asset", address.asset.name())
-        .text("customerRef", &*address.customer_ref)
-        .boolean("livemode", address.livemode)
-        .plain("createdAt", address.created_at);
-    (if new { 201 } else { 200 }, body.end())
+    (if new { 201 } else { 200 }, show_address(address))
+}
+
+fn show_address(address: &DepositAddress) -> Vec<u8> {
+    address_members(Writing::of(address, 512)).end()
+}
+
+/// The members of an address.
+pub(crate) fn address_members<'a, M: Members<'a, DepositAddress>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |address| address.id)
+        .constant("object", "deposit_address")
+        .plain("address", schema::text, |address| &address.address)
+        .plain("network", description::network, |address| address.network.name())
+        .plain("asset", description::asset, |address| address.asset.name())
+        .text("customerRef", values::shown_ref, |address| &*address.customer_ref)
+        .boolean("livemode", values::livemode, |address| address.livemode)
+        .plain("createdAt", values::instant, |address| address.created_at)
 }
 
 /// POST /v1/test/crypto/deposits

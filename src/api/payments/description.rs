@@ -129,18 +129,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("PaymentPage", page("Payment")),
         (
             "Operation",
-            object()
-                .member("operationId", uuid())
-                .member("kind", one_of(["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"]))
-                .member("status", one_of(["pending", "completed", "failed"]))
-                .member("code", text().or_null().about("The bank's code, when it failed."))
-                .member("reference", text().or_null().about("The bank's reference."))
-                .member("contradicted", boolean().about("The bank said both that it was done and that it was not. No money moved by the second word; the operator clears it up with the bank."))
-                .member("paymentId", uuid().or_null())
-                .member("payoutId", uuid().or_null())
-                .member("createdAt", instant())
-                .member("updatedAt", instant())
-                .example(r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge","status":"completed","code":null,"reference":"903144721","contradicted":false,"paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:13:04.120Z"}"#),
+            super::operations::members(Describing::object()).schema().example(r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge","status":"completed","code":null,"reference":"903144721","contradicted":false,"paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:13:04.120Z"}"#),
         ),
         (
             "CollectionMethod",
