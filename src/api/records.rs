@@ -51,6 +51,12 @@ pub type Answered = Result<Vec<u8>, Unread>;
 /// and the number of its part.
 pub type Each<'a> = &'a mut dyn FnMut(&[u8], usize) -> Result<ControlFlow<()>, Unread>;
 
+/// An entry of the index: its key and its value.
+pub type Entry = (Vec<u8>, Vec<u8>);
+
+/// What is done with each entry of a scan: its key and its value.
+pub type EachEntry<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, Unread>;
+
 /// What is durable of one tenant key. Everything is found by seeking in the index; nothing here
 /// asks an actor, and nothing is seen before it is durable.
 pub trait Records {
@@ -73,15 +79,10 @@ pub trait Records {
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Stopped>;
 
     /// The last index entry from a key on and before another.
-    fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>, Stopped>;
+    fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<Entry>, Stopped>;
 
     /// Walks over the values of the index from a key on and before another.
-    fn scan(
-        &self,
-        from: &[u8],
-        to: &[u8],
-        each: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, Unread>,
-    ) -> Result<(), Unread>;
+    fn scan(&self, from: &[u8], to: &[u8], each: EachEntry<'_>) -> Result<(), Unread>;
 
     /// Walks over parts of the index as one list, newest first: only what follows the parts'
     /// prefixes, below `before` and not below `from`. What several parts share comes once.
@@ -100,17 +101,29 @@ pub trait RecordsNow: Records {
     fn now(&self) -> Timestamp;
 }
 
+/// A read of a few records.
+pub type Few = Box<dyn FnOnce(&dyn Records) -> Answered + Send>;
+
+/// A read of a few records, with the tenant's clock.
+pub type FewNow = Box<dyn FnOnce(&dyn RecordsNow) -> Answered + Send>;
+
+/// A read of as many records as there are.
+pub type Many = Box<dyn Fn(&dyn Records) -> Answered + Send>;
+
+/// A read of as many records as there are, with the tenant's clock.
+pub type ManyNow = Box<dyn Fn(&dyn RecordsNow) -> Answered + Send>;
+
 /// A read of what is durable.
 pub enum Read {
     /// Of a few records: answered where requests are.
-    Few(Box<dyn FnOnce(&dyn Records) -> Answered + Send>),
+    Few(Few),
     /// The same, with the tenant's clock.
-    FewNow(Box<dyn FnOnce(&dyn RecordsNow) -> Answered + Send>),
+    FewNow(FewNow),
     /// Of as many as there are, pages and what may be as long: done again elsewhere when they are
     /// too many.
-    Many(Box<dyn Fn(&dyn Records) -> Answered + Send>),
+    Many(Many),
     /// The same, with the tenant's clock.
-    ManyNow(Box<dyn Fn(&dyn RecordsNow) -> Answered + Send>),
+    ManyNow(ManyNow),
 }
 
 /// The sequence that is the value of an index entry.
@@ -167,7 +180,10 @@ pub fn page(
 }
 
 /// Finds the newest state of an entry of a list, unless it is gone.
-type Find<'a> = &'a dyn Fn() -> Result<Option<Arc<Entity>>, Stopped>;
+pub type Find<'a> = &'a dyn Fn() -> Result<Option<Arc<Entity>>, Stopped>;
+
+/// What is done with each entity of a walk: its place in the list, and how it is found.
+pub type EachEntity<'a> = &'a mut dyn FnMut(&[u8], Find<'_>) -> Result<ControlFlow<()>, Unread>;
 
 /// Walks over lists of entities, newest first whatever they are, from after a position on. An
 /// entity is looked up when it is asked for.
@@ -175,7 +191,7 @@ pub fn entities(
     records: &dyn Records,
     listed: &[(Kind, u8)],
     after: Option<&[u8]>,
-    each: &mut dyn FnMut(&[u8], Find<'_>) -> Result<ControlFlow<()>, Unread>,
+    each: EachEntity<'_>,
 ) -> Result<(), Unread> {
     // In the order of the index, so that a part's place says its kind.
     let mut listed = listed.to_vec();

@@ -4,12 +4,11 @@ use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::problem::Problem;
-use api::records::{self, Each, Records, RecordsNow, Unread};
+use api::records::{self, Each, EachEntry, Entry, Records, RecordsNow, Unread};
 use domain::index::Space;
 use domain::record::{Entity, Record};
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use wal::{ReadError, Reader};
 
@@ -104,16 +103,11 @@ impl Records for Stored<'_> {
         self.reader.index_get(key).map_err(unreadable)
     }
 
-    fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>, records::Stopped> {
+    fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<Entry>, records::Stopped> {
         self.reader.index_scan(from, to, true).next().transpose().map_err(unreadable)
     }
 
-    fn scan(
-        &self,
-        from: &[u8],
-        to: &[u8],
-        each: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, Unread>,
-    ) -> Result<(), Unread> {
+    fn scan(&self, from: &[u8], to: &[u8], each: EachEntry<'_>) -> Result<(), Unread> {
         for entry in self.reader.index_scan(from, to, false) {
             let (key, value) = entry.map_err(unreadable)?;
             if each(&key, &value)?.is_break() {

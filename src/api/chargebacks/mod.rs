@@ -199,9 +199,9 @@ pub fn show_in_payment(chargeback: &Chargeback) -> Vec<u8> {
 pub(crate) fn members_in_payment<'a, M: Members<'a, Chargeback>>(members: M) -> M {
     members
         .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
-        .plain("status", || description::status(), |chargeback| chargeback.status.name())
+        .plain("status", description::status, |chargeback| chargeback.status.name())
         .plain("amountVes", values::ves, |chargeback| chargeback.amount)
         .plain("feeVes", values::ves, |chargeback| chargeback.fee)
-        .plain("reason", || description::reason(), |chargeback| chargeback.reason.name())
+        .plain("reason", description::reason, |chargeback| chargeback.reason.name())
         .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
 }
